@@ -1,0 +1,34 @@
+"""Write a BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` (Thakur et al., 2021)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from argus.data.types import Document, Qrels, Query
+
+
+def write_beir(
+    folder: Path, documents: Iterable[Document], queries: Iterable[Query], qrels: Qrels
+) -> None:
+    """Write the three files of a BEIR collection into `folder`, making it if need be."""
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    _write_jsonl(
+        folder / "corpus.jsonl",
+        (
+            {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
+            for d in documents
+        ),
+    )
+    _write_jsonl(folder / "queries.jsonl", ({"_id": q.id, "text": q.text} for q in queries))
+    lines = ["query-id\tcorpus-id\tscore"]
+    lines += [f"{q}\t{d}\t{grade}" for q, judged in qrels.items() for d, grade in judged.items()]
+    (folder / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8") as out:
+        for record in records:
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -1,0 +1,190 @@
+"""Read a corpus, queries and judgements: BEIR folders, or single files in any row format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
+from argus.data.types import Document, Qrels, Query
+from argus.errors import InputError
+
+ID_FIELDS = ("_id", "id", "doc_id", "docid", "docno", "document_id", "pid")
+TITLE_FIELDS = ("title", "label", "name")
+TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
+CORPUS_STEMS = ("corpus", "documents", "entities")
+
+T = TypeVar("T", Document, Query)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """Which columns hold what; None means the usual names are looked for."""
+
+    id: str | None = None
+    title: str | None = None
+    text: str | None = None
+    coerce_ids: bool = False
+
+
+def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
+    """Return the first `folder/stem.format[.gz]` that exists."""
+    candidates = (
+        folder / f"{stem}{suffix}{zipped}"
+        for stem in stems
+        for suffix in FORMATS
+        for zipped in ("", ".gz")
+    )
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def corpus_file(path: Path) -> Path:
+    """Return the corpus file that `path` (a file, or a BEIR-like folder) stands for."""
+    if not path.exists():
+        raise InputError(
+            "no such file or folder",
+            expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
+            fix="Check the path.",
+            where=path,
+        )
+    if path.is_file():
+        return path
+    found = find_file(path, CORPUS_STEMS)
+    if found is None:
+        raise InputError(
+            "the folder holds no corpus file",
+            expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
+            fix="Give the file itself, or name it corpus.jsonl.",
+            where=path,
+        )
+    return found
+
+
+def read_corpus(
+    path: Path, fields: FieldNames | None = None, *, limit: int | None = None
+) -> list[Document]:
+    """Read documents in file order.
+
+    Fields other than id, title and text become metadata. Raises InputError naming file, line and
+    field for a missing file or column, an empty corpus, duplicate or non-string ids, non-UTF-8
+    bytes and broken JSON.
+    """
+    fields = fields or FieldNames()
+    file = corpus_file(path)
+
+    def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
+        names: tuple[str, str | None, str] | None = None
+        for row in rows:
+            if names is None:
+                names = _corpus_columns(row, fields)
+            id_field, title_field, text_field = names
+            if text_field not in row.values:
+                pick_field(row, [text_field], what="text", option="--text-field")
+            used = {id_field, title_field, text_field}
+            yield (
+                row,
+                Document(
+                    id=id_value(row, id_field, coerce=fields.coerce_ids),
+                    title=text_value(row, title_field) if title_field else "",
+                    text=text_value(row, text_field),
+                    metadata={k: v for k, v in row.values.items() if k not in used},
+                ),
+            )
+
+    return _unique(file, parse, limit=limit, what="document")
+
+
+def _corpus_columns(row: Row, fields: FieldNames) -> tuple[str, str | None, str]:
+    id_field = pick_field(
+        row, [fields.id] if fields.id else ID_FIELDS, what="id", option="--id-field"
+    )
+    text_field = pick_field(
+        row, [fields.text] if fields.text else TEXT_FIELDS, what="text", option="--text-field"
+    )
+    if fields.title:
+        return id_field, pick_field(row, [fields.title], what="title", option="--title-field"), text_field
+    title_field = next((name for name in TITLE_FIELDS if name in row.values), None)
+    return id_field, title_field, text_field
+
+
+def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
+    """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
+    file = path if path.is_file() else find_file(path, ["queries"])
+    if file is None:
+        raise InputError(
+            "no queries file",
+            expected="queries.jsonl in the folder, or a file",
+            fix="Check the path.",
+            where=path,
+        )
+
+    def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
+        for row in rows:
+            id_field = pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id", option="a rename")
+            text_field = pick_field(row, ("text", "query", "question"), what="text", option="a rename")
+            yield (
+                row,
+                Query(id_value(row, id_field, coerce=coerce_ids), text_value(row, text_field)),
+            )
+
+    return _unique(file, parse, limit=limit, what="query")
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read BEIR judgements (`query-id`, `corpus-id`, `score`) from a TSV or CSV file."""
+    qrels: Qrels = {}
+    for row in read_rows(path):
+        query = pick_field(row, ("query-id", "query_id", "qid"), what="query id", option="a rename")
+        doc = pick_field(row, ("corpus-id", "doc_id", "docid"), what="document id", option="a rename")
+        raw = row.values.get("score", "1")
+        try:
+            grade = int(raw)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{raw!r}",
+                expected="a whole number (relevance grade)",
+                fix="Write 0, 1, 2, ...",
+                where=row.at("score"),
+            ) from error
+        qrels.setdefault(id_value(row, query), {})[id_value(row, doc)] = grade
+    if not qrels:
+        raise InputError(
+            "no judgement in it",
+            expected="at least one row of query-id, corpus-id, score",
+            fix="Check that this is the right file.",
+            where=path,
+        )
+    return qrels
+
+
+def _unique(
+    file: Path,
+    parse: Callable[[Iterator[Row]], Iterator[tuple[Row, T]]],
+    *,
+    limit: int | None,
+    what: str,
+) -> list[T]:
+    seen: dict[str, int] = {}
+    items: list[T] = []
+    for row, item in parse(read_rows(file)):
+        if limit is not None and len(items) >= limit:
+            break
+        if item.id in seen:
+            raise InputError(
+                f"id {item.id!r} was already given on line {seen[item.id]}",
+                expected=f"one {what} per id",
+                fix="Remove or rename one of the two.",
+                where=row.at(),
+            )
+        seen[item.id] = row.line
+        items.append(item)
+    if not items:
+        raise InputError(
+            f"no {what} in it",
+            expected=f"at least one {what}",
+            fix="Check that this is the right file and that writing it did not break off.",
+            where=file,
+        )
+    return items

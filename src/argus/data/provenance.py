@@ -1,0 +1,77 @@
+"""Where a result came from: hashes of its inputs, versions, hardware, memory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import resource
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
+
+
+def content_hash(*parts: str, size: int = 16) -> bytes:
+    """Return a `size`-byte BLAKE2b digest of the parts; no two lists of parts run together."""
+    digest = hashlib.blake2b(digest_size=size)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def describe_inputs(**paths: Path | None) -> dict[str, dict[str, Any]]:
+    """Return name, size and hash of every input file, for the manifest."""
+    return {
+        name: {"file": str(path), "bytes": path.stat().st_size, "sha256": file_hash(path)}
+        for name, path in paths.items()
+        if path is not None and path.is_file()
+    }
+
+
+def describe_environment() -> dict[str, Any]:
+    """Return versions and hardware, for the manifest and for stored benchmark results."""
+    libraries = {}
+    for name in LIBRARIES:
+        try:
+            libraries[name] = version(name)
+        except PackageNotFoundError:
+            libraries[name] = None
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "libraries": libraries,
+    }
+
+
+def peak_memory_bytes() -> int:
+    """Return the largest resident set of this process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # Linux reports KiB
+
+
+def utc_now() -> str:
+    """Return the current time in ISO 8601, UTC, whole seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()

@@ -1,0 +1,205 @@
+"""Rows out of JSONL, CSV, TSV and Parquet files, each knowing the line it came from."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus.errors import InputError, Location
+
+FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+
+csv.field_size_limit(1 << 30)  # documents are longer than the csv module's default of 128 KiB
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a file and where it stands."""
+
+    values: Mapping[str, Any]
+    file: Path
+    line: int
+
+    def at(self, field: str | None = None) -> Location:
+        """Return the location of `field` in this row."""
+        return Location(self.file, self.line, field)
+
+
+def file_format(path: Path) -> str:
+    """Return the format suffix of `path`, looking through a final `.gz`."""
+    suffixes = [s.lower() for s in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix not in FORMATS:
+        raise InputError(
+            f"file type {suffix or '(none)'} is not known",
+            expected=f"one of {', '.join(FORMATS)} (text formats may be gzipped)",
+            fix="Convert the file, or rename it if only its ending is wrong.",
+            where=path,
+        )
+    return suffix
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a JSONL, CSV, TSV or Parquet file.
+
+    Line numbers are 1-based lines for text files (a CSV header is line 1) and 1-based rows for
+    Parquet. Raises InputError for a missing file, an unknown format, bytes that are not UTF-8,
+    broken JSON, and rows whose number of fields differs from the header's.
+    """
+    if not path.is_file():
+        raise InputError(
+            "no such file" if not path.is_dir() else "is a folder",
+            expected=f"a {', '.join(FORMATS)} file",
+            fix="Check the path.",
+            where=path,
+        )
+    suffix = file_format(path)
+    if suffix == ".parquet":
+        yield from _parquet_rows(path)
+    elif suffix in (".csv", ".tsv"):
+        yield from _delimited_rows(path, "\t" if suffix == ".tsv" else ",")
+    else:
+        yield from _json_rows(path)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield `(line number, text)` of a UTF-8 file, naming the line that is not UTF-8."""
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    with opener(path, "rb") as raw:
+        for number, line in enumerate(raw, start=1):
+            try:
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"byte {line[error.start]:#04x} at position {error.start + 1} is not UTF-8",
+                    expected="a UTF-8 file",
+                    fix=f"Convert it: iconv -f LATIN1 -t UTF-8 {path.name} > fixed{path.suffix}",
+                    where=Location(path, number),
+                ) from error
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"broken JSON at column {error.colno} ({error.msg}): {_excerpt(line)}",
+                expected="one JSON object per line",
+                fix="Mend or remove the line.",
+                where=Location(path, number),
+            ) from error
+        if not isinstance(values, dict):
+            raise InputError(
+                f"a JSON {type(values).__name__}: {_excerpt(line)}",
+                expected="a JSON object per line",
+                fix="Write each record as {...} on its own line.",
+                where=Location(path, number),
+            )
+        yield Row(values, path, number)
+
+
+def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
+    lines = (line for _, line in read_lines(path))
+    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
+    header = next(reader, None)
+    if header is None:
+        return
+    for fields in reader:
+        if not fields:
+            continue
+        if len(fields) != len(header):
+            raise InputError(
+                f"{len(fields)} fields",
+                expected=f"{len(header)} as in the header ({', '.join(header)})",
+                fix="Quote fields that contain the delimiter, or mend the line.",
+                where=Location(path, reader.line_num),
+            )
+        yield Row(dict(zip(header, fields, strict=True)), path, reader.line_num)
+
+
+def _parquet_rows(path: Path) -> Iterator[Row]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"cannot be read as Parquet ({error})",
+            expected="a Parquet file",
+            fix="Write it again, or give it its true ending.",
+            where=path,
+        ) from error
+    number = 0
+    for batch in file.iter_batches():
+        for values in batch.to_pylist():
+            number += 1
+            yield Row(values, path, number)
+
+
+def pick_field(row: Row, names: Sequence[str], *, what: str, option: str) -> str:
+    """Return the first of `names` that the row has; InputError names what is there instead."""
+    for name in names:
+        if name in row.values:
+            return name
+    raise InputError(
+        f"no {what} field among {', '.join(map(repr, row.values))}",
+        expected=f"one of {', '.join(map(repr, names))}",
+        fix=f"Rename the column, or name yours with {option}.",
+        where=row.at(),
+    )
+
+
+def text_value(row: Row, field: str) -> str:
+    """Return `row[field]` as text; a missing or null field is the empty string."""
+    value = row.values.get(field)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InputError(
+            f"{value!r} is a {type(value).__name__}",
+            expected="a string",
+            fix="Write it as text.",
+            where=row.at(field),
+        )
+    return value
+
+
+def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
+    """Return `row[field]` as an id. Ids are strings: a number is refused unless `coerce`.
+
+    A silent 7 -> "7" would make "07", 7 and 7.0 three names of one thing or one name of three.
+    """
+    value = row.values.get(field)
+    if coerce and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and value:
+        return value
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    raise InputError(
+        f"{value!r} is {'a number' if is_number else 'no id'}",
+        expected="a non-empty string",
+        fix=(
+            f'Write "{value}" in quotes, or pass --coerce-ids to read whole numbers as text.'
+            if is_number
+            else "Give the record an id."
+        ),
+        where=row.at(field),
+    )
+
+
+def _excerpt(line: str, width: int = 60) -> str:
+    line = line.strip()
+    return io.StringIO(line).read(width) + ("..." if len(line) > width else "")

@@ -1,0 +1,89 @@
+"""The types that every part of Argus speaks. Ids are strings, always."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+Run = dict[str, dict[str, float]]
+"""`query_id -> doc_id -> score`; higher is better, ties break by doc_id."""
+
+Qrels = dict[str, dict[str, int]]
+"""`query_id -> doc_id -> relevance grade`; 0 is judged non-relevant."""
+
+
+class State(StrEnum):
+    """What became of a measurement. The three are counted apart; a failure is never a zero."""
+
+    MEASURED = "measured"
+    FAILED = "failed"
+    NOT_APPLICABLE = "not applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open character range `[start, end)` in a text."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ValueError(
+                f"Span({self.start}, {self.end}): needs 0 <= start < end, in characters."
+            )
+
+    def shift(self, offset: int) -> Span:
+        """Return the same span in a text whose origin lies `offset` characters earlier."""
+        return Span(self.start + offset, self.end + offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One retrievable unit of a corpus."""
+
+    id: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def content(self) -> str:
+        """What a retriever indexes: title and text, as BEIR does (`title + " " + text`).
+
+        A text that already begins with its title is not given it twice.
+        """
+        if not self.title or self.text.startswith(self.title):
+            return self.text
+        return f"{self.title} {self.text}" if self.text else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One way in which a document is indexed.
+
+    `kind` is one of original, title, expansion, synthesis, scenario, pseudo-query;
+    `source` is the provenance (entity, passage, model, prompt hash).
+    """
+
+    id: str
+    doc_id: str
+    kind: str
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question put to a retriever."""
+
+    id: str
+    text: str

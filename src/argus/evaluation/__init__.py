@@ -1,0 +1,5 @@
+"""Measures of runs against judgements, and intervals."""
+
+from argus.evaluation.intervals import wilson
+
+__all__ = ["wilson"]

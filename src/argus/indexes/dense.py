@@ -1,0 +1,99 @@
+"""Exact dense search: blocked products over all vectors, ties broken by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from argus.data.types import FloatArray, IntArray
+
+BLOCK_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class TopK:
+    """Ranked rows per query, best first. Both arrays have shape (n_queries, k)."""
+
+    rows: IntArray
+    scores: FloatArray
+
+
+@dataclass(frozen=True)
+class KnownItemRanks:
+    """Search for one known document per query."""
+
+    rank: IntArray
+    """1-based rank of the target among all documents, shape (n_queries,)."""
+    top: TopK
+    """What was returned, the target included where it ranks high enough."""
+
+
+def search(queries: FloatArray, documents: FloatArray, k: int) -> TopK:
+    """Return the k documents of highest dot product for each query.
+
+    queries: (n_queries, dim), documents: (n_documents, dim), unit rows. k is cut to n_documents.
+    Equal scores rank by row: keep documents ordered by id and ties break by id.
+    """
+    parts = [_best(scores, k) for _, scores in _score_blocks(queries, documents)]
+    return TopK(
+        np.concatenate([rows for rows, _ in parts]), np.concatenate([scores for _, scores in parts])
+    )
+
+
+def known_item_search(
+    queries: FloatArray,
+    documents: FloatArray,
+    targets: IntArray,
+    k: int,
+    *,
+    target_vectors: FloatArray | None = None,
+) -> KnownItemRanks:
+    """Search for document `targets[i]` with query i; return its rank and the top k.
+
+    target_vectors: (n_queries, dim), what stands in for the target's own vector in query i
+    (a document without the sentence that asks for it).
+    """
+    ranks, tops = [], []
+    for block, scores in _score_blocks(queries, documents):
+        target = targets[block]
+        here = np.arange(len(target))
+        if target_vectors is not None:
+            scores[here, target] = np.einsum("ij,ij->i", queries[block], target_vectors[block])
+        own = scores[here, target][:, None]
+        ties_before = (scores == own) & (np.arange(scores.shape[1]) < target[:, None])
+        ranks.append(1 + ((scores > own) | ties_before).sum(axis=1))
+        tops.append(_best(scores, k))
+    return KnownItemRanks(
+        np.concatenate(ranks).astype(np.int64),
+        TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
+    )
+
+
+def _score_blocks(queries: FloatArray, documents: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+    if not len(queries) or not len(documents):
+        raise ValueError(
+            f"{len(queries)} queries over {len(documents)} documents: needs at least one of each."
+        )
+    step = max(1, BLOCK_BYTES // (4 * len(documents)))
+    for start in range(0, len(queries), step):
+        block = slice(start, start + step)
+        yield block, queries[block] @ documents.T  # (block, n_documents)
+
+
+def _best(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+    """Return the k best columns of each row, best first, ties by column."""
+    k = min(k, scores.shape[1])
+    if k < scores.shape[1]:
+        # The k-th best value; every column that equals it competes, the smallest ones win.
+        kth = np.partition(scores, -k, axis=1)[:, -k][:, None]
+        above, tied = scores > kth, scores == kth
+        room = k - above.sum(axis=1, keepdims=True)
+        chosen = above | (tied & (np.cumsum(tied, axis=1) <= room))
+        columns = np.nonzero(chosen)[1].reshape(len(scores), k)
+    else:
+        columns = np.broadcast_to(np.arange(k), scores.shape).copy()
+    values = np.take_along_axis(scores, columns, axis=1)
+    order = np.argsort(-values, axis=1, kind="stable")  # columns ascend, so ties keep row order
+    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)

@@ -1,0 +1,113 @@
+"""Find entities in text: ground a label in its paragraph, relate entities by exact mention."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from argus.data.types import Span
+from argus.knowledge.base import Entity
+from argus.knowledge.relations import RelationGraph
+
+_WORD = re.compile(r"\w+")
+_FINAL_PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
+MIN_NAME_LENGTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A paragraph with the place where its entity is named. `prepended`: the label was added."""
+
+    text: str
+    span: Span | None
+    prepended: bool = False
+
+
+def ground(label: str, paragraph: str) -> Grounded:
+    """Find the earliest mention of `label` in `paragraph` (ARGUS §B.1).
+
+    Matching ignores case, runs of white space and punctuation between words, and wants word
+    boundaries. A label that does not occur is put in front of the paragraph, as the paper does,
+    with its own span. An empty label gives no span.
+    """
+    label = label.strip()
+    if not label:
+        return Grounded(paragraph, None)
+    match = _literal(label).search(paragraph) or _loose_search(label, paragraph)
+    if match is not None:
+        return Grounded(paragraph, Span(*match.span()))
+    text = f"{label} {paragraph}" if paragraph else label
+    return Grounded(text, Span(0, len(label)), prepended=True)
+
+
+def _literal(label: str) -> re.Pattern[str]:
+    before = r"(?<!\w)" if re.match(r"\w", label[0]) else ""
+    after = r"(?!\w)" if re.match(r"\w", label[-1]) else ""
+    return re.compile(before + re.escape(label) + after, re.IGNORECASE)
+
+
+def _loose_search(label: str, paragraph: str) -> re.Match[str] | None:
+    words = _WORD.findall(label)
+    if sum(map(len, words)) < MIN_NAME_LENGTH:  # "C++" must not ground in "C"
+        return None
+    pattern = r"(?<!\w)" + r"[\W_]+".join(map(re.escape, words)) + r"(?!\w)"
+    return re.compile(pattern, re.IGNORECASE).search(paragraph)
+
+
+def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
+    """Relate two entities when one's paragraph names the other.
+
+    Exact and case-sensitive at word boundaries, longest name first. An entity's names are its
+    label and, when it has at least two words, the label without a final parenthesis. Left out,
+    because they would relate by accident: names under four characters, names that two entities
+    share, and one-word names that also occur in lower case in the paragraphs.
+    """
+    import ahocorasick_rs
+
+    names = _unambiguous_names(entities)
+    subjects: list[int] = []
+    objects: list[int] = []
+    if names:
+        patterns = list(names)
+        owners = list(names.values())
+        automaton = ahocorasick_rs.AhoCorasick(
+            patterns, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest
+        )
+        for i, entity in enumerate(entities):
+            text = entity.paragraph
+            for pattern, start, end in automaton.find_matches_as_indexes(text):
+                if _at_boundaries(text, start, end):
+                    subjects.append(i)
+                    objects.append(owners[pattern])
+    return RelationGraph.from_edges(
+        len(entities), np.array(subjects, np.int64), np.array(objects, np.int64)
+    )
+
+
+def _unambiguous_names(entities: Sequence[Entity]) -> dict[str, int]:
+    lower_words = {
+        word for e in entities for word in _WORD.findall(e.paragraph) if word[0].islower()
+    }
+    labels = [(e.label, i) for i, e in enumerate(entities)]
+    shortened = [(_FINAL_PARENTHESIS.sub("", label), i) for label, i in labels]
+    count = Counter(label for label, _ in labels)
+    count.update(
+        short for (short, _), (label, _) in zip(shortened, labels, strict=True) if short != label
+    )
+    names: dict[str, int] = {}
+    for (short, i), (label, _) in zip(shortened, labels, strict=True):
+        for name in {label, short} if " " in short else {label}:
+            is_common_word = " " not in name and name.lower() in lower_words
+            if len(name) >= MIN_NAME_LENGTH and count[name] == 1 and not is_common_word:
+                names[name] = i
+    return names
+
+
+def _at_boundaries(text: str, start: int, end: int) -> bool:
+    before = start == 0 or not (text[start - 1].isalnum() or text[start - 1] == "_")
+    after = end == len(text) or not (text[end].isalnum() or text[end] == "_")
+    return before and after

@@ -1,0 +1,159 @@
+"""The relation graph: undirected, no self-loops, no duplicate edges, stored as CSR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.rows import Row, file_format, id_value, read_lines, read_rows
+from argus.data.types import IntArray
+from argus.errors import InputError, Location
+
+SUBJECT_FIELDS = ("subject", "head", "source", "s", "from")
+OBJECT_FIELDS = ("object", "tail", "target", "o", "to")
+
+
+@dataclass(frozen=True)
+class RelationGraph:
+    """Neighbour lists over entities `0..n-1`; `indices[indptr[i]:indptr[i+1]]` is sorted.
+
+    `T_x` of ARGUS §3.2 is `neighbours(x)`: entities connected to x by any property, in either
+    direction (§B.2). The counters say what became of the triples that were read.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    triples: int = 0
+    self_loops: int = 0
+    unknown: int = 0
+
+    @classmethod
+    def from_edges(
+        cls, n: int, subjects: IntArray, objects: IntArray, *, unknown: int = 0
+    ) -> RelationGraph:
+        """Build from edge endpoints, each of shape (n_triples,), values in `0..n-1`."""
+        subjects, objects = np.asarray(subjects, np.int64), np.asarray(objects, np.int64)
+        proper = subjects != objects
+        s, o = subjects[proper], objects[proper]
+        keys = np.unique(np.concatenate([s * n + o, o * n + s]))  # both directions, once each
+        rows = keys // n
+        indptr = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=n), out=indptr[1:])
+        return cls(
+            indptr,
+            keys % n,
+            triples=len(subjects) + unknown,
+            self_loops=int((~proper).sum()),
+            unknown=unknown,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of entities."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of directed pairs (x, t): twice the number of edges."""
+        return len(self.indices)
+
+    @property
+    def degree(self) -> IntArray:
+        """Number of related entities of each entity, shape (n,)."""
+        return np.diff(self.indptr)
+
+    def neighbours(self, i: int) -> IntArray:
+        """Return the entities related to entity `i`, sorted."""
+        return self.indices[self.indptr[i] : self.indptr[i + 1]]
+
+    def restrict(self, keep: np.ndarray) -> RelationGraph:
+        """Return the graph among the entities where `keep` (bool, shape (n,)) is true.
+
+        Entities are renumbered in order; edges to dropped entities are gone.
+        """
+        new = np.cumsum(keep) - 1
+        s = np.repeat(np.arange(self.n), self.degree)
+        both = keep[s] & keep[self.indices]
+        return RelationGraph.from_edges(int(keep.sum()), new[s[both]], new[self.indices[both]])
+
+
+def read_relations(
+    path: Path, index: Mapping[str, int], *, skip_unknown: bool = False, coerce_ids: bool = False
+) -> RelationGraph:
+    """Read a triples file (TSV, CSV, Parquet or JSONL) over the entities of `index`.
+
+    Text files may have a header (subject, relation, object) or none: then three columns are
+    subject, relation, object, and two are subject, object. Raises InputError for a line of
+    another width and for an id that is not among the entities, unless `skip_unknown`, which
+    counts and drops such edges.
+    """
+    subjects: list[int] = []
+    objects: list[int] = []
+    unknown = 0
+    for row, subject_field, object_field in _edge_rows(path):
+        ends = []
+        for field in (subject_field, object_field):
+            id_ = id_value(row, field, coerce=coerce_ids)
+            position = index.get(id_)
+            if position is None:
+                if not skip_unknown:
+                    raise InputError(
+                        f"{id_!r} is not the id of an entity",
+                        expected=f"one of the {len(index)} ids read",
+                        fix="Add the entity, mend the id, or pass --skip-unknown to drop (and count) such edges.",
+                        where=row.at(field),
+                    )
+                unknown += 1
+                break
+            ends.append(position)
+        else:
+            subjects.append(ends[0])
+            objects.append(ends[1])
+    return RelationGraph.from_edges(
+        len(index), np.array(subjects, np.int64), np.array(objects, np.int64), unknown=unknown
+    )
+
+
+def _edge_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
+    if path.is_file() and file_format(path) == ".tsv":
+        header = next(read_lines(path), (1, ""))[1].rstrip("\r\n").split("\t")
+        if not set(header) & {*SUBJECT_FIELDS, *OBJECT_FIELDS}:
+            yield from _headless_rows(path)
+            return
+    names: tuple[str, str] | None = None
+    for row in read_rows(path):
+        if names is None:
+            names = (_edge_field(row, SUBJECT_FIELDS), _edge_field(row, OBJECT_FIELDS))
+        yield row, *names
+
+
+def _edge_field(row: Row, names: tuple[str, ...]) -> str:
+    for name in names:
+        if name in row.values:
+            return name
+    raise InputError(
+        f"columns are {', '.join(map(repr, row.values))}",
+        expected=f"an edge's end in one of {', '.join(map(repr, names))}",
+        fix="Rename the columns to subject, relation, object.",
+        where=row.at(),
+    )
+
+
+def _headless_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
+    width = 0
+    for number, line in read_lines(path):
+        fields = line.rstrip("\r\n").split("\t")
+        if fields == [""]:
+            continue
+        width = width or len(fields)
+        if len(fields) != width or width not in (2, 3):
+            raise InputError(
+                f"{len(fields)} columns",
+                expected=f"{width if width in (2, 3) else '3 (subject, relation, object) or 2'} columns",
+                fix="Separate columns by one tab, or give the file a header.",
+                where=Location(path, number),
+            )
+        yield Row({"subject": fields[0], "object": fields[-1]}, path, number), "subject", "object"

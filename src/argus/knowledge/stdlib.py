@@ -1,0 +1,131 @@
+"""The embedded sample corpus: the documentation of the running interpreter's standard library.
+
+Thousands of real entities on every machine, nothing downloaded. An entity is a module, class,
+function or method that has a docstring; its paragraph is the docstring's first; its relations are
+contains (module-class-method), inherits (class-base) and refers to by name (docs/design.md §13).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.beir import write_beir
+from argus.data.types import Document, Qrels, Query
+from argus.errors import ArgusError
+from argus.knowledge.base import Entity, KnowledgeBase
+from argus.knowledge.relations import RelationGraph
+
+WALK_TIMEOUT_S = 120
+
+_SIGNATURE = re.compile(r"[\w.]+\(.*\)(\s*-+>.*)?", re.DOTALL)
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_LOOKS_LIKE_CODE = re.compile(r"[._]|[a-z][A-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One public member of the standard library, as `argus.knowledge.stdlib_walk` reports it."""
+
+    name: str
+    kind: str
+    parent: str
+    origin: str
+    bases: tuple[str, ...]
+    doc: str
+
+
+def standard_library() -> KnowledgeBase:
+    """Return the standard library of the running interpreter as a knowledge base."""
+    members = [m for m in walk_members() if m.doc]
+    entities = [Entity(m.name, m.name, first_paragraph(m.doc)) for m in members]
+    return KnowledgeBase(entities, relate(members))
+
+
+def walk_members() -> list[Member]:
+    """List the members in a fresh, isolated process (imports have side effects)."""
+    command = [sys.executable, "-I", "-m", "argus.knowledge.stdlib_walk"]
+    result = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", timeout=WALK_TIMEOUT_S, check=False
+    )
+    if result.returncode != 0:
+        raise ArgusError(
+            "Reading the standard library failed: "
+            f"`{' '.join(command)}` exited {result.returncode}; expected 0.\n{result.stderr[-2000:]}"
+            "\nIs argus installed in the environment of this interpreter?"
+        )
+    records = (json.loads(line) for line in result.stdout.splitlines())
+    unique = {r["name"]: Member(**{**r, "bases": tuple(r["bases"])}) for r in records}
+    return [unique[name] for name in sorted(unique)]
+
+
+def first_paragraph(doc: str) -> str:
+    """Return the docstring's first paragraph, and the next one where the first is a signature."""
+    paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", doc) if p.strip()]
+    if len(paragraphs) > 1 and _SIGNATURE.fullmatch(paragraphs[0]):
+        return f"{paragraphs[0]} {paragraphs[1]}"
+    return paragraphs[0] if paragraphs else ""
+
+
+def relate(members: Sequence[Member]) -> RelationGraph:
+    """Build the graph of contains, inherits and refers-to-by-name over `members`."""
+    index = {m.name: i for i, m in enumerate(members)}
+    made_at = {m.origin: i for i, m in enumerate(members)} | index
+    edges: list[tuple[int, int]] = []
+    for i, member in enumerate(members):
+        related = [index.get(member.parent)]
+        bases = (base.removeprefix("builtins.") for base in member.bases)
+        related += [made_at.get(base) for base in bases if base != "object"]
+        related += [index.get(name) for name in _names_in(member, index)]
+        edges += [(i, j) for j in related if j is not None]
+    ends = np.array(edges, np.int64).reshape(-1, 2)
+    return RelationGraph.from_edges(len(members), ends[:, 0], ends[:, 1])
+
+
+def _names_in(member: Member, index: Mapping[str, int]) -> Iterable[str]:
+    """Resolve the names in a docstring: as they are, then in the member's class and module.
+
+    A plain word ("set", "open") counts only where it is called, as in `open()`.
+    """
+    text = first_paragraph(member.doc)
+    scopes = ["", f"{member.name}.", f"{member.parent}."]
+    scopes += [f"{member.parent.rpartition('.')[0]}."] if "." in member.parent else []
+    for match in _NAME.finditer(text):
+        name = match.group()
+        if not (_LOOKS_LIKE_CODE.search(name) or text[match.end() : match.end() + 2] == "()"):
+            continue
+        yield from (scope + name for scope in scopes if scope + name in index)
+
+
+def standard_questions() -> tuple[list[Query], Qrels]:
+    """Return the judged questions that ship with Argus: how people ask for these entities.
+
+    Written for this project. Gold entities are names of the standard library; those that the
+    running interpreter does not document are left out, and a question without any goes with them.
+    """
+    raw = files("argus.knowledge").joinpath("stdlib_questions.jsonl").read_text(encoding="utf-8")
+    records = [json.loads(line) for line in raw.splitlines()]
+    queries = [Query(r["_id"], r["text"]) for r in records]
+    return queries, {r["_id"]: dict.fromkeys(r["gold"], 1) for r in records}
+
+
+def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:
+    """Write `base` and the judged questions as a BEIR folder; return what can be asked of it."""
+    queries, qrels = standard_questions()
+    answerable = {
+        query_id: {doc: grade for doc, grade in gold.items() if doc in base.index}
+        for query_id, gold in qrels.items()
+    }
+    answerable = {query_id: gold for query_id, gold in answerable.items() if gold}
+    queries = [q for q in queries if q.id in answerable]
+    documents = (Document(e.id, e.paragraph, e.label) for e in base.entities)
+    write_beir(folder, documents, queries, answerable)
+    return queries, answerable

@@ -1,0 +1,35 @@
+"""One progress bar for all long work: with ETA on a terminal, silent in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+Advance = Callable[[int], None]
+
+
+@contextmanager
+def progress(description: str, total: int, *, done: int = 0) -> Iterator[Advance]:
+    """Yield `advance(n)`; draws on stderr, and only when stderr is a terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("eta"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=total, completed=done)
+        yield lambda n: bar.advance(task, n)

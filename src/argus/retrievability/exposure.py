@@ -1,0 +1,111 @@
+"""Exposure: can every document be brought back by its own title and its own sentences?
+
+Needs no graph and no questions. Each probe is a known-item search; what the probes of other
+documents return shows which documents surface everywhere (hubs) and which never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import IntArray
+from argus.retrievability.concentration import gini, lorenz, skewness
+
+TITLE, SENTENCE, QUERY = "title", "sentence", "query"
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Searches that were made. One row per query; all arrays have shape (n_queries, ...)."""
+
+    kind: npt.NDArray[np.str_]
+    """"title", "sentence", or "query" for a given query that belongs to no document."""
+    target: IntArray
+    """Row of the document that the probe should bring back; -1 for given queries."""
+    text: Sequence[str]
+    rank: IntArray
+    """1-based rank of the target; 0 where there is none."""
+    top: IntArray
+    """Rows returned, best first, shape (n_queries, k)."""
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What the probes say of n documents; arrays have shape (n,)."""
+
+    k: int
+    retrieved_by_own: IntArray
+    """Own probes that bring the document back within k."""
+    own_probes: IntArray
+    retrieved_by_others: IntArray
+    """Top-k lists of other documents' probes, and of given queries, that hold the document."""
+    title_rank: IntArray
+    """Rank under its own title; 0 where it has none."""
+    sentence_rank: npt.NDArray[np.float64]
+    """Median rank under its own held-out sentences; NaN where it has none."""
+
+    @property
+    def never(self) -> npt.NDArray[np.bool_]:
+        """Documents that no query at all brought back."""
+        return (self.retrieved_by_own + self.retrieved_by_others) == 0
+
+    def concentration(self) -> dict[str, object]:
+        """Return Gini, Lorenz curve and hubness skew of the retrievals by others."""
+        counts = self.retrieved_by_others
+        return {
+            "gini": gini(counts),
+            "skewness": skewness(counts),
+            "lorenz": lorenz(counts).round(5).tolist(),
+        }
+
+
+def summarise_probes(probes: Probes, n: int, *, k: int) -> Exposure:
+    """Count, per document, what brought it back."""
+    mine = probes.top == probes.target[:, None]  # (n_queries, k)
+    others = np.bincount(probes.top[~mine], minlength=n)
+    own = probes.target >= 0
+    hit = own & (probes.rank <= k)
+    title = probes.kind == TITLE
+    title_rank = np.zeros(n, np.int64)
+    title_rank[probes.target[title]] = probes.rank[title]
+    return Exposure(
+        k=k,
+        retrieved_by_own=np.bincount(probes.target[hit], minlength=n),
+        own_probes=np.bincount(probes.target[own], minlength=n),
+        retrieved_by_others=others,
+        title_rank=title_rank,
+        sentence_rank=_medians(probes, n),
+    )
+
+
+def success(probes: Probes, kind: str, *, k: int) -> dict[str, float | int | None]:
+    """Return success@1, success@k and mean reciprocal rank of one kind of probe."""
+    ranks = probes.rank[probes.kind == kind]
+    if not len(ranks):
+        return {"probes": 0, "success_at_1": None, "success_at_k": None, "mrr": None}
+    return {
+        "probes": len(ranks),
+        "success_at_1": float((ranks == 1).mean()),
+        "success_at_k": float((ranks <= k).mean()),
+        "mrr": float((1 / ranks).mean()),
+    }
+
+
+def displaced_by(probes: Probes, i: int, *, top: int = 3) -> list[int]:
+    """Return the documents at the head of probe i's list, its target left out."""
+    return [int(row) for row in probes.top[i] if row != probes.target[i]][:top]
+
+
+def _medians(probes: Probes, n: int) -> npt.NDArray[np.float64]:
+    chosen = np.flatnonzero(probes.kind == SENTENCE)
+    out = np.full(n, np.nan)
+    if len(chosen):
+        order = chosen[np.argsort(probes.target[chosen], kind="stable")]
+        owners, starts = np.unique(probes.target[order], return_index=True)
+        for owner, ranks in zip(owners, np.split(probes.rank[order], starts[1:]), strict=True):
+            out[owner] = np.median(ranks)
+    return out

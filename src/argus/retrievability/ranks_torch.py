@@ -1,0 +1,65 @@
+"""The exact kernel on a torch device: products and counts there, near-ties in float64 here."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from argus.data.types import FloatArray
+from argus.knowledge.relations import RelationGraph
+from argus.retrievability.ranks import PairRanks, related_pairs, resolve_ties, rounding_bound
+
+
+class TorchCounter:
+    """Same contract and, to the bit, the same counts as the CPU's.
+
+    Per query the neutrals' similarities are sorted on the device; a related entity's count is then
+    a bisection. Neutrals within the rounding bound come back to the CPU and are compared in
+    float64, in the order of summation that the CPU path uses.
+    """
+
+    def __init__(self, vectors: FloatArray, graph: RelationGraph, device: str) -> None:
+        self.vectors, self.graph = vectors, graph
+        self.device = torch.device(device)
+        # TF32 would round to 10 bits: far outside the rounding bound.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        self.on_device = torch.from_numpy(vectors).to(self.device)
+
+    def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
+        """Rank the related entities of the queries in `chunk` among `candidates` (None: all)."""
+        rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
+        columns = self.on_device if candidates is None else self.on_device[torch.from_numpy(candidates).to(self.device)]
+        ids = np.arange(len(self.vectors), dtype=np.int32) if candidates is None else candidates
+        similarity = self.on_device[chunk.start : chunk.stop] @ columns.T  # (block, columns)
+        position = np.full(len(self.vectors), -1, np.int64)
+        position[ids] = np.arange(len(ids))
+        excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
+        excluded = position[np.concatenate([out.entity, np.arange(chunk.start, chunk.stop)])]
+        inside = excluded >= 0
+        similarity[
+            torch.from_numpy(excluded_rows[inside]).to(self.device),
+            torch.from_numpy(excluded[inside]).to(self.device),
+        ] = -torch.inf
+        out.pool[:] = (len(ids) - np.bincount(excluded_rows[inside], minlength=len(chunk)))[rows]
+        ordered, order = similarity.sort(dim=1)
+        low, high = self._bounds(ordered, rows, exact)
+        out.above[:] = len(ids) - high
+        tied = np.flatnonzero(high > low)
+        for i in tied:  # few: candidates within rounding of x
+            near = ids[order[rows[i], int(low[i]) : int(high[i])].cpu().numpy()]
+            out.above[i] += resolve_ties(self.vectors, out.related[i], out.entity[i], near, exact[i])
+        return out
+
+    def _bounds(
+        self, ordered: torch.Tensor, rows: np.ndarray, exact: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return, per pair, the range of sorted positions that rounding leaves undecided."""
+        bound = rounding_bound(self.vectors.shape[1])
+        low, high = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        starts = np.searchsorted(rows, np.arange(len(ordered) + 1))
+        for row in range(len(ordered)):
+            part = slice(starts[row], starts[row + 1])
+            values = torch.from_numpy(exact[part]).to(self.device, torch.float32)
+            low[part] = torch.searchsorted(ordered[row], values - bound).cpu().numpy()
+            high[part] = torch.searchsorted(ordered[row], values + bound, right=True).cpu().numpy()
+        return low, high

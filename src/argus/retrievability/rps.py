@@ -1,0 +1,127 @@
+"""Retrieval Probability Score: from pair ranks to one score, interval and band per entity.
+
+ARGUS §3.2: `RPS_k(x) = E_{t ~ Uniform(T_x)}[Hit_k(x, t)]`, the hit being x in the top k (inclusive)
+among x and N-1 neutrals of t. Here the hit is replaced by its exact probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.evaluation.intervals import wilson
+from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
+from argus.retrievability.ranks import PairRanks
+
+DEFAULT_K = 50
+DEFAULT_POOL = 800
+LOW, HIGH = 0.33, 0.66
+"""Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
+
+_PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
+
+
+@dataclass(frozen=True)
+class Scores:
+    """RPS of n entities at one (k, N). Entities with `related == 0` have no score: NaN."""
+
+    k: int
+    pool: int
+    rps: npt.NDArray[np.float64]
+    """Shape (n,)."""
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    """95% Wilson interval over the related entities, shape (n,)."""
+    related: npt.NDArray[np.int64]
+    """Related entities that were measured, |T_x|, shape (n,)."""
+    pairs_without_pool: int
+    """Pairs left out because fewer than N-1 neutrals are eligible for t."""
+
+    @property
+    def measured(self) -> npt.NDArray[np.bool_]:
+        """Which entities have a score, shape (n,)."""
+        return self.related > 0
+
+
+def score(ranks: PairRanks, n: int, *, k: int = DEFAULT_K, pool: int = DEFAULT_POOL) -> Scores:
+    """Return RPS_{k,N} of n entities, N = `pool` counting x itself as the paper does.
+
+    Pairs whose t has fewer than N-1 eligible neutrals are not applicable and left out. Raises
+    ValueError for k > N.
+    """
+    if not 1 <= k <= pool:
+        raise ValueError(f"k={k}, pool={pool}: needs 1 <= k <= pool, as x ranks among `pool` candidates.")
+    eligible = ranks.pool >= pool - 1
+    x = ranks.entity[eligible]
+    hits = hit_probability(ranks.above[eligible], ranks.pool[eligible], k=k, draws=pool - 1)
+    related = np.bincount(x, minlength=n)
+    total = np.bincount(x, weights=hits, minlength=n)
+    some = related > 0
+    rps = np.full(n, np.nan)
+    rps[some] = np.clip(total[some] / related[some], 0, 1)
+    low, high = np.full(n, np.nan), np.full(n, np.nan)
+    low[some], high[some] = wilson(rps[some], related[some])
+    return Scores(k, pool, rps, low, high, related, int((~eligible).sum()))
+
+
+def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
+    """Return "low", "mid" or "high" per score; "" where there is none."""
+    names = np.where(rps < LOW, "low", np.where(rps < HIGH, "mid", "high"))
+    return np.where(np.isnan(rps), "", names)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How RPS changes along one setting (ARGUS Figures 3 and 5)."""
+
+    values: list[int]
+    mean: list[float]
+    share_above_half: list[float]
+    entities: list[int]
+    """Entities measured at each value."""
+
+
+def curve_over_pool(ranks: PairRanks, n: int, *, k: int, pools: list[int]) -> Curve:
+    """Share of entities with RPS_k > 0.5 for each N in `pools` (Figure 3)."""
+    scores = [score(ranks, n, k=k, pool=pool) for pool in pools]
+    scores = [s for s in scores if s.measured.any()]
+    return Curve(
+        [s.pool for s in scores],
+        [float(s.rps[s.measured].mean()) for s in scores],
+        [float((s.rps[s.measured] > 0.5).mean()) for s in scores],
+        [int(s.measured.sum()) for s in scores],
+    )
+
+
+def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
+    """Share of entities with RPS_k > 0.5 for k = 1..k_max at fixed N (Figure 5)."""
+    eligible = ranks.pool >= pool - 1
+    order = np.argsort(ranks.entity[eligible], kind="stable")
+    x = ranks.entity[eligible][order]
+    above, size = ranks.above[eligible][order], ranks.pool[eligible][order]
+    total = np.zeros((n, k_max))
+    for start in range(0, len(x), _PAIRS_PER_PASS):
+        part = slice(start, start + _PAIRS_PER_PASS)
+        hits = hit_probability_by_k(above[part], size[part], k_max=k_max, draws=pool - 1)
+        owners, first = np.unique(x[part], return_index=True)
+        total[owners] += np.add.reduceat(hits, first, axis=0)
+    related = np.bincount(x, minlength=n)
+    rps = total[related > 0] / related[related > 0, None]
+    return Curve(
+        list(range(1, k_max + 1)),
+        rps.mean(axis=0).tolist(),
+        (rps > 0.5).mean(axis=0).tolist(),
+        [len(rps)] * k_max,
+    )
+
+
+def pool_grid(largest: int, *, wanted: int) -> list[int]:
+    """Return N = 100, 200, 400, ... up to `largest`, with `wanted` and `largest` among them."""
+    grid = {wanted, largest}
+    size = 100
+    while size < largest:
+        grid.add(size)
+        size *= 2
+    return sorted(size for size in grid if size <= largest)
