@@ -59,7 +59,7 @@ class FingerprintMismatch(ArgusError):
     def __init__(self, where: Path, *, stored: str, given: str) -> None:
         self.stored, self.given = stored, given
         super().__init__(
-            f"{where} holds vectors of another encoder, and vectors of two encoders are never mixed."
+            f"{where} holds vectors of another encoder; two encoders are never mixed."
             f"\n  stored: {stored}\n  given:  {given}\n"
             "Use the stored encoder, give another --out (or --store), or start over with --fresh."
         )

@@ -8,7 +8,6 @@ the JSON files hold one section per job.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from argus.errors import InputError
+
 
 class ArtifactFolder:
     """An output folder owned by Argus.
@@ -53,7 +53,7 @@ class ArtifactFolder:
             raise InputError(
                 "holds files but no manifest.json of an earlier run",
                 expected="an empty folder or one that Argus wrote",
-                fix="--fresh deletes only Argus's own folders: give another --out or clear it yourself.",
+                fix="--fresh deletes only Argus's own folders: give another --out, or clear it.",
                 where=self.path,
             )
         shutil.rmtree(self.path)
@@ -92,7 +92,7 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.partial")
     try:
         yield temporary
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 

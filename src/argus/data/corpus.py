@@ -104,7 +104,11 @@ def _corpus_columns(row: Row, fields: FieldNames) -> tuple[str, str | None, str]
         row, [fields.text] if fields.text else TEXT_FIELDS, what="text", option="--text-field"
     )
     if fields.title:
-        return id_field, pick_field(row, [fields.title], what="title", option="--title-field"), text_field
+        return (
+            id_field,
+            pick_field(row, [fields.title], what="title", option="--title-field"),
+            text_field,
+        )
     title_field = next((name for name in TITLE_FIELDS if name in row.values), None)
     return id_field, title_field, text_field
 
@@ -122,8 +126,12 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
-            id_field = pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id", option="a rename")
-            text_field = pick_field(row, ("text", "query", "question"), what="text", option="a rename")
+            id_field = pick_field(
+                row, (*ID_FIELDS, "query_id", "qid"), what="id", option="a rename"
+            )
+            text_field = pick_field(
+                row, ("text", "query", "question"), what="text", option="a rename"
+            )
             yield (
                 row,
                 Query(id_value(row, id_field, coerce=coerce_ids), text_value(row, text_field)),
@@ -137,7 +145,9 @@ def read_qrels(path: Path) -> Qrels:
     qrels: Qrels = {}
     for row in read_rows(path):
         query = pick_field(row, ("query-id", "query_id", "qid"), what="query id", option="a rename")
-        doc = pick_field(row, ("corpus-id", "doc_id", "docid"), what="document id", option="a rename")
+        doc = pick_field(
+            row, ("corpus-id", "doc_id", "docid"), what="document id", option="a rename"
+        )
         raw = row.values.get("score", "1")
         try:
             grade = int(raw)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import resource
 import sys
@@ -12,14 +11,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from argus.cores import available_cores
+
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
 
 
-def content_hash(*parts: str, size: int = 16) -> bytes:
+def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
     """Return a `size`-byte BLAKE2b digest of the parts; no two lists of parts run together."""
     digest = hashlib.blake2b(digest_size=size)
     for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
+        data = (
+            part.encode("utf-8", "surrogatepass")
+            if isinstance(part, str)
+            else memoryview(part).cast("B")
+        )
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.digest()
@@ -42,7 +47,7 @@ def describe_inputs(**paths: Path | None) -> dict[str, dict[str, Any]]:
 
 def describe_environment() -> dict[str, Any]:
     """Return versions and hardware, for the manifest and for stored benchmark results."""
-    libraries = {}
+    libraries: dict[str, str | None] = {}
     for name in LIBRARIES:
         try:
             libraries[name] = version(name)
@@ -52,7 +57,7 @@ def describe_environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": available_cores(),
         "libraries": libraries,
     }
 

@@ -111,8 +111,11 @@ def _json_rows(path: Path) -> Iterator[Row]:
 
 def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
     lines = (line for _, line in read_lines(path))
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
+    reader = csv.reader(
+        lines,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+    )
     header = next(reader, None)
     if header is None:
         return

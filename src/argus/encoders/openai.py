@@ -52,7 +52,7 @@ class OpenAIEncoder:
     @cached_property
     def dim(self) -> int:
         """Length of a vector, learnt by embedding one word."""
-        return self._request(["dimension"]).shape[1]
+        return int(self._request(["dimension"]).shape[1])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -92,7 +92,7 @@ class OpenAIEncoder:
         return unit_rows(np.concatenate(parts))
 
     def _request(self, texts: Sequence[str]) -> FloatArray:
-        problem = "no attempt was made"
+        problem, wait = "no attempt was made", 0.0
         for attempt in range(self.config.attempts):
             if attempt:
                 time.sleep(wait)
@@ -100,7 +100,11 @@ class OpenAIEncoder:
             try:
                 response = self._client.post(
                     self._url,
-                    json={"model": self.config.model, "input": list(texts), "encoding_format": "float"},
+                    json={
+                        "model": self.config.model,
+                        "input": list(texts),
+                        "encoding_format": "float",
+                    },
                 )
             except httpx.TransportError as error:
                 problem = f"{type(error).__name__}: {error}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
 from argus.encoders.protocol import Fingerprint, unit_rows
 from argus.encoders.windows import place_window
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")  # in sentence-transformers' order
-BATCH_TOKENS = 4096
+BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
 MAX_BATCH = 64
 
 
@@ -30,14 +33,19 @@ class SentenceTransformerEncoder:
     token vectors that spans are pooled from. Texts are read in batches of similar token count.
     """
 
-    def __init__(self, model: SentenceTransformer, *, name: str, precision: str = "float32") -> None:
+    def __init__(
+        self, model: SentenceTransformer, *, name: str, precision: str = "float32"
+    ) -> None:
         self.model, self.name, self.precision = model, name, precision
+        self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once
         model.eval()
 
     @cached_property
     def dim(self) -> int:
         """Length of a vector."""
-        return int(self.model.get_embedding_dimension() or self._forward([""], "", "query")[0].shape[1])
+        return int(
+            self.model.get_embedding_dimension() or self._forward([""], "", "query")[0].shape[1]
+        )
 
     @property
     def max_tokens(self) -> int | None:
@@ -89,29 +97,62 @@ class SentenceTransformerEncoder:
             windows.setdefault(text, []).append((i, span))
         out = np.empty((len(texts), self.dim), np.float32)
         distinct = list(windows)
-        for batch in self._batches(distinct):
+
+        def pool(batch: list[int]) -> None:
             chosen = [distinct[i] for i in batch]
-            _, tokens, offsets = self._forward(chosen, self._document_prompt, "document", spans=True)
+            _, tokens, offsets = self._forward(
+                chosen, self._document_prompt, "document", spans=True
+            )
             for row, text in enumerate(chosen):
                 for i, span in windows[text]:
                     place = span.shift(len(self._document_prompt))
                     inside = (offsets[row, :, 0] < place.end) & (offsets[row, :, 1] > place.start)
                     inside &= offsets[row, :, 1] > offsets[row, :, 0]  # special tokens are empty
                     out[i] = tokens[row][inside].mean(axis=0)
+
+        self._run(self._batches(distinct), pool)
         return unit_rows(self._after_pooling(out))
 
     def _sentences(self, texts: Sequence[str], prompt: str, task: str) -> FloatArray:
         out = np.empty((len(texts), self.dim), np.float32)
-        for batch in self._batches(texts):
+
+        def encode(batch: list[int]) -> None:
             out[batch] = self._forward([texts[i] for i in batch], prompt, task)[0]
+
+        self._run(self._batches(texts), encode)
         return unit_rows(out)
+
+    def _run(self, batches: Iterator[list[int]], work: Callable[[list[int]], None]) -> None:
+        """Do `work` on every batch: on a CPU one batch per core, each on one thread.
+
+        That is faster than all cores on one batch, whose threads wait for each other in every
+        operation.
+        """
+        import torch
+
+        waiting = list(batches)
+        workers = min(available_cores(), len(waiting)) if self.model.device.type == "cpu" else 1
+        if workers <= 1:
+            for batch in waiting:
+                work(batch)
+            return
+        threads = torch.get_num_threads()
+        try:
+            with ThreadPoolExecutor(
+                workers, initializer=torch.set_num_threads, initargs=(1,)
+            ) as pool:
+                list(pool.map(work, waiting))
+        finally:
+            torch.set_num_threads(threads)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """Yield positions, longest texts first, at most BATCH_TOKENS padded tokens each."""
         counts = np.minimum(self.count_tokens(texts), self.max_tokens or 1 << 30)
         batch: list[int] = []
         for i in np.argsort(-counts, kind="stable"):
-            if batch and ((len(batch) + 1) * counts[batch[0]] > BATCH_TOKENS or len(batch) == MAX_BATCH):
+            if batch and (
+                (len(batch) + 1) * counts[batch[0]] > BATCH_TOKENS or len(batch) == MAX_BATCH
+            ):
                 yield batch
                 batch = []
             batch.append(int(i))
@@ -124,7 +165,9 @@ class SentenceTransformerEncoder:
         """Return sentence vectors (n, dim), and on request token vectors and character offsets."""
         import torch
 
-        features = self.model.preprocess(list(texts), prompt=prompt or None, task=task)
+        with self._tokenizing:
+            features = self.model.preprocess(list(texts), prompt=prompt or None, task=task)
+            offsets = self._offsets(texts, prompt) if spans else np.empty(0, np.int64)
         features = {
             k: v.to(self.model.device) if isinstance(v, torch.Tensor) else v
             for k, v in features.items()
@@ -133,15 +176,7 @@ class SentenceTransformerEncoder:
             out = self.model(features, task=task) if self._is_routed else self.model(features)
         sentence = _to_numpy(out["sentence_embedding"])
         if not spans:
-            return sentence, np.empty(0, np.float32), np.empty(0, np.int64)
-        tokenized = self.model.tokenizer(
-            [prompt + text for text in texts],
-            padding=True,
-            truncation=True,
-            max_length=self.max_tokens,
-            return_offsets_mapping=True,
-        )
-        offsets = np.array(tokenized["offset_mapping"], np.int64)
+            return sentence, np.empty(0, np.float32), offsets
         if offsets.shape[:2] != tuple(out["token_embeddings"].shape[:2]):
             raise EncodingError(
                 f"{self.name}: the tokenizer gives {offsets.shape[:2]} tokens, the model "
@@ -151,9 +186,18 @@ class SentenceTransformerEncoder:
             )
         return sentence, _to_numpy(out["token_embeddings"]), offsets
 
-    def _windowed(
-        self, texts: Sequence[str], spans: Sequence[Span]
-    ) -> Iterator[tuple[str, Span]]:
+    def _offsets(self, texts: Sequence[str], prompt: str) -> IntArray:
+        """Return the character range of every token, shape (n, n_tokens, 2), prompt included."""
+        tokenized = self.model.tokenizer(
+            [prompt + text for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=self.max_tokens,
+            return_offsets_mapping=True,
+        )
+        return np.array(tokenized["offset_mapping"], np.int64)
+
+    def _windowed(self, texts: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, Span]]:
         limit = self.max_tokens
         if limit is None:
             yield from zip(texts, spans, strict=True)
@@ -165,7 +209,11 @@ class SentenceTransformerEncoder:
                 yield text, span
                 continue
             encoded = self.model.tokenizer(
-                text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
+                text,
+                add_special_tokens=False,
+                truncation=False,
+                return_offsets_mapping=True,
+                verbose=False,
             )
             yield place_window(text, span, encoded["offset_mapping"], limit - fixed)
 
@@ -210,7 +258,7 @@ class SentenceTransformerEncoder:
     def _pooling_name(self) -> str:
         for module in self.model.children():
             if type(module).__name__ == "Pooling":
-                return str(getattr(module, "pooling_mode", None) or module.get_pooling_mode_str())
+                return str(getattr(module, "pooling_mode", "pooled"))
         return "none"
 
 

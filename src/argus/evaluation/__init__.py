@@ -1,5 +1,6 @@
 """Measures of runs against judgements, and intervals."""
 
 from argus.evaluation.intervals import wilson
+from argus.evaluation.measures import Evaluation, evaluate
 
-__all__ = ["wilson"]
+__all__ = ["Evaluation", "evaluate", "wilson"]

@@ -103,7 +103,7 @@ def read_relations(
                     raise InputError(
                         f"{id_!r} is not the id of an entity",
                         expected=f"one of the {len(index)} ids read",
-                        fix="Add the entity, mend the id, or pass --skip-unknown to drop (and count) such edges.",
+                        fix="Add the entity, mend the id, or pass --skip-unknown to drop such edges.",
                         where=row.at(field),
                     )
                 unknown += 1
@@ -152,7 +152,7 @@ def _headless_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
         if len(fields) != width or width not in (2, 3):
             raise InputError(
                 f"{len(fields)} columns",
-                expected=f"{width if width in (2, 3) else '3 (subject, relation, object) or 2'} columns",
+                expected=f"{width if width in (2, 3) else '3 (subject, relation, object)'} columns",
                 fix="Separate columns by one tab, or give the file a header.",
                 where=Location(path, number),
             )

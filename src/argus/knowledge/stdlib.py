@@ -42,11 +42,19 @@ class Member:
     bases: tuple[str, ...]
     doc: str
 
+    @property
+    def label(self) -> str:
+        """How people say it: a module by its full name, anything else by its last part.
+
+        The qualified name as label would make an audit trivial: what is related shares its prefix.
+        """
+        return self.name if self.kind == "module" else self.name.rpartition(".")[2]
+
 
 def standard_library() -> KnowledgeBase:
     """Return the standard library of the running interpreter as a knowledge base."""
     members = [m for m in walk_members() if m.doc]
-    entities = [Entity(m.name, m.name, first_paragraph(m.doc)) for m in members]
+    entities = [Entity(m.name, m.label, first_paragraph(m.doc)) for m in members]
     return KnowledgeBase(entities, relate(members))
 
 
@@ -54,12 +62,18 @@ def walk_members() -> list[Member]:
     """List the members in a fresh, isolated process (imports have side effects)."""
     command = [sys.executable, "-I", "-m", "argus.knowledge.stdlib_walk"]
     result = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", timeout=WALK_TIMEOUT_S, check=False
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=WALK_TIMEOUT_S,
+        check=False,
     )
     if result.returncode != 0:
         raise ArgusError(
             "Reading the standard library failed: "
-            f"`{' '.join(command)}` exited {result.returncode}; expected 0.\n{result.stderr[-2000:]}"
+            f"`{' '.join(command)}` exited {result.returncode}; expected 0.\n"
+            f"{result.stderr[-2000:]}"
             "\nIs argus installed in the environment of this interpreter?"
         )
     records = (json.loads(line) for line in result.stdout.splitlines())
@@ -126,6 +140,112 @@ def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query],
     }
     answerable = {query_id: gold for query_id, gold in answerable.items() if gold}
     queries = [q for q in queries if q.id in answerable]
-    documents = (Document(e.id, e.paragraph, e.label) for e in base.entities)
+    documents = (Document(e.id, e.paragraph, title=e.id) for e in base.entities)
     write_beir(folder, documents, queries, answerable)
     return queries, answerable
+
+
+def content_words(text: str) -> set[str]:
+    """Return the lower-cased words of a question or a dotted, underscored or camel-case name."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[._]", " ", text)
+    return {word.lower() for word in re.findall(r"[A-Za-z]{2,}", spaced)} - STOP_WORDS
+
+
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "about",
+        "all",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "do",
+        "does",
+        "each",
+        "for",
+        "from",
+        "get",
+        "give",
+        "had",
+        "has",
+        "have",
+        "how",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "just",
+        "like",
+        "make",
+        "me",
+        "more",
+        "most",
+        "my",
+        "need",
+        "no",
+        "not",
+        "of",
+        "off",
+        "on",
+        "one",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "same",
+        "should",
+        "so",
+        "some",
+        "something",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "thing",
+        "this",
+        "those",
+        "to",
+        "too",
+        "two",
+        "up",
+        "use",
+        "used",
+        "using",
+        "want",
+        "was",
+        "way",
+        "we",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "without",
+        "work",
+        "would",
+        "you",
+        "your",
+    ]
+)

@@ -22,8 +22,26 @@ from typing import Any
 # Modules that open a browser or a window, print, run tests, or are documented under another name
 # (posix as os, posixpath as os.path).
 SKIPPED = frozenset(
-    "antigravity this idlelib lib2to3 distutils ensurepip test tests turtledemo turtle tkinter "
-    "__main__ msilib nt ntpath posix posixpath genericpath".split()
+    [
+        "antigravity",
+        "this",
+        "idlelib",
+        "lib2to3",
+        "distutils",
+        "ensurepip",
+        "test",
+        "tests",
+        "turtledemo",
+        "turtle",
+        "tkinter",
+        "__main__",
+        "msilib",
+        "nt",
+        "ntpath",
+        "posix",
+        "posixpath",
+        "genericpath",
+    ]
 )
 ALSO = ("os.path",)  # not a package, so not found by looking for submodules
 WITHOUT_SUBMODULES = frozenset(["encodings"])  # a hundred generated character tables
@@ -37,7 +55,7 @@ FUNCTION_KINDS = (
 
 
 def module_names() -> list[str]:
-    """Return the public standard modules and, at any depth, their public submodules, outer ones first."""
+    """Return the public standard modules and their public submodules, outer ones first."""
     waiting = [n for n in sys.stdlib_module_names if _is_public(n)] + [*ALSO]
     names = []
     while waiting:

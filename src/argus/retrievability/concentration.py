@@ -16,7 +16,8 @@ def lorenz(counts: npt.ArrayLike, *, points: int = 101) -> npt.NDArray[np.float6
     cumulative = np.concatenate([[0.0], np.cumsum(values)])
     total = cumulative[-1]
     shares = cumulative / total if total > 0 else cumulative
-    return np.interp(np.linspace(0, 1, points), np.linspace(0, 1, len(cumulative)), shares)
+    steps = np.linspace(0, 1, len(cumulative))
+    return np.asarray(np.interp(np.linspace(0, 1, points), steps, shares))
 
 
 def gini(counts: npt.ArrayLike) -> float:

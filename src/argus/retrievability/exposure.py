@@ -1,4 +1,4 @@
-"""Exposure: can every document be brought back by its own title and its own sentences?
+"""Exposure: is every document brought back by its own title and its own sentences.
 
 Needs no graph and no questions. Each probe is a known-item search; what the probes of other
 documents return shows which documents surface everywhere (hubs) and which never do.
@@ -51,7 +51,7 @@ class Exposure:
     @property
     def never(self) -> npt.NDArray[np.bool_]:
         """Documents that no query at all brought back."""
-        return (self.retrieved_by_own + self.retrieved_by_others) == 0
+        return np.asarray(self.retrieved_by_own + self.retrieved_by_others == 0)
 
     def concentration(self) -> dict[str, object]:
         """Return Gini, Lorenz curve and hubness skew of the retrievals by others."""

@@ -39,7 +39,9 @@ def project_bands(
         return Projection(PCA(2, random_state=seed).fit_transform(vectors), "PCA")
     # Few points in many dimensions are always separable: shrink the covariance then.
     few = n < 10 * dim
-    lda = LinearDiscriminantAnalysis(solver="eigen" if few else "svd", shrinkage="auto" if few else None)
+    lda = LinearDiscriminantAnalysis(
+        solver="eigen" if few else "svd", shrinkage="auto" if few else None
+    )
     axes = lda.fit(vectors, bands).transform(vectors)[:, :2]
     name = "LDA, shrunk covariance" if few else "LDA"
     if axes.shape[1] == 2:
@@ -47,4 +49,6 @@ def project_bands(
     direction = lda.scalings_[:, :1] / np.linalg.norm(lda.scalings_[:, :1])
     rest = vectors - (vectors @ direction) @ direction.T
     second = PCA(1, random_state=seed).fit_transform(rest)
-    return Projection(np.hstack([axes, second]), f"{name} and the first principal component of the rest")
+    return Projection(
+        np.hstack([axes, second]), f"{name} and the first principal component of the rest"
+    )

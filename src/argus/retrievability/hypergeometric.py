@@ -58,7 +58,7 @@ def _log_factorials(pool: npt.NDArray[np.int64]) -> Probabilities:
 
 @numba.njit(nogil=True, cache=True)
 def _log_pmf(h, pool, above, draws, log_factorial):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """log Pr[H = h] = log C(above, h) + log C(pool-above, draws-h) - log C(pool, draws)."""
+    """Log Pr[H = h] = log C(above, h) + log C(pool-above, draws-h) - log C(pool, draws)."""
     below = pool - above
     return (
         log_factorial[above] - log_factorial[h] - log_factorial[above - h]

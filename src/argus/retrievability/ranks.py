@@ -1,4 +1,4 @@
-"""The exact kernel: where does x rank among all neutrals of t, for every related pair (x, t)?
+"""The exact kernel: ranks of every related pair (x, t) among all neutrals of t.
 
 The paper draws N-1 neutrals per pair and looks whether x ranks in the top k (ARGUS §3.2). Argus
 counts all of them once: `above(x, t)` neutrals of t are closer to t than x is, out of `pool(t)`.
@@ -13,7 +13,6 @@ Callers order entities by id, so ties break by id.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
@@ -23,6 +22,7 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from argus.cores import available_cores
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
 
@@ -57,7 +57,9 @@ class PairRanks:
         """Join parts in order."""
         names = [f.name for f in fields(PairRanks)]
         if not parts:
-            return PairRanks(*(np.zeros(0, np.float32 if n == "similarity" else np.int32) for n in names))
+            return PairRanks(
+                *(np.zeros(0, np.float32 if n == "similarity" else np.int32) for n in names)
+            )
         return PairRanks(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
 
@@ -78,7 +80,8 @@ def pair_ranks(
     vectors: (n, dim) float32, unit rows, ordered by id. graph: relations over the same n.
     queries: the t to treat (default all); with a reservoir it must begin at a multiple of
     RESERVOIR_QUERIES. block: queries per product (default: what WORKING_BYTES allow).
-    device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU). reservoir: rank among this many entities drawn
+    device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
+    reservoir: rank among this many entities drawn
     uniformly per RESERVOIR_QUERIES queries instead of among all; None is exact.
     advance: called with the number of queries done.
 
@@ -90,7 +93,10 @@ def pair_ranks(
     queries = queries if queries is not None else range(n)
     exact = reservoir is None or reservoir >= n
     if not exact and queries.start % RESERVOIR_QUERIES:
-        raise ValueError(f"queries start at {queries.start}; with a reservoir, start at a multiple of {RESERVOIR_QUERIES}.")
+        raise ValueError(
+            f"queries start at {queries.start}; with a reservoir, start at a multiple of "
+            f"{RESERVOIR_QUERIES}."
+        )
     counter = _counter(vectors, graph, device)
     workers = (workers or available_cores()) if device == "cpu" else 1
     columns = n if exact else reservoir
@@ -109,13 +115,6 @@ def pair_ranks(
         return PairRanks.concatenate(list(pool.map(rank, chunks)))
 
 
-def available_cores() -> int:
-    """Return the cores this process may use, bounded by OMP_NUM_THREADS."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
-
-
 def draw_reservoir(n: int, size: int, query: int, seed: int) -> np.ndarray:
     """Return the sorted candidates (int32, shape (size,)) of the reservoir that `query` uses."""
     rng = np.random.default_rng([seed, query // RESERVOIR_QUERIES])
@@ -123,7 +122,7 @@ def draw_reservoir(n: int, size: int, query: int, seed: int) -> np.ndarray:
 
 
 def rounding_bound(dim: int) -> float:
-    """Return how far two float32 similarities of unit vectors may be from their exact difference."""
+    """Return how far two float32 similarities may be from their exact difference."""
     return float(2 * _ROUNDING_SIGMAS * np.sqrt(dim) * 2.0**-24)
 
 
@@ -139,7 +138,9 @@ def _chunks(queries: range, block: int, boundary: int | None) -> Iterator[range]
 
 def _checked(vectors: FloatArray, graph: RelationGraph) -> FloatArray:
     if vectors.ndim != 2 or len(vectors) != graph.n:
-        raise ValueError(f"vectors are {vectors.shape}; the graph has {graph.n} entities: one row each.")
+        raise ValueError(
+            f"vectors are {vectors.shape}; the graph has {graph.n} entities: one row each."
+        )
     vectors = np.ascontiguousarray(vectors, np.float32)
     norms = np.linalg.norm(vectors, axis=1)
     if len(norms) and not np.allclose(norms, 1, atol=1e-3):
@@ -186,7 +187,7 @@ class _CpuCounter:
 def related_pairs(
     vectors: FloatArray, graph: RelationGraph, chunk: range
 ) -> tuple[np.ndarray, np.ndarray, PairRanks]:
-    """Return the pairs of the queries in `chunk`: row in the chunk, exact similarity, ranks to fill."""
+    """Return the chunk's pairs: row in the chunk, exact similarity, and ranks to fill in."""
     first, last = graph.indptr[chunk.start], graph.indptr[chunk.stop]
     rows = np.repeat(np.arange(len(chunk)), graph.degree[chunk.start : chunk.stop])
     entity = graph.indices[first:last].astype(np.int32)
@@ -197,9 +198,7 @@ def related_pairs(
     return rows, exact, PairRanks(entity, related, exact.astype(np.float32), empty, empty.copy())
 
 
-def resolve_ties(
-    vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float
-) -> int:
+def resolve_ties(vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float) -> int:
     """Return how many of `candidates` rank above x for t, compared in float64, ties by position."""
     similarity = np.empty(len(candidates), np.float64)
     _dots(vectors, np.full(len(candidates), t, np.int32), candidates.astype(np.int32), similarity)
@@ -250,7 +249,9 @@ def _count_block(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         out_pool[begin:end] = pool
         if end - begin <= DIRECT_RELATED:
             for i in range(begin, end):
-                out_above[i] = _count_one(scores, vectors, candidates, t, related[i], exact[i], bound)
+                out_above[i] = _count_one(
+                    scores, vectors, candidates, t, related[i], exact[i], bound
+                )
         else:
             out_above[begin:end] = _count_many(
                 scores, vectors, candidates, t, related[begin:end], exact[begin:end], bound
@@ -261,14 +262,14 @@ def _count_block(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
 def _count_one(scores, vectors, candidates, t, x, exact, bound):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Count the candidates above one x: two comparisons each, which compile to vector code."""
     high, low = np.float32(exact + bound), np.float32(exact - bound)
-    above = 0
+    above = np.int64(0)
     for start in range(0, len(scores), 512):
         chunk = scores[start : start + 512]
         surely = possibly = np.int32(0)
         for j in range(len(chunk)):
             surely += np.int32(chunk[j] > high)
             possibly += np.int32(chunk[j] >= low)
-        above += surely
+        above += np.int64(surely)
         if possibly != surely:  # someone is within rounding of x: decide exactly
             for j in range(len(chunk)):
                 if low <= chunk[j] <= high:

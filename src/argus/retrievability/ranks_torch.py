@@ -28,7 +28,11 @@ class TorchCounter:
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
         """Rank the related entities of the queries in `chunk` among `candidates` (None: all)."""
         rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
-        columns = self.on_device if candidates is None else self.on_device[torch.from_numpy(candidates).to(self.device)]
+        columns = (
+            self.on_device
+            if candidates is None
+            else self.on_device[torch.from_numpy(candidates).to(self.device)]
+        )
         ids = np.arange(len(self.vectors), dtype=np.int32) if candidates is None else candidates
         similarity = self.on_device[chunk.start : chunk.stop] @ columns.T  # (block, columns)
         position = np.full(len(self.vectors), -1, np.int64)
@@ -47,7 +51,9 @@ class TorchCounter:
         tied = np.flatnonzero(high > low)
         for i in tied:  # few: candidates within rounding of x
             near = ids[order[rows[i], int(low[i]) : int(high[i])].cpu().numpy()]
-            out.above[i] += resolve_ties(self.vectors, out.related[i], out.entity[i], near, exact[i])
+            out.above[i] += resolve_ties(
+                self.vectors, out.related[i], out.entity[i], near, exact[i]
+            )
         return out
 
     def _bounds(

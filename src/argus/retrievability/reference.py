@@ -53,6 +53,8 @@ def sampled_rps(
     for x in range(graph.n):
         related = graph.neighbours(x)
         if len(related):
-            hits = [sampled_hit(vectors, graph, x, int(t), k=k, pool=pool, rng=rng) for t in related]
+            hits = [
+                sampled_hit(vectors, graph, x, int(t), k=k, pool=pool, rng=rng) for t in related
+            ]
             rps[x] = np.mean(hits)
     return rps

@@ -52,7 +52,9 @@ def score(ranks: PairRanks, n: int, *, k: int = DEFAULT_K, pool: int = DEFAULT_P
     ValueError for k > N.
     """
     if not 1 <= k <= pool:
-        raise ValueError(f"k={k}, pool={pool}: needs 1 <= k <= pool, as x ranks among `pool` candidates.")
+        raise ValueError(
+            f"k={k}, pool={pool}: needs 1 <= k <= pool, as x ranks among `pool` candidates."
+        )
     eligible = ranks.pool >= pool - 1
     x = ranks.entity[eligible]
     hits = hit_probability(ranks.above[eligible], ranks.pool[eligible], k=k, draws=pool - 1)
@@ -115,6 +117,29 @@ def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
         (rps > 0.5).mean(axis=0).tolist(),
         [len(rps)] * k_max,
     )
+
+
+def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
+    """Return the mean standard error of RPS that comes from ranking among a reservoir.
+
+    A pair's share above, p = above/pool, has standard error √(p(1-p)/pool); to first order the hit
+    probability moves by its slope times that. Pairs of one entity share reservoirs, so their errors
+    are taken as fully correlated: the figure is an upper bound.
+    """
+    eligible = ranks.pool >= pool - 1
+    x, above, size = (
+        ranks.entity[eligible],
+        ranks.above[eligible].astype(np.int64),
+        ranks.pool[eligible],
+    )
+    share = (above + 0.5) / (size + 1)
+    spread = np.maximum(1, np.sqrt(share * (1 - share) * size)).astype(np.int64)
+    up, down = np.minimum(above + spread, size), np.maximum(above - spread, 0)
+    hits = [hit_probability(a, size, k=k, draws=pool - 1) for a in (down, up)]
+    error = np.abs(hits[0] - hits[1]) / 2
+    related = np.bincount(x, minlength=n)
+    per_entity = np.bincount(x, weights=error, minlength=n)[related > 0] / related[related > 0]
+    return round(float(per_entity.mean()), 6) if len(per_entity) else 0.0
 
 
 def pool_grid(largest: int, *, wanted: int) -> list[int]:

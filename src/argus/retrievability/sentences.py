@@ -12,7 +12,7 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
 
 MIN_WORDS = 5
-_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w])|\n{2,}")  # noqa: RUF001
+_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w])|\n{2,}")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Co|No|Fig|Eq|al|cf|e\.g|i\.e|U\.S)|\b[A-Z])\.$"
 )
@@ -68,7 +68,9 @@ def hold_out(
         if not usable:
             reasons[position] = f"no sentence of at least {MIN_WORDS} words that stands once"
             continue
-        rng = np.random.default_rng([seed, int.from_bytes(content_hash(document.id, size=8), "little")])
+        rng = np.random.default_rng(
+            [seed, int.from_bytes(content_hash(document.id, size=8), "little")]
+        )
         chosen = rng.permutation(len(usable))[:per_document]
         held += [usable[i] for i in sorted(chosen)]
     return held, reasons

@@ -1,0 +1,130 @@
+"""`argus audit`: the Retrieval Probability Score of every entity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+
+
+def audit(
+    corpus: o.Corpus,
+    out: o.Out = Path("argus-out"),
+    entities: Annotated[
+        Path | None,
+        typer.Option(
+            "--entities", help="File of id, label, paragraph (or doc_id); default: every document."
+        ),
+    ] = None,
+    relations: Annotated[
+        str | None,
+        typer.Option(
+            "--relations",
+            help='Triples file, or "mentions"; default: edges.* beside the corpus, else mentions.',
+        ),
+    ] = None,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown",
+            help="Drop (and count) edges to ids that are not entities.",
+            rich_help_panel="Input",
+        ),
+    ] = False,
+    encoder: o.EncoderName = "all-MiniLM-L6-v2",
+    k: Annotated[
+        str, typer.Option("--k", help="Results read; several by commas, the first is the headline.")
+    ] = "50",
+    pool: Annotated[
+        str,
+        typer.Option("--pool", help="Candidates N; several by commas, the first is the headline."),
+    ] = "800",
+    pooling: Annotated[
+        str,
+        typer.Option(
+            "--pooling",
+            help="span: the mention's tokens (the paper); sentence: the vector an index holds.",
+        ),
+    ] = "span",
+    reservoir: Annotated[
+        int | None,
+        typer.Option(
+            "--reservoir",
+            help="Competitors per 1,024 queries; 0: exact; default: exact up to 50,000 entities.",
+            min=0,
+        ),
+    ] = None,
+    base_url: o.BaseUrl = "https://api.openai.com/v1",
+    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
+    precision: o.Precision = "auto",
+    device: o.Device = None,
+    batch: o.BatchSize = 64,
+    concurrency: o.Concurrency = 4,
+    store: o.Store = None,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    text_field: o.TextField = None,
+    coerce_ids: o.CoerceIds = False,
+    limit: o.Limit = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Measure which entities a retriever will not bring back.
+
+    Writes retrievability.parquet and .csv, pair_ranks.parquet, summary.json, manifest.json and
+    report.html. A run that was stopped goes on where it was.
+    """
+    k_values, pool_values = o.whole_numbers(k, "--k"), o.whole_numbers(pool, "--pool")
+    from argus.data import FieldNames
+    from argus.encoders import EncoderConfig
+    from argus.knowledge import KnowledgeSource
+    from argus.workflows.audit import AuditConfig
+    from argus.workflows.audit import audit as run
+
+    result = run(
+        corpus,
+        out=out,
+        source=KnowledgeSource(
+            entities=entities,
+            relations=relations,
+            skip_unknown=skip_unknown,
+            fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        ),
+        encoder=EncoderConfig(
+            model=encoder, precision=precision, device=device, base_url=base_url,
+            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
+        ),
+        config=AuditConfig(
+            k=k_values, pool=pool_values, pooling=pooling, reservoir=reservoir, seed=seed,
+            device=device or "cpu",
+        ),
+        store=store,
+        limit=limit,
+        fresh=fresh,
+    )  # fmt: skip
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_audit(result.summary)
+        typer.echo(f"report: {result.report}")
+
+
+def print_audit(summary: dict[str, Any]) -> None:
+    """Print the headline of an audit."""
+    counts = summary["entities"]
+    typer.echo(
+        f"RPS at k={summary['k']}, N={summary['pool']}: mean {summary['mean_rps']:.3f}; "
+        f"{summary['share_below_0.33']:.1%} of entities below 0.33 (blind spots), "
+        f"{summary['share_above_0.5']:.1%} above 0.5"
+    )
+    typer.echo(
+        f"entities: {counts['measured']:,} measured, {counts['failed']:,} failed, "
+        f"{counts['not applicable']:,} not applicable; pairs: {summary['pairs']['measured']:,}"
+    )
+    for setting in summary["settings"][1:]:
+        typer.echo(f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}")

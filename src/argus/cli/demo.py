@@ -1,0 +1,55 @@
+"""`argus demo`: everything, on the standard library's documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argus.cli import options as o
+
+
+def demo(
+    out: o.Out = Path("argus-demo"),
+    encoder: o.EncoderName = "all-MiniLM-L6-v2",
+    precision: o.Precision = "auto",
+    device: o.Device = None,
+    limit: o.Limit = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Audit a retriever on the documentation of this Python's standard library.
+
+    Thousands of real entities, 150 judged questions, nothing downloaded. OUT/corpus is a BEIR
+    folder to try every other command on.
+    """
+    from argus.cli.audit import print_audit
+    from argus.cli.exposure import print_exposure
+    from argus.encoders import EncoderConfig
+    from argus.workflows.audit import AuditConfig
+    from argus.workflows.demo import demo as run
+
+    result = run(
+        out=out,
+        encoder=EncoderConfig(model=encoder, precision=precision, device=device),
+        audit_config=AuditConfig(seed=seed, device=device or "cpu"),
+        limit=limit,
+        fresh=fresh,
+    )
+    if json:
+        o.print_json(
+            {
+                "audit": result.audit.summary,
+                "exposure": result.exposure.summary,
+                "questions": result.questions,
+            }
+        )
+        return
+    print_audit(result.audit.summary)
+    print_exposure(result.exposure.summary)
+    for group in result.questions["groups"]:
+        measures = ", ".join(f"{name} {value:.3f}" for name, value in group["measures"].items())
+        typer.echo(f"{group['name']} ({group['queries']}): {measures}")
+    typer.echo(f"report: {result.report}")

@@ -1,0 +1,89 @@
+"""`argus exposure`: which documents do not come back, with no graph and no questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+
+
+def exposure(
+    corpus: o.Corpus,
+    out: o.Out = Path("argus-out"),
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            "--queries", help="Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."
+        ),
+    ] = None,
+    encoder: o.EncoderName = "all-MiniLM-L6-v2",
+    k: Annotated[
+        int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
+    ] = 10,
+    sentences: Annotated[
+        int, typer.Option("--sentences", help="Sentences held out per document.", min=0)
+    ] = 2,
+    base_url: o.BaseUrl = "https://api.openai.com/v1",
+    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
+    precision: o.Precision = "auto",
+    device: o.Device = None,
+    batch: o.BatchSize = 64,
+    concurrency: o.Concurrency = 4,
+    store: o.Store = None,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    text_field: o.TextField = None,
+    coerce_ids: o.CoerceIds = False,
+    limit: o.Limit = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Ask for every document by its title and by sentences taken out of it.
+
+    Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
+    report.html. A run that was stopped goes on where it was.
+    """
+    from argus.data import FieldNames
+    from argus.encoders import EncoderConfig
+    from argus.workflows.exposure import ExposureConfig
+    from argus.workflows.exposure import exposure as run
+
+    result = run(
+        corpus,
+        out=out,
+        encoder=EncoderConfig(
+            model=encoder, precision=precision, device=device, base_url=base_url,
+            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
+        ),
+        config=ExposureConfig(k=k, sentences=sentences, seed=seed),
+        queries=queries or (),
+        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        store=store,
+        limit=limit,
+        fresh=fresh,
+    )  # fmt: skip
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_exposure(result.summary)
+        typer.echo(f"report: {result.report}")
+
+
+def print_exposure(summary: dict[str, Any]) -> None:
+    """Print the headline of an exposure run."""
+    for kind, by in (("title", "their title"), ("sentence", "a sentence of their own")):
+        found = summary[kind]
+        if found["probes"]:
+            typer.echo(
+                f"found by {by}, top {summary['k']}: {found['success_at_k']:.1%} "
+                f"(first: {found['success_at_1']:.1%}) of {found['probes']:,} probes"
+            )
+    typer.echo(
+        f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "
+        f"documents; Gini {summary['concentration']['gini']:.2f}"
+    )

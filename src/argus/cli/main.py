@@ -1,0 +1,54 @@
+"""`argus`: the commands, and what an error becomes (a message, exit code 2)."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from argus import __version__
+from argus.errors import ArgusError
+
+app = typer.Typer(
+    name="argus",
+    help="Find what a retriever will never bring back.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# One thin module per command; each registers itself on `app`.
+from argus.cli import audit, demo, exposure, report  # noqa: E402
+
+for module in (demo, audit, exposure, report):
+    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    """Find what a retriever will never bring back."""
+    if version:
+        typer.echo(f"argus {__version__}")
+        raise typer.Exit()
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
+    try:
+        app()
+    except ArgusError as error:
+        print(f"argus: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("argus: stopped; run the same command again to go on.", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(
+            f"argus: {error.filename or 'the system'}: {error.strerror or error}; what was written "
+            "so far is whole. Mend that and run the same command again.",
+            file=sys.stderr,
+        )
+        sys.exit(2)

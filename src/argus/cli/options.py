@@ -1,0 +1,166 @@
+"""Options that several commands share, and `--config file.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.errors import InputError, Location
+
+
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the values of a TOML file this command's defaults; options given by hand still win.
+
+    A table named after the command, and top-level values, are read; keys are option names.
+    """
+    if path is None:
+        return None
+    if not path.is_file():
+        raise InputError("no such file", expected="a TOML file", fix="Check the path.", where=path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
+        ) from error
+    command = context.info_name or ""
+    values = {k: v for k, v in content.items() if not isinstance(v, dict)}
+    values |= content.get(command, {})
+    known = {p.name: p for p in context.command.params if p.name}
+    defaults: dict[str, Any] = {}
+    for key, value in values.items():
+        name = _parameter(key, known)
+        if name is None:
+            close = difflib.get_close_matches(key.replace("-", "_"), known, n=1)
+            raise InputError(
+                f"unknown setting {key!r}",
+                expected=f"an option of argus {command}: {', '.join(sorted(known))}",
+                fix=f"Did you mean {close[0]!r}?" if close else "Remove it.",
+                where=Location(path, field=key),
+            )
+        defaults[name] = ",".join(map(str, value)) if isinstance(value, list) else value
+    context.default_map = {**(context.default_map or {}), **defaults}
+    return path
+
+
+def _parameter(key: str, known: dict[str, Any]) -> str | None:
+    wanted = key.replace("_", "-")
+    for name, parameter in known.items():
+        if wanted in {name.replace("_", "-"), *(o.lstrip("-") for o in parameter.opts)}:
+            return name
+    return None
+
+
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """Parse "50" or "10,50,100"."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(
+            f"{text!r}",
+            expected="whole numbers, separated by commas",
+            fix="For example 10,50.",
+            where=option,
+        ) from error
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document for machines."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+Corpus = Annotated[
+    Path, typer.Option("--corpus", help="BEIR folder, or a JSONL, CSV, TSV or Parquet file.")
+]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
+EncoderName = Annotated[
+    str,
+    typer.Option("--encoder", help="sentence-transformers name or folder, or openai:MODEL."),
+]
+BaseUrl = Annotated[
+    str,
+    typer.Option(
+        "--base-url", help="Endpoint of openai:MODEL encoders.", rich_help_panel="Encoder"
+    ),
+]
+ApiKeyEnv = Annotated[
+    str,
+    typer.Option(
+        "--api-key-env",
+        help="Environment variable that holds the API key.",
+        rich_help_panel="Encoder",
+    ),
+]
+Precision = Annotated[
+    str,
+    typer.Option(
+        "--precision",
+        help="auto (checked on your texts), float32, bfloat16, float16.",
+        rich_help_panel="Encoder",
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        help="cpu, cuda, ...; default: a GPU when there is one.",
+        rich_help_panel="Encoder",
+    ),
+]
+BatchSize = Annotated[
+    int,
+    typer.Option(
+        "--batch", help="Texts per request to an endpoint.", min=1, rich_help_panel="Encoder"
+    ),
+]
+Concurrency = Annotated[
+    int,
+    typer.Option(
+        "--concurrency", help="Requests at once to an endpoint.", min=1, rich_help_panel="Encoder"
+    ),
+]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="Folder for vectors, to share between runs; default OUT/embeddings.",
+        rich_help_panel="Encoder",
+    ),
+]
+IdField = Annotated[
+    str | None, typer.Option("--id-field", help="Column of the id.", rich_help_panel="Input")
+]
+TitleField = Annotated[
+    str | None, typer.Option("--title-field", help="Column of the title.", rich_help_panel="Input")
+]
+TextField = Annotated[
+    str | None, typer.Option("--text-field", help="Column of the text.", rich_help_panel="Input")
+]
+CoerceIds = Annotated[
+    bool,
+    typer.Option(
+        "--coerce-ids", help="Read ids that are whole numbers as text.", rich_help_panel="Input"
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", help="Only the first so many documents.", min=1, rich_help_panel="Input"
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.", min=0)]
+Fresh = Annotated[
+    bool, typer.Option("--fresh/--resume", help="Delete what OUT holds first, or go on with it.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", help="TOML file with these options.", callback=read_config, is_eager=True
+    ),
+]

@@ -1,0 +1,17 @@
+"""`argus report`: render the HTML report of a folder of results again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder that audit, exposure or demo wrote.")],
+) -> None:
+    """Write FOLDER/report.html from the results in FOLDER."""
+    from argus.reports import write_report
+
+    typer.echo(f"report: {write_report(folder)}")

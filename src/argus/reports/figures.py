@@ -1,0 +1,162 @@
+"""The report's figures, as plotly figure dictionaries (data and layout, no rendering here)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+BAND_COLOURS = {"low": "#c8442a", "mid": "#d9a21b", "high": "#2a6fb0"}
+INK, GRID = "#2b2f36", "#e6e8ec"
+MAX_POINTS = 6000
+"""Points drawn in a scatter plot; more neither load quickly nor show more."""
+
+Figure = dict[str, Any]
+
+
+def distribution(histogram: Sequence[int], k: int, pool: int) -> Figure:
+    """Entities per RPS interval, coloured by band."""
+    edges = np.linspace(0, 1, len(histogram) + 1)
+    middles = (edges[:-1] + edges[1:]) / 2
+    colours = [BAND_COLOURS["low" if m < 0.33 else "mid" if m < 0.66 else "high"] for m in middles]
+    bars = {
+        "type": "bar",
+        "x": middles.round(4).tolist(),
+        "y": list(histogram),
+        "marker": {"color": colours},
+        "hovertemplate": "RPS about %{x:.2f}: %{y:,} entities<extra></extra>",
+    }
+    return _figure([bars], f"RPS at k={k}, N={pool:,}", "entities", {"bargap": 0.04}, xrange=[0, 1])
+
+
+def share_over_pool(curve: dict[str, list[float]], k: int) -> Figure:
+    """Share of entities above 0.5 as the competition grows (ARGUS Figure 3)."""
+    traces = [
+        _line(
+            curve["values"],
+            curve["share_above_half"],
+            "RPS > 0.5",
+            BAND_COLOURS["high"],
+            markers=True,
+        ),
+        _line(curve["values"], curve["mean"], "mean RPS", "#8a93a0", markers=True, dash="dot"),
+    ]
+    figure = _figure(traces, f"candidates N (k={k})", "share of entities", {}, yrange=[0, 1])
+    figure["layout"]["xaxis"] |= {"type": "log", "tickvals": curve["values"]}
+    return figure
+
+
+def share_over_k(curve: dict[str, list[float]], k: int, pool: int) -> Figure:
+    """Share of entities above 0.5 as more results are read (ARGUS Figure 5), with chance."""
+    chance = [min(1.0, value / pool) for value in curve["values"]]
+    traces = [
+        _line(curve["values"], curve["share_above_half"], "RPS > 0.5", BAND_COLOURS["high"]),
+        _line(curve["values"], curve["mean"], "mean RPS", "#8a93a0", dash="dot"),
+        _line(curve["values"], chance, "mean RPS by chance", "#c9ced6", dash="dash"),
+    ]
+    line = {"color": INK, "width": 1, "dash": "dot"}
+    marker = {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "line": line}
+    return _figure(
+        traces,
+        f"results read, k (N={pool:,})",
+        "share of entities",
+        {"shapes": [marker]},
+        yrange=[0, 1],
+    )
+
+
+def projection(
+    points: npt.NDArray[np.float64],
+    bands: Sequence[str],
+    labels: Sequence[str],
+    rps: Sequence[float],
+) -> Figure:
+    """Entities on the two axes that separate the bands best (ARGUS Figure 2)."""
+    names = np.array(bands)
+    chosen = np.arange(len(names))
+    if len(chosen) > MAX_POINTS:  # evenly, so that each band keeps its share
+        chosen = chosen[np.linspace(0, len(chosen) - 1, MAX_POINTS).astype(int)]
+    traces = []
+    for band, colour in BAND_COLOURS.items():
+        of_band = [int(i) for i in chosen if names[i] == band]
+        traces.append(
+            {
+                "type": "scattergl",
+                "mode": "markers",
+                "name": f"{band} ({(names == band).sum():,})",
+                "x": points[of_band, 0].round(3).tolist(),
+                "y": points[of_band, 1].round(3).tolist(),
+                "text": [f"{labels[i][:60]} · {rps[i]:.2f}" for i in of_band],
+                "hovertemplate": "%{text}<extra></extra>",
+                "marker": {"color": colour, "size": 4, "opacity": 0.55},
+            }
+        )
+    figure = _figure(traces, "first axis", "second axis", {})
+    for axis in ("xaxis", "yaxis"):
+        figure["layout"][axis] |= {"showticklabels": False, "zeroline": False}
+    return figure
+
+
+def lorenz(shares: Sequence[float], gini: float) -> Figure:
+    """How unevenly retrieval is spread over the documents."""
+    x = np.linspace(0, 1, len(shares)).round(3).tolist()
+    traces = [
+        _line(x, list(shares), f"this retriever (Gini {gini:.2f})", BAND_COLOURS["low"]),
+        _line([0, 1], [0, 1], "all documents alike", "#c9ced6", dash="dash"),
+    ]
+    return _figure(
+        traces,
+        "share of documents, least retrieved first",
+        "share of retrievals",
+        {},
+        yrange=[0, 1],
+    )
+
+
+def _line(
+    x: Sequence[float],
+    y: Sequence[float],
+    name: str,
+    colour: str,
+    *,
+    markers: bool = False,
+    dash: str = "solid",
+) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if markers else "lines",
+        "x": list(x),
+        "y": np.round(y, 5).tolist(),
+        "name": name,
+        "line": {"color": colour, "width": 2.5, "dash": dash},
+        "hovertemplate": "%{x:,}: %{y:.3f}<extra>" + name + "</extra>",
+    }
+
+
+def _figure(
+    data: list[Figure],
+    x: str,
+    y: str,
+    layout: dict[str, Any],
+    *,
+    xrange: list[float] | None = None,
+    yrange: list[float] | None = None,
+) -> Figure:
+    axis = {"gridcolor": GRID, "linecolor": GRID, "zerolinecolor": GRID, "automargin": True}
+    return {
+        "data": data,
+        "layout": {
+            "xaxis": axis | {"title": {"text": x}} | ({"range": xrange} if xrange else {}),
+            "yaxis": axis | {"title": {"text": y}} | ({"range": yrange} if yrange else {}),
+            "margin": {"l": 56, "r": 16, "t": 12, "b": 48},
+            "height": 320,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK},
+            "legend": {"orientation": "h", "y": 1.12, "x": 0},
+            "hoverlabel": {"bgcolor": "white"},
+            **layout,
+        },
+    }

@@ -1,0 +1,1 @@
+"""What composes the parts into jobs: audit, exposure, demo."""

@@ -1,0 +1,173 @@
+"""The demo: everything Argus does, on the standard library's own documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import read_corpus
+from argus.data.types import Document, Qrels, Query, Run
+from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
+from argus.evaluation import evaluate
+from argus.indexes import search
+from argus.knowledge import KnowledgeBase
+from argus.knowledge.stdlib import content_words, standard_library, write_sample_corpus
+from argus.reports import write_report
+from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
+from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
+from argus.workflows.workspace import Record, open_encoder
+
+DEPTH = 1000
+"""How far down the rank of a wanted entity is looked for."""
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """The demo's parts; all of it is in `folder`, the report in `report`."""
+
+    folder: Path
+    audit: AuditResult
+    exposure: ExposureResult
+    questions: dict[str, Any]
+    report: Path
+
+
+def demo(
+    *,
+    out: Path | str,
+    encoder: EncoderConfig | str = DEFAULT_MODEL,
+    audit_config: AuditConfig | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> DemoResult:
+    """Audit `encoder` on the running interpreter's standard library and write the report.
+
+    limit: only so many entities, for a quick look. Also leaves the corpus and the judged questions
+    as a BEIR folder in `out/corpus`, for every other command.
+    """
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    base = standard_library()
+    if limit is not None:
+        keep = np.arange(len(base.entities)) < limit
+        base = KnowledgeBase(base.entities[:limit], base.relations.restrict(keep))
+    questions, qrels = write_sample_corpus(folder / "corpus", base)
+    config = audit_config or AuditConfig()
+    record = Record(
+        "audit",
+        {
+            **asdict(config),
+            "corpus_name": "Python standard library",
+            "relations": "contains, inherits, refers to by name",
+        },
+        {"corpus": folder / "corpus" / "corpus.jsonl"},
+    )
+    audited = audit_knowledge(base, folder, encoder, config, record)
+    corpus = read_corpus(folder / "corpus")
+    exposed = exposure(
+        corpus,
+        out=folder.path,
+        encoder=encoder,
+        config=ExposureConfig(seed=config.seed),
+        queries=questions,
+    )
+    asked = ask(corpus, questions, qrels, audited, folder, encoder)
+    return DemoResult(folder.path, audited, exposed, asked, write_report(folder.path))
+
+
+def ask(
+    corpus: Sequence[Document],
+    questions: Sequence[Query],
+    qrels: Qrels,
+    audited: AuditResult,
+    folder: ArtifactFolder,
+    encoder: EncoderConfig | str,
+) -> dict[str, Any]:
+    """Ask the judged questions; set the outcome beside the RPS of what was wanted."""
+    corpus = sorted(corpus, key=lambda d: d.id)
+    record = Record("questions", {"queries": len(questions)}, {})
+    with (
+        open_encoder(folder, encoder, record, sample=[]) as (model, store),
+        record.timed("asking the questions"),
+    ):
+        indexed = embed(documents([d.content for d in corpus]), model, store)
+        asked = embed(queries([q.text for q in questions]), model, store, what="questions")
+        top = search(asked.vectors, indexed.vectors, DEPTH)
+    ids = [d.id for d in corpus]
+    run: Run = {
+        q.id: {ids[row]: float(score) for row, score in zip(rows, scores, strict=True)}
+        for q, rows, scores in zip(questions, top.rows, top.scores, strict=True)
+    }
+    rps = dict(zip(audited.table["id"].to_pylist(), audited.table["rps"].to_pylist(), strict=True))
+    table = _question_table(questions, qrels, run, rps)
+    folder.write_table("questions", table, csv=True)
+    summary = _question_summary(questions, qrels, run, table)
+    folder.write_section("summary.json", "questions", summary)
+    folder.write_section("manifest.json", "questions", record.manifest({"queries": len(questions)}))
+    return summary
+
+
+def is_implicit(question: str, wanted: Sequence[str]) -> bool:
+    """Return whether a question shares no content word with any name of what it asks for."""
+    asked = content_words(question)
+    names = [word for name in wanted for word in content_words(name)]
+    return not any(_alike(a, b) for a in asked for b in names)
+
+
+def _alike(a: str, b: str) -> bool:
+    """Return whether two words are the same up to their ending ("sorted" and "sort")."""
+    shared = re.match(r"(.*).*\n\1", f"{a}\n{b}")
+    return a == b or (shared is not None and len(shared.group(1)) >= 4)
+
+
+def _question_table(
+    questions: Sequence[Query], qrels: Qrels, run: Run, rps: Mapping[str, float | None]
+) -> pa.Table:
+    records = []
+    for question in questions:
+        ranking = list(run[question.id])
+        wanted = list(qrels[question.id])
+        ranks = {name: ranking.index(name) + 1 for name in wanted if name in run[question.id]}
+        best = min(ranks, key=ranks.__getitem__, default=wanted[0])
+        records.append(
+            {
+                "query_id": question.id,
+                "question": question.text,
+                "wanted": ", ".join(wanted),
+                "rank": ranks.get(best, DEPTH + 1),
+                "rps": rps.get(best),
+                "first": ranking[0],
+                "implicit": is_implicit(question.text, wanted),
+            }
+        )
+    return pa.Table.from_pylist(records)
+
+
+def _question_summary(
+    questions: Sequence[Query], qrels: Qrels, run: Run, table: pa.Table
+) -> dict[str, Any]:
+    implicit = dict(zip(table["query_id"].to_pylist(), table["implicit"].to_pylist(), strict=True))
+    groups = {
+        "all questions": list(implicit),
+        "implicit questions": [q for q, yes in implicit.items() if yes],
+        "questions that name it": [q for q, yes in implicit.items() if not yes],
+    }
+    return {
+        "queries": len(questions),
+        "implicit": len(groups["implicit questions"]),
+        "groups": [
+            {
+                "name": name,
+                "queries": len(members),
+                "measures": evaluate(run, {q: qrels[q] for q in members}).aggregate,
+            }
+            for name, members in groups.items()
+            if members
+        ],
+    }
