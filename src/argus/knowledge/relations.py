@@ -103,7 +103,7 @@ def read_relations(
                     raise InputError(
                         f"{id_!r} is not the id of an entity",
                         expected=f"one of the {len(index)} ids read",
-                        fix="Add the entity, mend the id, or pass --skip-unknown to drop such edges.",
+                        fix="Add the entity, mend the id, or pass --skip-unknown.",
                         where=row.at(field),
                     )
                 unknown += 1
