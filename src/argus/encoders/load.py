@@ -112,9 +112,10 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
             model = SentenceTransformer(local, **arguments)
         except (OSError, ValueError) as error:
             raise _not_found(config.model, error) from error
+    encoder = SentenceTransformerEncoder(model, name=name, precision=precision)
     if precision == "bfloat16" and arguments["device"] == "cpu":
         pack_linear_layers(model)
-    return SentenceTransformerEncoder(model, name=name, precision=precision)
+    return encoder
 
 
 def _locate(model: str) -> tuple[str, str]:

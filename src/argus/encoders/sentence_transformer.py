@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
@@ -38,14 +40,14 @@ class SentenceTransformerEncoder:
     ) -> None:
         self.model, self.name, self.precision = model, name, precision
         self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once
+        self._revision = weights_digest(model)  # now: packing hides weights from a later look
         model.eval()
 
     @cached_property
     def dim(self) -> int:
         """Length of a vector."""
-        return int(
-            self.model.get_embedding_dimension() or self._forward([""], "", "query")[0].shape[1]
-        )
+        known = self.model.get_embedding_dimension()
+        return int(known or self._forward([""], "", "query")["sentence_embedding"].shape[1])
 
     @property
     def max_tokens(self) -> int | None:
@@ -58,7 +60,7 @@ class SentenceTransformerEncoder:
         return str(
             Fingerprint(
                 model=f"sentence-transformers:{self.name}",
-                revision=weights_digest(self.model),
+                revision=self._revision,
                 dim=self.dim,
                 max_tokens=self.max_tokens,
                 precision=self.precision,
@@ -92,37 +94,33 @@ class SentenceTransformerEncoder:
         """
         if not self._has_tokens:
             return self.encode_documents(texts)
-        windows: dict[str, list[tuple[int, Span]]] = {}
-        for i, (text, span) in enumerate(self._windowed(texts, spans)):
-            windows.setdefault(text, []).append((i, span))
+        readings = self._readings(texts, spans)
         out = np.empty((len(texts), self.dim), np.float32)
-        distinct = list(windows)
 
         def pool(batch: list[int]) -> None:
-            chosen = [distinct[i] for i in batch]
-            _, tokens, offsets = self._forward(
-                chosen, self._document_prompt, "document", spans=True
-            )
-            for row, text in enumerate(chosen):
-                for i, span in windows[text]:
-                    place = span.shift(len(self._document_prompt))
-                    inside = (offsets[row, :, 0] < place.end) & (offsets[row, :, 1] > place.start)
-                    inside &= offsets[row, :, 1] > offsets[row, :, 0]  # special tokens are empty
-                    out[i] = tokens[row][inside].mean(axis=0)
+            chosen = [readings[i] for i in batch]
+            tokens = self._token_vectors([reading.text for reading in chosen])
+            for row, reading in enumerate(chosen):
+                first = self._first_token(tokens.shape[1], len(reading.ranges))
+                own = tokens[row, first : first + len(reading.ranges)]
+                for i, span in reading.mentions:
+                    out[i] = own[reading.covers(span)].mean(axis=0)
 
-        self._run(self._batches(distinct), pool)
+        self._run(_batches([len(reading.ranges) for reading in readings]), pool)
         return unit_rows(self._after_pooling(out))
 
     def _sentences(self, texts: Sequence[str], prompt: str, task: str) -> FloatArray:
         out = np.empty((len(texts), self.dim), np.float32)
 
         def encode(batch: list[int]) -> None:
-            out[batch] = self._forward([texts[i] for i in batch], prompt, task)[0]
+            forwarded = self._forward([texts[i] for i in batch], prompt, task)
+            out[batch] = _to_numpy(forwarded["sentence_embedding"])
 
-        self._run(self._batches(texts), encode)
+        counts = np.minimum(self.count_tokens(texts), self.max_tokens or BATCH_TOKENS)
+        self._run(_batches(counts.tolist()), encode)
         return unit_rows(out)
 
-    def _run(self, batches: Iterator[list[int]], work: Callable[[list[int]], None]) -> None:
+    def _run(self, batches: list[list[int]], work: Callable[[list[int]], None]) -> None:
         """Do `work` on every batch: on a CPU one batch per core, each on one thread.
 
         That is faster than all cores on one batch, whose threads wait for each other in every
@@ -130,10 +128,9 @@ class SentenceTransformerEncoder:
         """
         import torch
 
-        waiting = list(batches)
-        workers = min(available_cores(), len(waiting)) if self.model.device.type == "cpu" else 1
+        workers = min(available_cores(), len(batches)) if self.model.device.type == "cpu" else 1
         if workers <= 1:
-            for batch in waiting:
+            for batch in batches:
                 work(batch)
             return
         threads = torch.get_num_threads()
@@ -141,81 +138,75 @@ class SentenceTransformerEncoder:
             with ThreadPoolExecutor(
                 workers, initializer=torch.set_num_threads, initargs=(1,)
             ) as pool:
-                list(pool.map(work, waiting))
+                list(pool.map(work, batches))
         finally:
             torch.set_num_threads(threads)
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield positions, longest texts first, at most BATCH_TOKENS padded tokens each."""
-        counts = np.minimum(self.count_tokens(texts), self.max_tokens or 1 << 30)
-        batch: list[int] = []
-        for i in np.argsort(-counts, kind="stable"):
-            if batch and (
-                (len(batch) + 1) * counts[batch[0]] > BATCH_TOKENS or len(batch) == MAX_BATCH
-            ):
-                yield batch
-                batch = []
-            batch.append(int(i))
-        if batch:
-            yield batch
-
-    def _forward(
-        self, texts: Sequence[str], prompt: str, task: str, *, spans: bool = False
-    ) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Return sentence vectors (n, dim), and on request token vectors and character offsets."""
+    def _forward(self, texts: Sequence[str], prompt: str, task: str) -> dict[str, torch.Tensor]:
+        """Return the model's features: sentence and, where it has them, token embeddings."""
         import torch
 
         with self._tokenizing:
             features = self.model.preprocess(list(texts), prompt=prompt or None, task=task)
-            offsets = self._offsets(texts, prompt) if spans else np.empty(0, np.int64)
         features = {
             k: v.to(self.model.device) if isinstance(v, torch.Tensor) else v
             for k, v in features.items()
         }
         with torch.inference_mode():
             out = self.model(features, task=task) if self._is_routed else self.model(features)
-        sentence = _to_numpy(out["sentence_embedding"])
-        if not spans:
-            return sentence, np.empty(0, np.float32), offsets
-        if offsets.shape[:2] != tuple(out["token_embeddings"].shape[:2]):
+        return dict(out)
+
+    def _token_vectors(self, texts: Sequence[str]) -> FloatArray:
+        """Return token vectors, shape (n, n_tokens, n_hidden), padding included."""
+        forwarded = self._forward(texts, self._document_prompt, "document")
+        return _to_numpy(forwarded["token_embeddings"])
+
+    def _first_token(self, width: int, count: int) -> int:
+        """Return where the `count` tokens of a text begin in a padded row of `width`."""
+        if width < count:
             raise EncodingError(
-                f"{self.name}: the tokenizer gives {offsets.shape[:2]} tokens, the model "
-                f"{tuple(out['token_embeddings'].shape[:2])}; span pooling needs them equal. "
-                "Use --pooling sentence for this model.",
-                retryable=True,
+                f"{self.name}: the tokenizer gives {count} tokens, the model {width}; span pooling "
+                "needs them equal. Use --pooling sentence for this model."
             )
-        return sentence, _to_numpy(out["token_embeddings"]), offsets
+        return width - count if self.model.tokenizer.padding_side == "left" else 0
 
-    def _offsets(self, texts: Sequence[str], prompt: str) -> IntArray:
-        """Return the character range of every token, shape (n, n_tokens, 2), prompt included."""
-        tokenized = self.model.tokenizer(
-            [prompt + text for text in texts],
-            padding=True,
-            truncation=True,
-            max_length=self.max_tokens,
+    def _readings(self, texts: Sequence[str], spans: Sequence[Span]) -> list[Reading]:
+        """Say what to read for every span: each text once, or windows of one that is too long."""
+        prompt = len(self._document_prompt)
+        distinct = list(dict.fromkeys(texts))
+        ranges = dict(zip(distinct, self._token_ranges(distinct), strict=True))
+        limit = self.max_tokens or 1 << 30
+        room = limit - len(self._token_ranges([""])[0])  # less special tokens and prompt
+        readings: dict[str, Reading] = {}
+        for i, (text, span) in enumerate(zip(texts, spans, strict=True)):
+            if len(ranges[text]) > limit:
+                begin, end = ranges[text][:, 0], ranges[text][:, 1]
+                content = ranges[text][end > np.maximum(begin, prompt)] - prompt
+                text, span = place_window(text, span, content.tolist(), room)
+                if text not in ranges:
+                    ranges[text] = self._token_ranges([text])[0][:limit]
+                    ranges[text][limit - 1 :] = 0  # where the tokenizer cuts, a special token ends
+            reading = readings.setdefault(text, Reading(text, ranges[text], prompt, []))
+            if not reading.covers(span).any():
+                raise EncodingError(
+                    f"no token lies in characters {span.start} to {span.end} of "
+                    f"{text[:60]!r}; the mention is white space or unknown to the tokenizer.",
+                    retryable=False,
+                )
+            reading.mentions.append((i, span))
+        return list(readings.values())
+
+    def _token_ranges(self, texts: Sequence[str]) -> list[IntArray]:
+        """Return the character range of every token, prompt and special tokens included."""
+        encoded = self.model.tokenizer(
+            [self._document_prompt + text for text in texts],
+            truncation=False,
             return_offsets_mapping=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
         )
-        return np.array(tokenized["offset_mapping"], np.int64)
-
-    def _windowed(self, texts: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, Span]]:
-        limit = self.max_tokens
-        if limit is None:
-            yield from zip(texts, spans, strict=True)
-            return
-        fixed = int(self.count_tokens([""])[0])  # special tokens and prompt
-        counts = self.count_tokens(texts)
-        for text, span, count in zip(texts, spans, counts, strict=True):
-            if count <= limit:
-                yield text, span
-                continue
-            encoded = self.model.tokenizer(
-                text,
-                add_special_tokens=False,
-                truncation=False,
-                return_offsets_mapping=True,
-                verbose=False,
-            )
-            yield place_window(text, span, encoded["offset_mapping"], limit - fixed)
+        return [np.array(offsets, np.int64) for offsets in encoded["offset_mapping"]]
 
     def _after_pooling(self, pooled: FloatArray) -> FloatArray:
         """Send pooled token vectors through the modules behind pooling (Dense, Normalize, ...)."""
@@ -260,6 +251,38 @@ class SentenceTransformerEncoder:
             if type(module).__name__ == "Pooling":
                 return str(getattr(module, "pooling_mode", "pooled"))
         return "none"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One forward pass worth of text and the mentions to pool from it."""
+
+    text: str
+    ranges: IntArray
+    """Character range of each token in prompt and text; special tokens are empty."""
+    prompt: int
+    """Characters of the prompt."""
+    mentions: list[tuple[int, Span]]
+    """Position in the caller's list, and span in `text`."""
+
+    def covers(self, span: Span) -> npt.NDArray[np.bool_]:
+        """Return which tokens overlap `span`, shape (n_tokens,)."""
+        place = span.shift(self.prompt)
+        begin, end = self.ranges[:, 0], self.ranges[:, 1]
+        return np.asarray((begin < place.end) & (end > place.start) & (end > begin))
+
+
+def _batches(counts: Sequence[int]) -> list[list[int]]:
+    """Return positions, longest texts first, in batches of at most BATCH_TOKENS padded tokens."""
+    batches: list[list[int]] = []
+    width = 0
+    for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):
+        full = not batches or (len(batches[-1]) + 1) * width > BATCH_TOKENS
+        if full or len(batches[-1]) == MAX_BATCH:
+            batches.append([])
+            width = counts[i]
+        batches[-1].append(i)
+    return batches
 
 
 def weights_digest(model: torch.nn.Module) -> str:

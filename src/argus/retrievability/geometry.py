@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray
 
+MIN_MEMBERS = 3
+"""A band of fewer entities has no spread to speak of."""
+
 
 @dataclass(frozen=True)
 class Projection:
@@ -31,18 +34,19 @@ def project_bands(
     from sklearn.decomposition import PCA
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    classes = np.unique(bands)
     n, dim = vectors.shape
     if n < 3 or dim < 2:
         return None
-    if len(classes) == 1 or n <= len(classes):
+    classes, members = np.unique(bands, return_counts=True)
+    fitted = np.isin(bands, classes[members >= MIN_MEMBERS])  # the rest is projected, not fitted
+    if (members >= MIN_MEMBERS).sum() < 2:
         return Projection(PCA(2, random_state=seed).fit_transform(vectors), "PCA")
     # Few points in many dimensions are always separable: shrink the covariance then.
     few = n < 10 * dim
     lda = LinearDiscriminantAnalysis(
         solver="eigen" if few else "svd", shrinkage="auto" if few else None
     )
-    axes = lda.fit(vectors, bands).transform(vectors)[:, :2]
+    axes = lda.fit(vectors[fitted], bands[fitted]).transform(vectors)[:, :2]
     name = "LDA, shrunk covariance" if few else "LDA"
     if axes.shape[1] == 2:
         return Projection(axes, name)

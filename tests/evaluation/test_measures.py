@@ -1,0 +1,36 @@
+import math
+
+import pytest
+
+from argus.errors import InputError
+from argus.evaluation import evaluate, wilson
+
+
+def test_ndcg_recall_and_rank_by_hand():
+    # DCG = 1/log2(3) with the one relevant document second; the ideal is 1.
+    run = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d3": 1.0}}
+    result = evaluate(run, {"q1": {"d2": 1}, "q2": {"d9": 1}}, ["nDCG@10", "R@1", "RR"])
+    assert result.per_query["q1"]["nDCG@10"] == pytest.approx(1 / math.log2(3))
+    assert result.per_query["q1"] | {"nDCG@10": 0} == {"nDCG@10": 0, "R@1": 0, "RR": 0.5}
+    assert result.aggregate["RR"] == 0.25
+
+
+def test_a_judged_query_without_results_counts_as_zero():
+    result = evaluate({"q1": {"d1": 1.0}}, {"q1": {"d1": 1}, "q2": {"d1": 1}}, ["R@10"])
+    assert result.aggregate["R@10"] == 0.5 and result.per_query["q2"]["R@10"] == 0
+
+
+def test_an_unknown_measure_is_named():
+    with pytest.raises(InputError, match="nDGC"):
+        evaluate({}, {"q": {"d": 1}}, ["nDGC@10"])
+
+
+def test_wilson_interval_of_published_values():
+    # 81 of 263, 95%: 0.2553 to 0.3662 (Newcombe, 1998, table I, method 3).
+    low, high = wilson(81 / 263, 263)
+    assert (round(float(low), 4), round(float(high), 4)) == (0.2553, 0.3662)
+    # 0 of 20: 0 to 0.1611 (the same table).
+    low, high = wilson(0, 20)
+    assert float(low) == 0 and round(float(high), 4) == 0.1611
+    with pytest.raises(ValueError, match="positive"):
+        wilson(0.5, 0)

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from argus.data import Document, FieldNames, read_corpus
+from argus.errors import InputError
+from argus.knowledge import (
+    MENTIONS,
+    Entity,
+    KnowledgeBase,
+    KnowledgeSource,
+    RelationGraph,
+    load_knowledge,
+)
+from argus.knowledge.load import read_entities
+
+DOCUMENTS = [
+    Document("b", "He built machines.", "Charles Babbage"),
+    Document("a", "She wrote to Charles Babbage.", "Ada Lovelace"),
+    Document("c", "A society.", "Royal Society"),
+]
+
+
+def jsonl(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def corpus_in(folder: Path) -> Path:
+    return jsonl(
+        folder / "corpus.jsonl",
+        *({"_id": d.id, "title": d.title, "text": d.text} for d in DOCUMENTS),
+    )
+
+
+def pairs(base: KnowledgeBase) -> set[tuple[str, str]]:
+    ids = [e.id for e in base.entities]
+    return {(ids[i], ids[j]) for i in range(len(ids)) for j in base.relations.neighbours(i)}
+
+
+def entities_error(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_entities(path, DOCUMENTS)
+    return str(caught.value)
+
+
+def test_without_more_documents_are_the_entities_and_mentions_the_relations() -> None:
+    base, source = load_knowledge(DOCUMENTS, KnowledgeSource())
+    assert base.entities == [
+        Entity("a", "Ada Lovelace", "She wrote to Charles Babbage."),
+        Entity("b", "Charles Babbage", "He built machines."),
+        Entity("c", "Royal Society", "A society."),
+    ]
+    assert base.index == {"a": 0, "b": 1, "c": 2}
+    assert pairs(base) == {("a", "b"), ("b", "a")}
+    assert source == MENTIONS == "mentions"
+
+
+@pytest.mark.parametrize("in_folder", [True, False])
+def test_edges_beside_the_corpus_are_picked_up(tmp_path: Path, in_folder: bool) -> None:
+    file = corpus_in(tmp_path)
+    (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
+    corpus = tmp_path if in_folder else file
+    base, source = load_knowledge(read_corpus(corpus), KnowledgeSource(), corpus=corpus)
+    assert source == tmp_path / "edges.tsv"
+    assert pairs(base) == {("b", "c"), ("c", "b")}
+
+
+def test_mentions_by_name_win_over_edges_beside_the_corpus(tmp_path: Path) -> None:
+    corpus_in(tmp_path)
+    (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
+    base, source = load_knowledge(DOCUMENTS, KnowledgeSource(relations="mentions"), corpus=tmp_path)
+    assert source == "mentions"
+    assert pairs(base) == {("a", "b"), ("b", "a")}
+
+
+def test_a_given_file_wins_over_edges_beside_the_corpus(tmp_path: Path) -> None:
+    corpus_in(tmp_path)
+    (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
+    given = tmp_path / "mine.csv"
+    given.write_text("subject,object\na,c\na,zzz\n")
+    source = KnowledgeSource(relations=str(given), skip_unknown=True)
+    base, where = load_knowledge(DOCUMENTS, source, corpus=tmp_path)
+    assert where == given
+    assert pairs(base) == {("a", "c"), ("c", "a")}
+    assert base.relations.unknown == 1
+
+
+def test_an_edge_to_an_unknown_id_is_refused_unless_skipped(tmp_path: Path) -> None:
+    corpus_in(tmp_path)
+    (tmp_path / "edges.tsv").write_text("b\tknows\tzzz\n")
+    with pytest.raises(InputError, match=r"edges\.tsv, line 1, field 'object': 'zzz' is not"):
+        load_knowledge(DOCUMENTS, KnowledgeSource(), corpus=tmp_path)
+
+
+def test_edges_are_looked_for_beside_the_entities_when_they_are_given(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = corpus_in(tmp_path / "corpus")
+    (corpus.parent / "edges.tsv").write_text("b\tr\tc\n")
+    (tmp_path / "kg").mkdir()
+    entities = jsonl(
+        tmp_path / "kg" / "e.jsonl",
+        {"id": "y", "label": "Y", "doc_id": "b"},
+        {"id": "x", "label": "X", "paragraph": "Words."},
+    )
+    (tmp_path / "kg" / "edges.tsv").write_text("x\tr\ty\n")
+    base, where = load_knowledge(DOCUMENTS, KnowledgeSource(entities=entities), corpus=corpus)
+    assert [e.id for e in base.entities] == ["x", "y"]
+    assert where == tmp_path / "kg" / "edges.tsv"
+    assert pairs(base) == {("x", "y"), ("y", "x")}
+
+
+def test_an_entity_has_its_own_paragraph_or_a_documents_or_none(tmp_path: Path) -> None:
+    path = jsonl(
+        tmp_path / "entities.jsonl",
+        {"id": "own", "label": "Own", "paragraph": "Its own words.", "doc_id": "b"},
+        {"id": "by-doc", "label": "By doc_id", "doc_id": "b"},
+        {"id": "c", "label": "By its id"},
+        {"id": "none", "label": "Neither"},
+        {"id": "null", "label": "Null", "paragraph": None, "doc_id": None},
+    )
+    assert read_entities(path, DOCUMENTS) == [
+        Entity("own", "Own", "Its own words."),
+        Entity("by-doc", "By doc_id", "He built machines."),
+        Entity("c", "By its id", "A society."),
+        Entity("none", "Neither", ""),
+        Entity("null", "Null", ""),
+    ]
+
+
+def test_entities_are_read_from_csv_with_empty_fields(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("id,name,paragraph,doc_id\nx,X,,a\ny,Y,Words.,\nz,Z,,\n")
+    assert read_entities(path, DOCUMENTS) == [
+        Entity("x", "X", "She wrote to Charles Babbage."),
+        Entity("y", "Y", "Words."),
+        Entity("z", "Z", ""),
+    ]
+
+
+def test_bad_entities_are_refused_by_line_and_field(tmp_path: Path) -> None:
+    path = tmp_path / "e.jsonl"
+    good = {"id": "x", "label": "X"}
+    jsonl(path, good, {"id": "y", "label": "Y", "doc_id": "zzz"})
+    assert entities_error(path).startswith(
+        f"{path}, line 2, field 'doc_id': 'zzz' is not the id of a document"
+    )
+    jsonl(path, good, good)
+    assert entities_error(path).startswith(f"{path}, line 2, field 'id': id 'x' was already given")
+    jsonl(path, good, {"id": "y", "text": "no label"})
+    assert entities_error(path).startswith(f"{path}, line 2: no label field among 'id', 'text'")
+    jsonl(path, {"id": 7, "label": "Seven"})
+    assert entities_error(path).startswith(f"{path}, line 1, field 'id': 7 is a number")
+    jsonl(path)
+    assert entities_error(path).startswith(f"{path}: no entity in it")
+
+
+def test_coercion_reaches_entities_and_edges(tmp_path: Path) -> None:
+    entities = jsonl(
+        tmp_path / "e.jsonl",
+        {"id": 1, "label": "One", "paragraph": "x"},
+        {"id": 2, "label": "Two", "paragraph": "y"},
+    )
+    jsonl(tmp_path / "edges.jsonl", {"subject": 1, "object": 2})
+    source = KnowledgeSource(entities=entities, fields=FieldNames(coerce_ids=True))
+    base, _ = load_knowledge(DOCUMENTS, source)
+    assert pairs(base) == {("1", "2"), ("2", "1")}
+
+
+@pytest.mark.xfail(raises=InputError, reason="bug: --coerce-ids does not reach doc_id")
+def test_coercion_reaches_the_document_of_an_entity(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "e.jsonl", {"id": 1, "label": "One", "doc_id": 7})
+    document = Document("7", "Words of seven.")
+    assert read_entities(path, [document], coerce_ids=True) == [
+        Entity("1", "One", "Words of seven.")
+    ]
+
+
+def test_a_graph_over_other_entities_is_refused() -> None:
+    empty = RelationGraph.from_edges(2, [], [])
+    with pytest.raises(ValueError, match="1 entities, but the relation graph was built over 2"):
+        KnowledgeBase([Entity("a", "A")], empty)

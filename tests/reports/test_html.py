@@ -1,0 +1,75 @@
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import argus
+from argus.data import Document
+from argus.errors import InputError
+from argus.knowledge import KnowledgeSource
+from argus.reports import write_report
+
+HOSTILE = "</script><script>document.title='owned'</script> & <b>bold</b>"
+
+
+@pytest.fixture(scope="module")
+def folder(minilm, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", HOSTILE]
+    documents = [
+        Document(
+            f"d{i}", f"{name} stands here. It looks at {names[(i + 1) % 6]} all day long.", name
+        )
+        for i, name in enumerate(names)
+    ]
+    argus.audit(
+        documents, out=out, source=KnowledgeSource(relations="mentions"), encoder=minilm,
+        config=argus.AuditConfig(k=(1,), pool=(3,)),
+    )  # fmt: skip
+    argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
+    return out
+
+
+def test_the_report_holds_both_jobs_and_refers_to_nothing_outside(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Which entities will not come back?" in page
+    assert "Which documents will not come back?" in page
+    assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?!data:)", page)
+
+
+def test_texts_of_documents_cannot_become_markup(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "document.title='owned'</script>" not in page
+    assert "<b>bold</b>" not in page
+
+
+def test_the_report_is_rendered_again_from_the_folder_alone(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    (folder / "report.html").unlink()
+    assert write_report(folder).read_text(encoding="utf-8") == page
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"summary\.json"):
+        write_report(tmp_path)
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_a_browser_draws_every_table_and_figure(folder, tmp_path):
+    command = [
+        "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+        "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--enable-logging=stderr",
+        "--dump-dom", (folder / "report.html").as_uri(),
+    ]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    dom = result.stdout
+    summary = json.loads((folder / "summary.json").read_text())
+    assert dom.count('class="main-svg"') >= 8  # plotly draws two layers and more per figure
+    assert "Alder Hall · d0" in dom and "owned" not in re.findall(r"<title>(.*?)</title>", dom)[0]
+    rows = dom.count("<tr>") + dom.count("<tr ")
+    assert rows >= summary["audit"]["entities"]["measured"]
+    errors = [line for line in result.stderr.splitlines() if "CONSOLE" in line and "Error" in line]
+    assert errors == []

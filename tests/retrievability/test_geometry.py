@@ -1,0 +1,31 @@
+import numpy as np
+
+from argus.retrievability.geometry import project_bands
+
+
+def clouds(centres, each=80, dim=6, seed=0):
+    rng = np.random.default_rng(seed)
+    points = [rng.normal(size=(each, dim)) * 0.3 + np.eye(dim)[i] * 4 for i in range(len(centres))]
+    return np.concatenate(points).astype(np.float32), np.repeat(centres, each)
+
+
+def test_three_bands_are_separated_on_two_axes():
+    vectors, bands = clouds(["low", "mid", "high"])
+    projection = project_bands(vectors, bands)
+    assert projection.method == "LDA" and projection.points.shape == (240, 2)
+    centres = {b: projection.points[bands == b].mean(axis=0) for b in ("low", "mid", "high")}
+    spread = max(projection.points[bands == b].std(axis=0).max() for b in centres)
+    gaps = [np.linalg.norm(centres[a] - centres[b]) for a, b in (("low", "mid"), ("mid", "high"))]
+    assert min(gaps) > 5 * spread
+
+
+def test_two_bands_and_one_band_are_shown_and_named():
+    vectors, bands = clouds(["low", "high"])
+    assert "principal component" in project_bands(vectors, bands).method
+    assert project_bands(vectors, np.full(160, "low")).method == "PCA"
+    assert project_bands(vectors[:2], bands[:2]) is None
+
+
+def test_few_points_are_projected_with_a_shrunk_covariance():
+    vectors, bands = clouds(["low", "mid", "high"], each=8, dim=64)
+    assert "shrunk" in project_bands(vectors, bands).method

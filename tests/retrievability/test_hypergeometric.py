@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+
+from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
+
+
+@st.composite
+def cases(draw):
+    pool = draw(st.integers(1, 20_000))
+    return pool, draw(st.integers(0, pool)), draw(st.integers(0, pool)), draw(st.integers(1, 200))
+
+
+@given(cases())
+@settings(max_examples=300, deadline=None)
+def test_equals_scipys_distribution_function(case):
+    pool, above, draws, k = case
+    got = hit_probability(np.array([above]), np.array([pool]), k=k, draws=draws)[0]
+    assert got == pytest.approx(hypergeom.cdf(k - 1, pool, above, draws), rel=1e-7, abs=1e-12)
+
+
+def test_by_hand_at_k_one():
+    # Three neutrals, one of them above x; one is drawn. x is first with probability 2/3.
+    assert hit_probability(np.array([1]), np.array([3]), k=1, draws=1)[0] == pytest.approx(2 / 3)
+
+
+def test_the_top_k_includes_rank_k():
+    # All five neutrals are drawn, so the rank is certain: above + 1.
+    hits = hit_probability(np.array([0, 1, 2, 3]), np.array([5] * 4), k=3, draws=5)
+    assert hits.tolist() == [1, 1, 1, 0]
+
+
+@given(cases())
+@settings(max_examples=50, deadline=None)
+def test_every_k_at_once_equals_each_k_alone(case):
+    pool, above, draws, _ = case
+    above, pool = np.array([above]), np.array([pool])
+    at_once = hit_probability_by_k(above, pool, k_max=30, draws=draws)[0]
+    alone = [hit_probability(above, pool, k=k, draws=draws)[0] for k in range(1, 31)]
+    np.testing.assert_allclose(at_once, alone, rtol=1e-7, atol=1e-12)
+    assert (np.diff(at_once) >= 0).all()
+
+
+def test_a_pool_smaller_than_the_draw_is_refused():
+    with pytest.raises(ValueError, match="799 draws from a pool of 700"):
+        hit_probability(np.array([3]), np.array([700]), k=50, draws=799)
+    with pytest.raises(ValueError, match="between 0 and pool"):
+        hit_probability(np.array([8]), np.array([7]), k=5, draws=5)

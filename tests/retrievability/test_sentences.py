@@ -1,0 +1,57 @@
+import pytest
+
+from argus.data import Document
+from argus.retrievability.sentences import hold_out, split_sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One here. Two there! Three?", ["One here.", "Two there!", "Three?"]),
+        ("Dr. Smith met J. R. Hill. They spoke.", ["Dr. Smith met J. R. Hill.", "They spoke."]),
+        ('He said "Go." Then left.', ['He said "Go."', "Then left."]),
+        ("Version 3.11 is out. See 2.7 too.", ["Version 3.11 is out.", "See 2.7 too."]),
+        ("A heading\n\nand a text", ["A heading", "and a text"]),
+        ("  no end", ["no end"]),
+        ("", []),
+    ],
+)
+def test_sentences_are_split(text, expected):
+    assert [text[s.start : s.end] for s in split_sentences(text)] == expected
+
+
+def document(text, id_="d", title="Title"):
+    return Document(id_, text, title)
+
+
+def test_the_rest_does_not_contain_the_sentence_and_keeps_everything_else():
+    text = "The first sentence has words. The second sentence has others. Short end."
+    held, reasons = hold_out([document(text)], per_document=5)
+    assert not reasons
+    assert [h.sentence for h in held] == [
+        "The first sentence has words.",
+        "The second sentence has others.",
+    ]
+    assert held[1].rest == "Title The first sentence has words. Short end."
+    assert all(h.sentence not in h.rest for h in held)
+
+
+def test_what_cannot_be_asked_for_says_why():
+    documents = [
+        document("Only one sentence here, however long."),
+        document("Too short. Also short."),
+        document("Say this line twice now. Say this line twice now."),
+    ]
+    held, reasons = hold_out(documents, per_document=2)
+    assert held == []
+    assert reasons[0] == "fewer than two sentences"
+    assert "stands once" in reasons[1] and "stands once" in reasons[2]
+
+
+def test_the_choice_depends_on_the_document_alone():
+    text = " ".join(f"Sentence number {i} of a long text." for i in range(20))
+    one = hold_out([document(text, "b")], per_document=2, seed=3)[0]
+    many = hold_out([document(text, "a"), document(text, "b")], per_document=2, seed=3)[0]
+    assert [h.sentence for h in one] == [h.sentence for h in many if h.position == 1]
+    other = hold_out([document(text, "b")], per_document=2, seed=4)[0]
+    assert [h.sentence for h in one] != [h.sentence for h in other]

@@ -1,0 +1,57 @@
+import json
+import socket
+
+import pytest
+
+from argus.data import read_corpus, read_qrels, read_queries
+from argus.workflows.demo import demo, is_implicit
+
+
+@pytest.fixture
+def no_sockets(monkeypatch):
+    """Not even loopback: any use of a socket fails."""
+
+    def refuse(*_args, **_kwargs):
+        raise AssertionError("the demo used a socket")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.mark.slow
+def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
+    result = demo(out=tmp_path)
+    entities = result.audit.summary["entities"]
+    assert entities["total"] >= 3000 and entities["measured"] >= 3000
+    assert entities["failed"] == 0
+    assert 0.2 < result.audit.summary["mean_rps"] < 0.8
+    assert result.exposure.summary["title"]["success_at_k"] > 0.9
+    assert result.questions["queries"] >= 120
+    assert result.questions["implicit"] >= result.questions["queries"] / 2
+    groups = {g["name"]: g["measures"]["nDCG@10"] for g in result.questions["groups"]}
+    assert 0.05 < groups["implicit questions"] < groups["questions that name it"]
+    sections = json.loads((tmp_path / "summary.json").read_text())
+    assert set(sections) == {"audit", "exposure", "questions"}
+    assert result.report.stat().st_size > 1_000_000
+
+    # What it leaves is a BEIR folder for every other command.
+    documents = {d.id for d in read_corpus(tmp_path / "corpus")}
+    asked = {q.id for q in read_queries(tmp_path / "corpus")}
+    qrels = read_qrels(tmp_path / "corpus" / "qrels" / "test.tsv")
+    assert set(qrels) == asked
+    assert {doc for judged in qrels.values() for doc in judged} <= documents
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted", "implicit"),
+    [
+        ("keep only the last n lines of a stream", ["collections.deque"], True),
+        ("how do I parse a URL", ["urllib.parse.urlparse"], False),
+        ("put these numbers in order", ["sorted"], True),
+        ("sorting numbers", ["sorted"], False),
+        ("a scratch file that vanishes", ["tempfile.TemporaryFile"], False),
+    ],
+)
+def test_a_question_is_implicit_when_it_shares_no_content_word(question, wanted, implicit):
+    assert is_implicit(question, wanted) is implicit
