@@ -2,8 +2,8 @@
 
 Baseline: `SentenceTransformer(path).encode(texts)`, float32, as a user writes it; it gives
 sentence vectors only. Ours: `encode_spans` with the span of the title's first mention, in the
-precision that the check on these texts chooses. Interleaved rounds; the ratio is of each one's best round, since other
-load on the machine only ever adds time.
+precision that the check on these texts chooses. Interleaved rounds; the ratio is of each one's best
+round, since other load on the machine only ever adds time.
 """
 
 from __future__ import annotations

@@ -13,6 +13,12 @@ from argus.data.artifacts import replacing
 from argus.errors import InputError
 
 
+def opened(path: Path, *, fresh: bool = False) -> ArtifactFolder:
+    folder = ArtifactFolder(path, fresh=fresh)
+    folder.open()
+    return folder
+
+
 def files(folder: Path) -> set[str]:
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
 
@@ -39,34 +45,43 @@ def test_a_file_is_replaced_only_when_it_is_whole(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_made_with_its_parents_and_kept_with_its_files(tmp_path: Path) -> None:
-    folder = ArtifactFolder(tmp_path / "a" / "b")
+    folder = opened(tmp_path / "a" / "b")
     (folder / "mine.txt").write_text("x")
-    assert ArtifactFolder(folder.path) / "mine.txt" == tmp_path / "a" / "b" / "mine.txt"
-    assert files(tmp_path) == {"a/b/mine.txt"}
+    assert opened(folder.path) / "mine.txt" == tmp_path / "a" / "b" / "mine.txt"
+    assert files(tmp_path) == {"a/b/mine.txt", "a/b/.argus"}
+
+
+def test_nothing_is_made_or_removed_before_the_folder_is_opened(tmp_path: Path) -> None:
+    opened(tmp_path / "out").write_json("summary.json", {})
+    ArtifactFolder(tmp_path / "out", fresh=True)
+    ArtifactFolder(tmp_path / "other", fresh=True)
+    assert files(tmp_path) == {"out/.argus", "out/summary.json"}
 
 
 def test_fresh_removes_what_an_earlier_run_left(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    folder = ArtifactFolder(out)
+    folder = opened(out)
     folder.write_section("summary.json", "audit", {"k": 5})
     folder.write_section("manifest.json", "audit", {"argus": "0.1.0"})
     folder.write_table("retrievability", pa.table({"id": ["a"]}), csv=True)
     (out / "embeddings").mkdir()
     (out / "embeddings" / "vectors.bin").write_bytes(b"x")
-    ArtifactFolder(out, fresh=True)
-    assert out.is_dir()
-    assert files(out) == set()
+    (out / "notes.txt").write_text("a person's own file")
+    folder = opened(out, fresh=True)
+    assert files(out) == {".argus", "notes.txt"}
+    folder.write_json("summary.json", {})
+    folder.open()  # a second opening clears nothing
+    assert files(out) == {".argus", "notes.txt", "summary.json"}
 
 
 def test_fresh_refuses_a_folder_that_is_not_its_own(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(InputError) as caught:
         ArtifactFolder(tmp_path, fresh=True)
-    assert str(caught.value).startswith(f"{tmp_path}: holds files but no manifest.json")
+    assert str(caught.value).startswith(f"{tmp_path}: holds files that Argus did not write")
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
-@pytest.mark.xfail(reason="bug: any manifest.json, a web app's too, makes a folder deletable")
 def test_fresh_refuses_a_foreign_folder_that_has_a_manifest_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"name": "My web app", "start_url": "/"}')
     (tmp_path / "thesis.tex").write_text("years of work")
@@ -76,8 +91,8 @@ def test_fresh_refuses_a_foreign_folder_that_has_a_manifest_of_its_own(tmp_path:
 
 
 def test_fresh_takes_an_empty_and_a_missing_folder(tmp_path: Path) -> None:
-    assert files(ArtifactFolder(tmp_path, fresh=True).path) == set()
-    assert ArtifactFolder(tmp_path / "new", fresh=True).path.is_dir()
+    assert files(opened(tmp_path, fresh=True).path) == {".argus"}
+    assert opened(tmp_path / "new", fresh=True).path.is_dir()
 
 
 def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
@@ -85,8 +100,8 @@ def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
     path.write_text("x")
     with pytest.raises(InputError, match="is a file"):
         ArtifactFolder(path)
-    with pytest.raises(InputError, match="cannot be made"):
-        ArtifactFolder(path / "below")
+    with pytest.raises(InputError, match="cannot be written"):
+        opened(path / "below")
     assert path.read_text() == "x"
 
 

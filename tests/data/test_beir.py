@@ -39,7 +39,6 @@ def test_the_folder_has_the_layout_of_beir(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.xfail(reason="bug: metadata is nested one level deeper at every round trip")
 def test_metadata_survives_a_round_trip(tmp_path: Path) -> None:
     written = [Document("a", "ay", "A", {"year": 1843})]
     write_beir(tmp_path, written, [], {})

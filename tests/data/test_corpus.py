@@ -183,7 +183,6 @@ def test_content_is_title_and_text_without_giving_the_title_twice(
     assert Document("x", text, title).content == content
 
 
-@pytest.mark.xfail(reason="bug: a text that begins with a longer word loses its title")
 def test_a_title_that_only_begins_the_first_word_is_kept() -> None:
     assert Document("x", "Artificial limbs.", "Art").content == "Art Artificial limbs."
 
@@ -200,7 +199,6 @@ def test_a_span_shifts_with_its_text() -> None:
         Span(2, 3).shift(-3)
 
 
-@pytest.mark.xfail(reason="bug: the first row alone decides whether there are titles")
 def test_titles_are_read_even_where_the_first_record_has_none(tmp_path: Path) -> None:
     path = jsonl(
         tmp_path / "c.jsonl", {"_id": "a", "text": "one"}, {"_id": "b", "title": "B", "text": "x"}
@@ -208,13 +206,11 @@ def test_titles_are_read_even_where_the_first_record_has_none(tmp_path: Path) ->
     assert [d.title for d in read_corpus(path)] == ["", "B"]
 
 
-@pytest.mark.xfail(raises=InputError, reason="bug: the row after the limit is still parsed")
 def test_what_comes_after_the_limit_is_not_looked_at(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", {"_id": "a", "text": "one"}, {"_id": 7, "text": "two"})
     assert [d.id for d in read_corpus(path, limit=1)] == ["a"]
 
 
-@pytest.mark.xfail(reason="bug: a grade of 1.7 is read as 1")
 def test_a_fractional_grade_is_refused_in_jsonl_as_in_tsv(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "q.jsonl", {"query-id": "q", "corpus-id": "a", "score": 1.7})
     with pytest.raises(InputError, match="whole number"):

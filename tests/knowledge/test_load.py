@@ -170,7 +170,6 @@ def test_coercion_reaches_entities_and_edges(tmp_path: Path) -> None:
     assert pairs(base) == {("1", "2"), ("2", "1")}
 
 
-@pytest.mark.xfail(raises=InputError, reason="bug: --coerce-ids does not reach doc_id")
 def test_coercion_reaches_the_document_of_an_entity(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "e.jsonl", {"id": 1, "label": "One", "doc_id": 7})
     document = Document("7", "Words of seven.")

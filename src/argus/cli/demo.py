@@ -34,7 +34,7 @@ def demo(
     result = run(
         out=out,
         encoder=EncoderConfig(model=encoder, precision=precision, device=device),
-        audit_config=AuditConfig(seed=seed, device=device or "cpu"),
+        audit_config=AuditConfig(seed=seed, device=device),
         limit=limit,
         fresh=fresh,
     )

@@ -29,6 +29,16 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
             f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
         ) from error
     command = context.info_name or ""
+    group = context.parent.command if context.parent else None
+    commands = set(getattr(group, "commands", {})) | {command}
+    for key, value in content.items():
+        if isinstance(value, dict) != (key in commands):
+            raise InputError(
+                f"{key!r} is {'a table' if isinstance(value, dict) else 'a value'}",
+                expected=f"tables called {', '.join(sorted(commands))}, and options as values",
+                fix="Rename it, or put it where it belongs.",
+                where=Location(path, field=key),
+            )
     values = {k: v for k, v in content.items() if not isinstance(v, dict)}
     values |= content.get(command, {})
     known = {p.name: p for p in context.command.params if p.name}

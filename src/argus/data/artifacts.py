@@ -21,42 +21,56 @@ import pyarrow.parquet
 
 from argus.errors import InputError
 
+MARKER = ".argus"
+OWN_FOLDERS = ("embeddings", "ranks", "corpus")
+OWN_SUFFIXES = (".parquet", ".csv", ".json", ".html", ".partial")
+
 
 class ArtifactFolder:
-    """An output folder owned by Argus.
+    """An output folder. Nothing is made or removed before `open`.
 
-    `fresh` removes what earlier runs left in it, and refuses a folder that holds anything but
-    Argus's own output. Raises InputError when the path is a file or cannot be written.
+    `fresh`: opening removes what earlier runs left; a folder that Argus did not write is refused,
+    and files of other kinds in it are left alone. Raises InputError when the path is a file.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
-        self.path = path
+        self.path, self.fresh = path, fresh
         if path.exists() and not path.is_dir():
             raise InputError(
                 "is a file", expected="a folder for results", fix="Give another --out.", where=path
             )
-        if fresh and path.exists():
+        if fresh and path.exists() and any(path.iterdir()) and not (path / MARKER).is_file():
+            raise InputError(
+                "holds files that Argus did not write",
+                expected="an empty folder, or one from an earlier run",
+                fix="--fresh deletes only Argus's own results: give another --out, or clear it.",
+                where=path,
+            )
+
+    def open(self) -> None:
+        """Make the folder and, once, empty it if `fresh`. Call when all input has been checked."""
+        if self.fresh and self.path.exists():
             self._clear()
+        self.fresh = False
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / MARKER).write_text(
+                "Argus keeps its results here; --fresh deletes them.\n", encoding="utf-8"
+            )
         except OSError as error:
             raise InputError(
-                f"cannot be made ({error.strerror})",
+                f"cannot be written ({error.strerror})",
                 expected="a folder that can be written",
                 fix="Give another --out.",
-                where=path,
+                where=self.path,
             ) from error
 
     def _clear(self) -> None:
-        holds_something = any(self.path.iterdir())
-        if holds_something and not (self.path / "manifest.json").is_file():
-            raise InputError(
-                "holds files but no manifest.json of an earlier run",
-                expected="an empty folder or one that Argus wrote",
-                fix="--fresh deletes only Argus's own folders: give another --out, or clear it.",
-                where=self.path,
-            )
-        shutil.rmtree(self.path)
+        for entry in self.path.iterdir():
+            if entry.is_dir() and entry.name in OWN_FOLDERS:
+                shutil.rmtree(entry)
+            elif entry.is_file() and entry.suffix in OWN_SUFFIXES:
+                entry.unlink()
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Document, Qrels, Query
@@ -75,42 +76,50 @@ def read_corpus(
     file = corpus_file(path)
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
-        names: tuple[str, str | None, str] | None = None
+        names: tuple[str, str] | None = None
         for row in rows:
-            if names is None:
-                names = _corpus_columns(row, fields)
-            id_field, title_field, text_field = names
+            names = names or _id_and_text(row, fields)
+            id_field, text_field = names
             if text_field not in row.values:
                 pick_field(row, [text_field], what="text", option="--text-field")
-            used = {id_field, title_field, text_field}
+            title_field = _title_field(row, fields)
             yield (
                 row,
                 Document(
                     id=id_value(row, id_field, coerce=fields.coerce_ids),
                     title=text_value(row, title_field) if title_field else "",
                     text=text_value(row, text_field),
-                    metadata={k: v for k, v in row.values.items() if k not in used},
+                    metadata=_metadata(row, {id_field, title_field, text_field}),
                 ),
             )
 
     return _unique(file, parse, limit=limit, what="document")
 
 
-def _corpus_columns(row: Row, fields: FieldNames) -> tuple[str, str | None, str]:
-    id_field = pick_field(
-        row, [fields.id] if fields.id else ID_FIELDS, what="id", option="--id-field"
+def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
+    return (
+        pick_field(row, [fields.id] if fields.id else ID_FIELDS, what="id", option="--id-field"),
+        pick_field(
+            row, [fields.text] if fields.text else TEXT_FIELDS, what="text", option="--text-field"
+        ),
     )
-    text_field = pick_field(
-        row, [fields.text] if fields.text else TEXT_FIELDS, what="text", option="--text-field"
-    )
+
+
+def _title_field(row: Row, fields: FieldNames) -> str | None:
+    """Return the row's own title column: JSON records may leave it out."""
     if fields.title:
-        return (
-            id_field,
-            pick_field(row, [fields.title], what="title", option="--title-field"),
-            text_field,
-        )
-    title_field = next((name for name in TITLE_FIELDS if name in row.values), None)
-    return id_field, title_field, text_field
+        return pick_field(row, [fields.title], what="title", option="--title-field")
+    return next((name for name in TITLE_FIELDS if name in row.values), None)
+
+
+def _metadata(row: Row, used: set[str | None]) -> dict[str, Any]:
+    """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level."""
+    rest = {k: v for k, v in row.values.items() if k not in used}
+    nested = rest.get("metadata")
+    if isinstance(nested, dict):
+        del rest["metadata"]
+        rest |= nested
+    return rest
 
 
 def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
@@ -151,6 +160,8 @@ def read_qrels(path: Path) -> Qrels:
         raw = row.values.get("score", "1")
         try:
             grade = int(raw)
+            if isinstance(raw, float) and raw != grade:
+                raise ValueError(raw)
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{raw!r}",
@@ -178,9 +189,7 @@ def _unique(
 ) -> list[T]:
     seen: dict[str, int] = {}
     items: list[T] = []
-    for row, item in parse(read_rows(file)):
-        if limit is not None and len(items) >= limit:
-            break
+    for row, item in parse(islice(read_rows(file), limit)):
         if item.id in seen:
             raise InputError(
                 f"id {item.id!r} was already given on line {seen[item.id]}",

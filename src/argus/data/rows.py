@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,10 +74,22 @@ def read_rows(path: Path) -> Iterator[Row]:
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield `(line number, text)` of a UTF-8 file, naming the line that is not UTF-8."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
+    number = 0
     with opener(path, "rb") as raw:
-        for number, line in enumerate(raw, start=1):
+        while True:
+            number += 1
             try:
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                line = raw.readline()
+                if not line:
+                    return
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise InputError(
+                    f"the gzip data are damaged or cut off ({error})",
+                    expected="a whole gzip file",
+                    fix="Make or fetch the file again; if it is not gzipped, drop the .gz.",
+                    where=Location(path, number),
+                ) from error
             except UnicodeDecodeError as error:
                 raise InputError(
                     f"byte {line[error.start]:#04x} at position {error.start + 1} is not UTF-8",
@@ -84,6 +97,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                     fix=f"Convert it: iconv -f LATIN1 -t UTF-8 {path.name} > fixed{path.suffix}",
                     where=Location(path, number),
                 ) from error
+            yield number, text
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
@@ -92,9 +106,14 @@ def _json_rows(path: Path) -> Iterator[Row]:
             continue
         try:
             values = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
+            problem = (
+                f"at column {error.colno} ({error.msg})"
+                if isinstance(error, json.JSONDecodeError)
+                else f"({error})"
+            )
             raise InputError(
-                f"broken JSON at column {error.colno} ({error.msg}): {_excerpt(line)}",
+                f"broken JSON {problem}: {_excerpt(line)}",
                 expected="one JSON object per line",
                 fix="Mend or remove the line.",
                 where=Location(path, number),
@@ -110,26 +129,53 @@ def _json_rows(path: Path) -> Iterator[Row]:
 
 
 def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
-    lines = (line for _, line in read_lines(path))
     reader = csv.reader(
-        lines,
+        (line for _, line in read_lines(path)),
         delimiter=delimiter,
         quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+        strict=True,
     )
-    header = next(reader, None)
-    if header is None:
-        return
-    for fields in reader:
-        if not fields:
-            continue
-        if len(fields) != len(header):
+    header: list[str] | None = None
+    while True:
+        first_line = reader.line_num + 1
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
             raise InputError(
-                f"{len(fields)} fields",
-                expected=f"{len(header)} as in the header ({', '.join(header)})",
-                fix="Quote fields that contain the delimiter, or mend the line.",
-                where=Location(path, reader.line_num),
-            )
-        yield Row(dict(zip(header, fields, strict=True)), path, reader.line_num)
+                f"cannot be split into fields ({error})",
+                expected="quotes that are closed and no stray carriage return",
+                fix="Close the quote, or remove the character.",
+                where=Location(path, first_line),
+            ) from error
+        if fields is None:
+            return
+        if header is None:
+            header = _header(fields, path)
+        elif fields:
+            yield Row(_zipped(header, fields, Location(path, first_line)), path, first_line)
+
+
+def _header(names: list[str], path: Path) -> list[str]:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two columns are called {twice!r}",
+            expected="one column per name",
+            fix="Rename one of them.",
+            where=Location(path, 1),
+        )
+    return names
+
+
+def _zipped(header: list[str], fields: list[str], where: Location) -> dict[str, str]:
+    if len(fields) != len(header):
+        raise InputError(
+            f"{len(fields)} fields",
+            expected=f"{len(header)} as in the header ({', '.join(header)})",
+            fix="Quote fields that contain the delimiter, or mend the line.",
+            where=where,
+        )
+    return dict(zip(header, fields, strict=True))
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
@@ -172,12 +218,12 @@ def text_value(row: Row, field: str) -> str:
         return ""
     if not isinstance(value, str):
         raise InputError(
-            f"{value!r} is a {type(value).__name__}",
+            f"{value!r} is of type {type(value).__name__}",
             expected="a string",
-            fix="Write it as text.",
+            fix="Write it as text, or name another column.",
             where=row.at(field),
         )
-    return value
+    return _encodable(value, row, field)
 
 
 def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
@@ -189,18 +235,33 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     if coerce and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, str) and value:
-        return value
+        return _encodable(value, row, field)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     raise InputError(
         f"{value!r} is {'a number' if is_number else 'no id'}",
         expected="a non-empty string",
         fix=(
             f'Write "{value}" in quotes, or pass --coerce-ids to read whole numbers as text.'
+            if isinstance(value, int) and is_number
+            else f'Write it as text: "{value}".'
             if is_number
             else "Give the record an id."
         ),
         where=row.at(field),
     )
+
+
+def _encodable(text: str, row: Row, field: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character {error.start + 1}",
+            expected="whole Unicode characters",
+            fix="The text was cut inside a character: write it again, or remove the half.",
+            where=row.at(field),
+        ) from error
+    return text
 
 
 def _excerpt(line: str, width: int = 60) -> str:

@@ -61,7 +61,9 @@ class Document:
 
         A text that already begins with its title is not given it twice.
         """
-        if not self.title or self.text.startswith(self.title):
+        rest = self.text.removeprefix(self.title)
+        begins_with_title = rest != self.text and not rest[:1].isalnum()
+        if not self.title or begins_with_title:
             return self.text
         return f"{self.title} {self.text}" if self.text else self.title
 

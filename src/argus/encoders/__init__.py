@@ -1,7 +1,13 @@
 """Text to vectors: encoders behind one protocol, and the store that keeps what they made."""
 
 from argus.encoders.embed import Embedded, Item, Role, documents, embed, queries
-from argus.encoders.load import DEFAULT_MODEL, EncoderConfig, LoadedEncoder, load_encoder
+from argus.encoders.load import (
+    DEFAULT_MODEL,
+    EncoderConfig,
+    LoadedEncoder,
+    check_device,
+    load_encoder,
+)
 from argus.encoders.protocol import Encoder, TokenCounter
 from argus.encoders.store import EmbeddingStore, stored_fingerprint
 
@@ -15,6 +21,7 @@ __all__ = [
     "LoadedEncoder",
     "Role",
     "TokenCounter",
+    "check_device",
     "documents",
     "embed",
     "load_encoder",

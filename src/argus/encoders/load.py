@@ -80,6 +80,26 @@ def load_encoder(
     return LoadedEncoder(*choose_precision(load, sample))
 
 
+def check_device(device: str | None) -> str:
+    """Return the device to use: the one named, else a GPU when there is one, else the CPU."""
+    import torch
+
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        usable = torch.device(device).type != "cuda" or torch.cuda.is_available()
+    except RuntimeError:
+        usable = False
+    if not usable:
+        raise InputError(
+            f"{device!r} is no device of this machine",
+            expected='"cpu", or "cuda" where torch finds a GPU',
+            fix="Leave it out to have one chosen.",
+            where="--device",
+        )
+    return device
+
+
 def _openai(config: EncoderConfig) -> OpenAIEncoder:
     return OpenAIEncoder(
         OpenAIConfig(
@@ -97,10 +117,11 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
+    device = check_device(config.device)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     name, local = _locate(config.model)
     arguments: dict[str, Any] = {
-        "device": config.device or ("cuda" if torch.cuda.is_available() else "cpu"),
+        "device": device,
         "model_kwargs": {"dtype": getattr(torch, precision)},
     }
     try:

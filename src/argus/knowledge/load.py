@@ -96,7 +96,8 @@ def read_entities(
             )
         text_field = next((name for name in TEXT_FIELDS if name in row.values), None)
         paragraph = text_value(row, text_field) if text_field else ""
-        reference = text_value(row, "doc_id") if "doc_id" in row.values else ""
+        given = "doc_id" in row.values and row.values["doc_id"] not in (None, "")
+        reference = id_value(row, "doc_id", coerce=coerce_ids) if given else ""
         if not paragraph and reference and reference not in by_id:
             raise InputError(
                 f"{reference!r} is not the id of a document",

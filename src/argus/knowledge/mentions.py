@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,9 +37,10 @@ def ground(label: str, paragraph: str) -> Grounded:
     label = label.strip()
     if not label:
         return Grounded(paragraph, None)
-    match = _literal(label).search(paragraph) or _loose_search(label, paragraph)
-    if match is not None:
-        return Grounded(paragraph, Span(*match.span()))
+    found = [_literal(label).search(paragraph), _loose_search(label, paragraph)]
+    spans = [match.span() for match in found if match is not None]
+    if spans:
+        return Grounded(paragraph, Span(*min(spans)))
     text = f"{label} {paragraph}" if paragraph else label
     return Grounded(text, Span(0, len(label)), prepended=True)
 
@@ -74,15 +75,13 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
     if names:
         patterns = list(names)
         owners = list(names.values())
-        automaton = ahocorasick_rs.AhoCorasick(
-            patterns, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest
-        )
+        automaton = ahocorasick_rs.AhoCorasick(patterns)
         for i, entity in enumerate(entities):
             text = entity.paragraph
-            for pattern, start, end in automaton.find_matches_as_indexes(text):
-                if _at_boundaries(text, start, end):
-                    subjects.append(i)
-                    objects.append(owners[pattern])
+            found = automaton.find_matches_as_indexes(text, overlapping=True)
+            for pattern in _leftmost_longest(text, found):
+                subjects.append(i)
+                objects.append(owners[pattern])
     return RelationGraph.from_edges(
         len(entities), np.array(subjects, np.int64), np.array(objects, np.int64)
     )
@@ -105,6 +104,19 @@ def _unambiguous_names(entities: Sequence[Entity]) -> dict[str, int]:
             if len(name) >= MIN_NAME_LENGTH and count[name] == 1 and not is_common_word:
                 names[name] = i
     return names
+
+
+def _leftmost_longest(text: str, found: Sequence[tuple[int, int, int]]) -> Iterator[int]:
+    """Yield the patterns of (pattern, start, end) that stand at word boundaries, none overlapping.
+
+    Boundaries come first: a longer name that ends inside a word must not hide a shorter one.
+    """
+    whole = (match for match in found if _at_boundaries(text, match[1], match[2]))
+    covered = 0
+    for pattern, start, end in sorted(whole, key=lambda match: (match[1], -match[2])):
+        if start >= covered:
+            covered = end
+            yield pattern
 
 
 def _at_boundaries(text: str, start: int, end: int) -> bool:

@@ -85,8 +85,8 @@ def read_relations(
 ) -> RelationGraph:
     """Read a triples file (TSV, CSV, Parquet or JSONL) over the entities of `index`.
 
-    Text files may have a header (subject, relation, object) or none: then three columns are
-    subject, relation, object, and two are subject, object. Raises InputError for a line of
+    A file has a header (subject, relation, object); a TSV file may have none: then three columns
+    are subject, relation, object, and two are subject, object. Raises InputError for a line of
     another width and for an id that is not among the entities, unless `skip_unknown`, which
     counts and drops such edges.
     """
@@ -120,7 +120,7 @@ def read_relations(
 def _edge_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
     if path.is_file() and file_format(path) == ".tsv":
         header = next(read_lines(path), (1, ""))[1].rstrip("\r\n").split("\t")
-        if not set(header) & {*SUBJECT_FIELDS, *OBJECT_FIELDS}:
+        if not (set(header) & set(SUBJECT_FIELDS) and set(header) & set(OBJECT_FIELDS)):
             yield from _headless_rows(path)
             return
     names: tuple[str, str] | None = None

@@ -95,13 +95,21 @@ def relate(members: Sequence[Member]) -> RelationGraph:
     made_at = {m.origin: i for i, m in enumerate(members)} | index
     edges: list[tuple[int, int]] = []
     for i, member in enumerate(members):
-        related = [index.get(member.parent)]
+        related = [index.get(documented_parent(member, index))]
         bases = (base.removeprefix("builtins.") for base in member.bases)
         related += [made_at.get(base) for base in bases if base != "object"]
         related += [index.get(name) for name in _names_in(member, index)]
         edges += [(i, j) for j in related if j is not None]
     ends = np.array(edges, np.int64).reshape(-1, 2)
     return RelationGraph.from_edges(len(members), ends[:, 0], ends[:, 1])
+
+
+def documented_parent(member: Member, index: Mapping[str, int]) -> str:
+    """Return what contains `member`: its parent or, if that has no docstring, the next one up."""
+    parent = member.parent
+    while parent and parent not in index:
+        parent = parent.rpartition(".")[0]
+    return parent
 
 
 def _names_in(member: Member, index: Mapping[str, int]) -> Iterable[str]:

@@ -34,8 +34,35 @@ def write_report(folder: Path) -> Path:
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )
-    summary = json.loads(summary_file.read_text(encoding="utf-8"))
-    manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
+    try:
+        page = _render(folder, _json(summary_file), _json(manifest_file))
+    except (KeyError, TypeError, AttributeError, jinja2.UndefinedError) as error:
+        raise InputError(
+            f"its summary.json or manifest.json lacks what a report shows ({error})",
+            expected="the files as argus audit, exposure or demo wrote them",
+            fix="Run the command again with the same --out; vectors are kept.",
+            where=folder,
+        ) from error
+    path = folder / "report.html"
+    with replacing(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return path
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected="the file as Argus wrote it",
+            fix="Run the command again with the same --out; vectors are kept.",
+            where=path,
+        ) from error
+    return dict(content)
+
+
+def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> str:
     plots: dict[str, figures.Figure] = {}
     tables: dict[str, dict[str, Any]] = {}
     if "audit" in summary:
@@ -44,7 +71,7 @@ def write_report(folder: Path) -> Path:
         _exposure_section(folder, summary["exposure"], plots, tables)
     if "questions" in summary:
         _questions_section(folder, tables)
-    page = (
+    return (
         _environment()
         .get_template("report.html.j2")
         .render(
@@ -61,10 +88,6 @@ def write_report(folder: Path) -> Path:
             max_rows=MAX_ROWS,
         )
     )
-    path = folder / "report.html"
-    with replacing(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    return path
 
 
 def _audit_section(

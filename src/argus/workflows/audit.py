@@ -40,14 +40,15 @@ class AuditConfig:
     k, pool: one or more values of k and N; the first of each is the headline. pooling: "span"
     pools the mention's token vectors (the paper), "sentence" takes the vector that the index
     holds. reservoir: neutrals per 1,024 queries; None is exact up to RESERVOIR_FROM entities and
-    RESERVOIR beyond, 0 is exact always.
+    RESERVOIR beyond, 0 is exact always. device: where ranks are counted; None takes a GPU when
+    there is one.
     """
 
     k: tuple[int, ...] = (rps.DEFAULT_K,)
     pool: tuple[int, ...] = (rps.DEFAULT_POOL,)
     pooling: str = "span"
     reservoir: int | None = None
-    device: str = "cpu"
+    device: str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -116,7 +117,7 @@ def audit(
     base, relations = load_knowledge(documents, source, corpus=path)
     if limit is not None and source.entities:
         base = _first(base, limit)
-    folder = ArtifactFolder(Path(out), fresh=fresh)  # only now: bad input deletes nothing
+    folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "audit",
         {**asdict(config), "relations": str(relations), "limit": limit},
@@ -183,9 +184,9 @@ def _check_pool(graph: RelationGraph, config: AuditConfig) -> None:
         "Give --relations, or titles that the texts mention.",
     )
     largest = graph.n - 1 - int(related.min())
-    if min(config.pool) - 1 > largest:
+    if max(config.pool) - 1 > largest:
         raise InputError(
-            f"N={min(config.pool)} needs {min(config.pool) - 1} neutrals per query",
+            f"N={max(config.pool)} needs {max(config.pool) - 1} neutrals per query",
             expected=(
                 f"at most the {largest} that are eligible ({graph.n} entities with text, less the "
                 "query and its neighbours)"

@@ -53,6 +53,7 @@ def demo(
     as a BEIR folder in `out/corpus`, for every other command.
     """
     folder = ArtifactFolder(Path(out), fresh=fresh)
+    folder.open()
     base = standard_library()
     if limit is not None:
         keep = np.arange(len(base.entities)) < limit

@@ -95,7 +95,7 @@ def exposure(
     require_some(
         sum(bool(d.content.strip()) for d in given), "document has text", "Check --text-field."
     )
-    folder = ArtifactFolder(Path(out), fresh=fresh)  # only now: bad input deletes nothing
+    folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "exposure",
         {**asdict(config), "queries": len(extra), "limit": limit},

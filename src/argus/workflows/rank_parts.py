@@ -12,6 +12,7 @@ import numpy as np
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray
+from argus.encoders import check_device
 from argus.knowledge import RelationGraph
 from argus.progress import progress
 from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks, pair_ranks
@@ -45,7 +46,7 @@ def ranks_in_parts(
             part = _read(path)
             if part is None:
                 part = pair_ranks(
-                    vectors, graph, queries=queries, device=config.device,
+                    vectors, graph, queries=queries, device=check_device(config.device),
                     reservoir=reservoir, seed=config.seed, advance=advance,
                 )  # fmt: skip
                 _write(path, part)

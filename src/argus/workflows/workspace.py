@@ -81,13 +81,15 @@ def open_encoder(
     vectors of another encoder.
     """
     path = store or folder / "embeddings"
+    kept = None if folder.fresh and store is None else stored_fingerprint(path)
     if isinstance(encoder, str):
         encoder = EncoderConfig(model=encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
-            loaded = load_encoder(encoder, sample=sample, stored=stored_fingerprint(path))
+            loaded = load_encoder(encoder, sample=sample, stored=kept)
         encoder, record.encoder["precision_trials"] = loaded.encoder, loaded.precision_trials
     record.encoder["fingerprint"] = encoder.fingerprint
+    folder.open()  # only now: whatever was wrong with the input has deleted nothing
     with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         yield encoder, opened
 

@@ -1,0 +1,215 @@
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.encoders import EmbeddingStore, stored_fingerprint
+from argus.errors import FingerprintMismatch, InputError
+
+DIM = 3
+
+
+def key(i):
+    return i.to_bytes(16, "little")
+
+
+def vectors(*numbers, dim=DIM):
+    """Row of number i: i, i + 0.5, i + 1, ..."""
+    return np.array([[i + j / 2 for j in range(dim)] for i in numbers], np.float32)
+
+
+def open_store(path, fingerprint="a encoder", dim=DIM):
+    return EmbeddingStore(path, fingerprint=fingerprint, dim=dim)
+
+
+def python(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+def test_what_is_appended_is_gathered_in_the_order_asked(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(1), key(2)], vectors(1, 2))
+        store.append([key(3)], vectors(3))
+        gathered = store.gather([key(3), key(1), key(3)])
+    assert gathered.tolist() == [[3, 3.5, 4], [1, 1.5, 2], [3, 3.5, 4]]
+    assert gathered.dtype == np.float32
+
+
+def test_rows_are_numbered_as_appended_and_minus_one_where_missing(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(7), key(5)], vectors(7, 5))
+        assert store.rows([key(5), key(6), key(7)]).tolist() == [1, -1, 0]
+        assert (key(5) in store, key(6) in store, len(store)) == (True, False, 2)
+
+
+def test_a_store_is_the_same_when_reopened(tmp_path):
+    with open_store(tmp_path / "new" / "store") as store:
+        store.append([key(1), key(2)], vectors(1, 2))
+    with open_store(tmp_path / "new" / "store") as store:
+        assert store.rows([key(1), key(2)]).tolist() == [0, 1]
+        store.append([key(3)], vectors(3))
+        assert store.gather([key(2), key(3)]).tolist() == [[2, 2.5, 3], [3, 3.5, 4]]
+
+
+def test_vectors_are_mapped_from_the_file_and_read_only(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(1)], vectors(1))
+        assert isinstance(store.vectors, np.memmap)
+        with pytest.raises(ValueError, match="read-only"):
+            store.vectors[0, 0] = 9
+        store.append([key(2)], vectors(2))
+        assert store.vectors.tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
+
+
+def test_an_empty_store_has_no_vectors_but_their_length(tmp_path):
+    with open_store(tmp_path) as store:
+        assert store.vectors.shape == (0, DIM)
+        assert store.gather([]).shape == (0, DIM)
+
+
+def test_a_key_keeps_the_vector_it_got_first(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(1)], vectors(1))
+        store.append([key(2), key(1)], vectors(2, 100))
+        assert store.gather([key(1), key(2)]).tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
+        assert len(store) == 2
+
+
+def test_a_key_twice_in_one_append_is_one_row(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(1), key(1), key(2)], vectors(1, 1, 2))
+    with open_store(tmp_path) as store:
+        assert len(store) == 2
+        assert store.gather([key(2)]).tolist() == [[2, 2.5, 3]]
+
+
+def test_a_missing_key_is_a_key_error(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(1)], vectors(1))
+        with pytest.raises(KeyError, match="1 of 2 keys are not in"):
+            store.gather([key(1), key(2)])
+
+
+def test_vectors_of_another_shape_are_refused_and_nothing_is_written(tmp_path):
+    with open_store(tmp_path) as store:
+        with pytest.raises(ValueError, match=r"vectors are \(1, 4\), expected \(1, 3\)"):
+            store.append([key(1)], vectors(1, dim=4))
+        assert len(store) == 0
+    assert not (tmp_path / "keys.bin").exists()
+
+
+def test_vectors_of_another_encoder_are_refused_and_both_are_named(tmp_path):
+    with open_store(tmp_path, "model one") as store:
+        store.append([key(1)], vectors(1))
+    with pytest.raises(FingerprintMismatch) as refused:
+        open_store(tmp_path, "model two")
+    assert "stored: model one" in str(refused.value)
+    assert "given:  model two" in str(refused.value)
+    assert stored_fingerprint(tmp_path) == "model one"
+
+
+def test_a_refused_encoder_leaves_the_store_free_for_the_right_one(tmp_path):
+    open_store(tmp_path, "model one").close()
+    with pytest.raises(FingerprintMismatch) as refused:
+        open_store(tmp_path, "model two")
+    assert refused.value.stored == "model one"
+    open_store(tmp_path, "model one").close()
+
+
+def test_a_folder_without_a_store_has_no_fingerprint(tmp_path):
+    assert stored_fingerprint(tmp_path) is None
+    assert stored_fingerprint(tmp_path / "nothing") is None
+
+
+@pytest.mark.parametrize("header", ["", "{", '{"dim": 3}', "[]", "null"])
+def test_a_broken_header_is_an_input_error(tmp_path, header):
+    (tmp_path / "store.json").write_text(header)
+    with pytest.raises(InputError, match="is not the header of an embedding store"):
+        stored_fingerprint(tmp_path)
+
+
+ROWS = 5
+ROW_BYTES = 4 * DIM
+
+
+@given(st.integers(0, ROWS * ROW_BYTES), st.integers(0, ROWS * 16))
+@settings(max_examples=60, deadline=None)
+def test_a_torn_tail_is_cut_off_and_whole_rows_survive(vector_bytes, key_bytes):
+    whole = min(vector_bytes // ROW_BYTES, key_bytes // 16)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "store.json").write_text(json.dumps({"fingerprint": "a encoder", "dim": DIM}))
+        (path / "vectors.f32").write_bytes(vectors(*range(ROWS)).tobytes()[:vector_bytes])
+        (path / "keys.bin").write_bytes(b"".join(map(key, range(ROWS)))[:key_bytes])
+        with open_store(path) as store:
+            expected = [*range(whole), *[-1] * (ROWS - whole)]
+            assert store.rows([key(i) for i in range(ROWS)]).tolist() == expected
+            assert store.vectors.tolist() == vectors(*range(ROWS)).tolist()[:whole]
+            store.append([key(i) for i in range(ROWS + 2)], vectors(*range(ROWS + 2)))
+        with open_store(path) as store:
+            assert store.vectors.tolist() == vectors(*range(ROWS + 2)).tolist()
+
+
+def test_a_store_that_is_open_elsewhere_is_refused(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+from argus.encoders import EmbeddingStore
+from argus.errors import ArgusError
+try:
+    EmbeddingStore(Path(sys.argv[1]), fingerprint="a encoder", dim=3)
+except ArgusError as error:
+    print(error)
+    sys.exit(2)
+"""
+    with open_store(tmp_path) as store:
+        store.append([key(1)], vectors(1))
+        second = python(code, tmp_path)
+        assert second.returncode == 2, second.stderr
+        assert f"{tmp_path} is in use by another run" in second.stdout
+        store.append([key(2)], vectors(2))
+    with open_store(tmp_path) as store:
+        assert store.vectors.tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
+
+
+@pytest.mark.parametrize("dim", [8, 2])  # rows of 32 and 8 bytes, keys of 16: either fills first
+def test_a_full_disk_is_said_and_what_was_stored_is_whole(tmp_path, dim):
+    code = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+from argus.encoders import EmbeddingStore
+from argus.errors import ArgusError
+dim = int(sys.argv[2])
+store = EmbeddingStore(Path(sys.argv[1]), fingerprint="a encoder", dim=dim)
+rows = np.array([[i + j / 2 for j in range(dim)] for i in range(80)], np.float32)
+keys = [i.to_bytes(16, "little") for i in range(80)]
+store.append(keys[:40], rows[:40])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limit = 60 * max(4 * dim, 16) + 3  # in the middle of row 60, or of its key
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    store.append(keys[40:], rows[40:])
+except ArgusError as error:
+    print(error)
+    print(len(store), store.rows(keys[38:42]).tolist(), float(store.vectors[39, 0]))
+    sys.exit(2)
+"""
+    full = python(code, tmp_path, dim)
+    assert full.returncode == 2, full.stderr
+    message, after = full.stdout.splitlines()
+    assert "writing vectors failed (File too large); the 40 vectors already there" in message
+    assert after == "40 [38, 39, -1, -1] 39.0"
+    assert (tmp_path / "keys.bin").stat().st_size == 40 * 16
+    with open_store(tmp_path, dim=dim) as store:
+        assert store.vectors.tolist() == vectors(*range(40), dim=dim).tolist()
+        store.append([key(i) for i in range(80)], vectors(*range(80), dim=dim))
+        assert store.vectors.tolist() == vectors(*range(80), dim=dim).tolist()
