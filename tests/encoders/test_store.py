@@ -180,8 +180,14 @@ except ArgusError as error:
         assert store.vectors.tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
 
 
-@pytest.mark.parametrize("dim", [8, 2])  # rows of 32 and 8 bytes, keys of 16: either fills first
-def test_a_full_disk_is_said_and_what_was_stored_is_whole(tmp_path, dim):
+@pytest.mark.parametrize(
+    ("dim", "whole"),
+    [
+        (8, 40),  # rows of 32 bytes are cut short, no key is written
+        (2, 60),  # rows of 8 bytes all fit, keys of 16 fill the disk: 60 of them are whole
+    ],
+)
+def test_a_full_disk_is_said_and_what_was_stored_is_whole(tmp_path, dim, whole):
     code = """
 import resource, signal, sys
 from pathlib import Path
@@ -200,16 +206,17 @@ try:
     store.append(keys[40:], rows[40:])
 except ArgusError as error:
     print(error)
-    print(len(store), store.rows(keys[38:42]).tolist(), float(store.vectors[39, 0]))
+    print(len(store), len(store.vectors), float(store.vectors[39, 0]))
     sys.exit(2)
 """
     full = python(code, tmp_path, dim)
     assert full.returncode == 2, full.stderr
     message, after = full.stdout.splitlines()
-    assert "writing vectors failed (File too large); the 40 vectors already there" in message
-    assert after == "40 [38, 39, -1, -1] 39.0"
-    assert (tmp_path / "keys.bin").stat().st_size == 40 * 16
+    assert f"failed (File too large); the {whole} vectors already there are whole" in message
+    assert after == f"{whole} {whole} 39.0"
+    assert (tmp_path / "keys.bin").stat().st_size == whole * 16
+    assert (tmp_path / "vectors.f32").stat().st_size == whole * 4 * dim
     with open_store(tmp_path, dim=dim) as store:
-        assert store.vectors.tolist() == vectors(*range(40), dim=dim).tolist()
+        assert store.vectors.tolist() == vectors(*range(whole), dim=dim).tolist()
         store.append([key(i) for i in range(80)], vectors(*range(80), dim=dim))
         assert store.vectors.tolist() == vectors(*range(80), dim=dim).tolist()

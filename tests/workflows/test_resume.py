@@ -1,0 +1,108 @@
+"""The real command, killed and run again."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ARGUS = Path(sys.executable).parent / "argus"
+N = 600
+FIRST = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Ginkgo", "Hazel", "Ivy", "Juniper"]
+SECOND = ["Court", "Gate", "Hall", "House", "Inn", "Lodge"]
+THIRD = ["Ash", "Bay", "Cliff", "Dale", "End", "Ford", "Green", "Hill", "Isle", "Lake"]
+TITLES = [f"{a} {b} {c}" for a in FIRST for b in SECOND for c in THIRD]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """600 documents; each names two others by their titles."""
+    rows = []
+    for i, title in enumerate(TITLES):
+        near, far = TITLES[(i + 1) % N], TITLES[(7 * i + 3) % N]
+        text = f"{title} lies {i} miles from {near}. Its road number {i % 17} leads on to {far}."
+        rows.append({"_id": f"d{i:03}", "title": title, "text": text})
+    path = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def command(corpus, out, *options):
+    options = options or ("--precision", "float32")
+    return [ARGUS, "audit", "--corpus", corpus, "--out", out, "--k", "5", "--pool", "50", *options]
+
+
+def run(corpus, out, *options):
+    return subprocess.run(
+        list(map(str, command(corpus, out, *options))), capture_output=True, text=True
+    )
+
+
+def start_and_kill(corpus, out):
+    """Kill the audit as soon as a batch of vectors is stored; return how many were kept."""
+    child = subprocess.Popen(
+        list(map(str, command(corpus, out))), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    keys, deadline = out / "embeddings" / "keys.bin", time.monotonic() + 60
+    while not keys.exists():
+        assert child.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    child.kill()
+    assert child.wait() == -signal.SIGKILL
+    return keys.stat().st_size // 16
+
+
+def results(out):
+    table = pq.read_table(out / "retrievability.parquet", columns=["id", "rps", "state"])
+    return table.to_pylist()
+
+
+def test_a_killed_audit_goes_on_and_ends_with_the_same_result(corpus, tmp_path):
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    ran = run(corpus, whole)
+    assert ran.returncode == 0, ran.stderr
+    kept = start_and_kill(corpus, out)
+    assert kept < N
+    assert not (out / "manifest.json").exists()
+    vectors = (out / "embeddings" / "vectors.f32").read_bytes()[: kept * 384 * 4]
+
+    ran = run(corpus, out)
+    assert ran.returncode == 0, ran.stderr
+    assert len(results(out)) == N
+    assert {row["state"] for row in results(out)} == {"measured"}
+    assert results(out) == results(whole)
+    manifest = json.loads((out / "manifest.json").read_text())["audit"]
+    assert manifest["finished"] >= manifest["started"]
+    assert manifest["counts"]["measured"] == N
+    assert (out / "report.html").is_file()
+    assert (out / "embeddings" / "vectors.f32").read_bytes().startswith(vectors)
+    assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16
+
+    # Another encoder into the same folder is refused, and nothing there is touched.
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    ran = run(corpus, out, "--precision", "bfloat16")
+    assert ran.returncode == 2
+    stored = manifest["encoder"]["fingerprint"]
+    assert f"stored: {stored}" in ran.stderr
+    assert f"given:  {stored.replace('=float32', '=bfloat16')}" in ran.stderr
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+    ran = run(corpus, out, "--precision", "bfloat16", "--fresh")
+    assert ran.returncode == 0, ran.stderr
+    manifest = json.loads((out / "manifest.json").read_text())["audit"]
+    assert manifest["encoder"]["fingerprint"] == stored.replace("=float32", "=bfloat16")
+    assert len(results(out)) == N
+
+
+def test_a_killed_audit_can_be_started_over(corpus, tmp_path):
+    out = tmp_path / "out"
+    start_and_kill(corpus, out)
+    ran = run(corpus, out, "--precision", "float32", "--fresh")
+    assert ran.returncode == 0, ran.stderr
+    assert len(results(out)) == N
