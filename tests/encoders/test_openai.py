@@ -254,7 +254,7 @@ def test_garbage_is_shown_beside_what_was_expected(encoder, endpoint, content):
 @pytest.mark.parametrize("n", [1, 3])
 def test_another_number_of_vectors_is_refused(encoder, endpoint, n):
     endpoint.behave = lambda texts, _: {"content": json.dumps(embeddings(["a"] * n))}
-    with pytest.raises(EncodingError, match=rf"shape \({n}, 2\) for 2 texts"):
+    with pytest.raises(EncodingError, match=r"indices \[0.* for 2 texts"):
         encoder().encode_documents(["a", "aa"])
 
 

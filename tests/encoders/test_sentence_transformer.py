@@ -1,6 +1,6 @@
-import os
 import shutil
 import string
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,36 +126,38 @@ def test_the_order_and_company_of_texts_changes_nothing(minilm):
     assert (cosines(shuffled, alone[order % len(TEXTS)]) > 0.99999).all()
 
 
-@pytest.mark.parametrize("prompt", ["document", "passage", "corpus"])
-def test_prompts_are_those_of_sentence_transformers(make, prompt):
-    encoder = make(prompts={"query": "query: ", prompt: "passage: "})
-    texts = ["river bank", "a", "the quick brown fox"]
-    plain = [encoder.model.encode(texts), encoder.model.encode(texts)]
-    given = [encoder.encode_queries(texts), encoder.encode_documents(texts)]
-    own = [encoder.model.encode_query(texts), encoder.model.encode_document(texts)]
-    for a, b, without in zip(given, own, plain, strict=True):
-        assert (cosines(a, b) > 0.99999).all()
-        assert (cosines(a, without) < 0.999).all()
-    assert (cosines(*given) < 0.999).all()
-    assert "query_prompt='query: ' document_prompt='passage: '" in encoder.fingerprint
+def assert_as_sentence_transformers(encoder, texts):
+    queries, documents = encoder.encode_queries(texts), encoder.encode_documents(texts)
+    assert (cosines(queries, encoder.model.encode_query(texts)) > 0.99999).all()
+    assert (cosines(documents, encoder.model.encode_document(texts)) > 0.99999).all()
+
+
+WORDS = ["river bank", "a", "the quick brown fox"]
+
+
+def test_prompts_are_put_in_front_as_sentence_transformers_does(make):
+    encoder = make(prompts=PROMPTS)
+    assert_as_sentence_transformers(encoder, WORDS)
+    documents = encoder.encode_documents(WORDS)
+    by_hand = encoder.model.encode([f"passage: {words}" for words in WORDS])
+    assert (cosines(documents, by_hand) > 0.99999).all()
+    assert (cosines(documents, encoder.model.encode(WORDS)) < 0.999).all()
+    assert (cosines(documents, encoder.encode_queries(WORDS)) < 0.999).all()
+    assert encoder.fingerprint.endswith("query_prompt='query: ' document_prompt='passage: '")
+
+
+@pytest.mark.parametrize("name", ["passage", "corpus"])
+def test_prompts_of_other_names_mean_what_they_mean_to_sentence_transformers(make, name):
+    assert_as_sentence_transformers(make(prompts={"query": "query: ", name: "passage: "}), WORDS)
 
 
 def test_a_prompt_that_is_not_pooled_is_left_out(make):
-    encoder = make(prompts=PROMPTS, include_prompt=False)
-    texts = ["river bank", "the quick brown fox"]
-    assert (
-        cosines(encoder.encode_queries(texts), encoder.model.encode_query(texts)) > 0.99999
-    ).all()
-    own = encoder.model.encode_document(texts)
-    assert (cosines(encoder.encode_documents(texts), own) > 0.99999).all()
+    assert_as_sentence_transformers(make(prompts=PROMPTS, include_prompt=False), WORDS)
 
 
 def test_a_model_with_cls_pooling_and_dense_is_as_sentence_transformers_has_it(make):
     encoder = make(pooling="cls", dense=8, prompts=PROMPTS)
-    texts = ["river bank", "the quick brown fox"]
-    assert (
-        cosines(encoder.encode_documents(texts), encoder.model.encode_document(texts)) > 0.99999
-    ).all()
+    assert_as_sentence_transformers(encoder, WORDS)
     assert encoder.dim == 8
     assert "dim=8 max_tokens=32 precision=float32 pooling=cls" in encoder.fingerprint
 
@@ -331,7 +333,9 @@ def test_the_same_model_under_another_path_has_the_same_fingerprint(tmp_path, mo
     path = make_model(tmp_path / "a" / "tiny")
     shutil.copytree(path, tmp_path / "b" / "tiny")
     monkeypatch.chdir(tmp_path / "b")
-    assert load(path).fingerprint == load(os.path.join("..", "b", "tiny")).fingerprint
+    relative = load(Path("../b/tiny"))
+    assert load(path).fingerprint == relative.fingerprint
+    assert relative.name == "tiny"
 
 
 def test_packing_leaves_a_float32_model_alone(make):

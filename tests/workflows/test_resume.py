@@ -1,6 +1,7 @@
 """The real command, killed and run again."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,8 +45,10 @@ def run(corpus, out, *options):
     )
 
 
-def start_and_kill(corpus, out):
-    """Kill the audit as soon as a batch of vectors is stored; return how many were kept."""
+@pytest.fixture(scope="module")
+def killed(corpus, tmp_path_factory):
+    """The folder of an audit that was killed as soon as a batch of vectors was stored."""
+    out = tmp_path_factory.mktemp("killed") / "out"
     child = subprocess.Popen(
         list(map(str, command(corpus, out))), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -55,7 +58,17 @@ def start_and_kill(corpus, out):
         time.sleep(0.002)
     child.kill()
     assert child.wait() == -signal.SIGKILL
-    return keys.stat().st_size // 16
+    assert keys.stat().st_size < N * 16
+    assert not (out / "manifest.json").exists()
+    return out
+
+
+def files(out):
+    return {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def manifest(out):
+    return json.loads((out / "manifest.json").read_text())["audit"]
 
 
 def results(out):
@@ -63,46 +76,38 @@ def results(out):
     return table.to_pylist()
 
 
-def test_a_killed_audit_goes_on_and_ends_with_the_same_result(corpus, tmp_path):
-    whole, out = tmp_path / "whole", tmp_path / "out"
-    ran = run(corpus, whole)
-    assert ran.returncode == 0, ran.stderr
-    kept = start_and_kill(corpus, out)
-    assert kept < N
-    assert not (out / "manifest.json").exists()
-    vectors = (out / "embeddings" / "vectors.f32").read_bytes()[: kept * 384 * 4]
+def test_a_killed_audit_goes_on_and_ends_with_the_same_result(corpus, killed, tmp_path):
+    whole, out = tmp_path / "whole", shutil.copytree(killed, tmp_path / "out")
+    stored = json.loads((out / "embeddings" / "store.json").read_text())["fingerprint"]
+    vectors = (out / "embeddings" / "vectors.f32").read_bytes()
+    kept = (out / "embeddings" / "keys.bin").stat().st_size // 16 * 384 * 4
 
-    ran = run(corpus, out)
-    assert ran.returncode == 0, ran.stderr
-    assert len(results(out)) == N
-    assert {row["state"] for row in results(out)} == {"measured"}
-    assert results(out) == results(whole)
-    manifest = json.loads((out / "manifest.json").read_text())["audit"]
-    assert manifest["finished"] >= manifest["started"]
-    assert manifest["counts"]["measured"] == N
-    assert (out / "report.html").is_file()
-    assert (out / "embeddings" / "vectors.f32").read_bytes().startswith(vectors)
-    assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16
-
-    # Another encoder into the same folder is refused, and nothing there is touched.
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    # Another encoder into the same folder is refused, and no vector is touched.
+    before = files(out / "embeddings")
     ran = run(corpus, out, "--precision", "bfloat16")
     assert ran.returncode == 2
-    stored = manifest["encoder"]["fingerprint"]
     assert f"stored: {stored}" in ran.stderr
     assert f"given:  {stored.replace('=float32', '=bfloat16')}" in ran.stderr
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert files(out / "embeddings") == before
 
+    for folder in (whole, out):
+        ran = run(corpus, folder)
+        assert ran.returncode == 0, ran.stderr
+    assert results(out) == results(whole)
+    assert [row["id"] for row in results(out)] == [f"d{i:03}" for i in range(N)]
+    assert {row["state"] for row in results(out)} == {"measured"}
+    assert manifest(out)["finished"] >= manifest(out)["started"]
+    assert manifest(out)["counts"]["measured"] == N
+    assert manifest(out)["encoder"]["fingerprint"] == stored
+    assert (out / "report.html").is_file()
+    assert (out / "embeddings" / "vectors.f32").read_bytes()[:kept] == vectors[:kept]
+    assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16
+
+
+def test_a_killed_audit_can_be_started_over_with_another_encoder(corpus, killed, tmp_path):
+    out = shutil.copytree(killed, tmp_path / "out")
     ran = run(corpus, out, "--precision", "bfloat16", "--fresh")
     assert ran.returncode == 0, ran.stderr
-    manifest = json.loads((out / "manifest.json").read_text())["audit"]
-    assert manifest["encoder"]["fingerprint"] == stored.replace("=float32", "=bfloat16")
-    assert len(results(out)) == N
-
-
-def test_a_killed_audit_can_be_started_over(corpus, tmp_path):
-    out = tmp_path / "out"
-    start_and_kill(corpus, out)
-    ran = run(corpus, out, "--precision", "float32", "--fresh")
-    assert ran.returncode == 0, ran.stderr
-    assert len(results(out)) == N
+    assert " precision=bfloat16 " in manifest(out)["encoder"]["fingerprint"]
+    assert {row["state"] for row in results(out)} == {"measured"}
+    assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16

@@ -129,6 +129,8 @@ class OpenAIEncoder:
 def _parse(response: httpx.Response, n: int, url: str) -> FloatArray:
     try:
         data: list[dict[str, Any]] = sorted(response.json()["data"], key=lambda d: d["index"])
+        if [d["index"] for d in data] != list(range(n)):
+            raise ValueError(f"indices {[d['index'] for d in data][:10]} for {n} texts")
         vectors = np.array([d["embedding"] for d in data], np.float32)
         if vectors.ndim != 2 or len(vectors) != n:
             raise ValueError(f"shape {vectors.shape} for {n} texts")
@@ -142,6 +144,7 @@ def _parse(response: httpx.Response, n: int, url: str) -> FloatArray:
 
 def _retry_after_s(response: httpx.Response) -> float | None:
     try:
-        return min(float(response.headers["retry-after"]), 120.0)
+        wait = float(response.headers["retry-after"])
     except (KeyError, ValueError):
         return None
+    return min(wait, 120.0) if wait >= 0 else None  # false for NaN too

@@ -95,7 +95,7 @@ class SentenceTransformerEncoder:
         if not self._has_tokens:
             return self.encode_documents(texts)
         readings = self._readings(texts, spans)
-        out = np.empty((len(texts), self.dim), np.float32)
+        pooled: dict[int, FloatArray] = {}  # as wide as a token vector, which Dense may change
 
         def pool(batch: list[int]) -> None:
             chosen = [readings[i] for i in batch]
@@ -104,10 +104,10 @@ class SentenceTransformerEncoder:
                 first = self._first_token(tokens.shape[1], len(reading.ranges))
                 own = tokens[row, first : first + len(reading.ranges)]
                 for i, span in reading.mentions:
-                    out[i] = own[reading.covers(span)].mean(axis=0)
+                    pooled[i] = own[reading.covers(span)].mean(axis=0)
 
         self._run(_batches([len(reading.ranges) for reading in readings]), pool)
-        return unit_rows(self._after_pooling(out))
+        return unit_rows(self._after_pooling(np.stack([pooled[i] for i in range(len(texts))])))
 
     def _sentences(self, texts: Sequence[str], prompt: str, task: str) -> FloatArray:
         out = np.empty((len(texts), self.dim), np.float32)

@@ -38,12 +38,17 @@ class EmbeddingStore:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            self._lock.close()
             raise ArgusError(
                 f"{path} is in use by another run; wait for it, or give another --store."
             ) from error
-        self._check_fingerprint()
-        self._rows = self._recover()
         self._mapped: FloatArray | None = None
+        try:
+            self._check_fingerprint()
+            self._rows = self._recover()
+        except BaseException:
+            self._lock.close()
+            raise
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -138,7 +143,7 @@ def stored_fingerprint(path: Path) -> str | None:
     try:
         content: dict[str, Any] = json.loads(header.read_text(encoding="utf-8"))
         return str(content["fingerprint"])
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             "is not the header of an embedding store",
             expected='JSON with "fingerprint" and "dim"',
