@@ -10,7 +10,7 @@ import pytest
 from argus.data.types import Span
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
-from argus.errors import EncodingError
+from argus.errors import EncodingError, InputError
 
 
 class Endpoint:
@@ -289,3 +289,10 @@ def test_a_refused_key_stops_at_once_and_fails_no_text(encoder, endpoint, tmp_pa
         assert len(store) == 0
     assert raised.value.retryable
     assert len(endpoint.requests) == 1
+
+
+def test_an_address_without_http_and_a_key_beyond_ascii_are_refused_at_once():
+    with pytest.raises(InputError, match="--base-url: 'nonsense'"):
+        OpenAIConfig(model="m", base_url="nonsense")
+    with pytest.raises(InputError, match="--api-key-env"):
+        OpenAIConfig(model="m", api_key="sé")

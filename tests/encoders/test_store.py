@@ -220,3 +220,11 @@ except ArgusError as error:
         assert store.vectors.tolist() == vectors(*range(whole), dim=dim).tolist()
         store.append([key(i) for i in range(80)], vectors(*range(80), dim=dim))
         assert store.vectors.tolist() == vectors(*range(80), dim=dim).tolist()
+
+
+def test_vectors_without_a_header_are_nobodys(tmp_path):
+    with EmbeddingStore(tmp_path, fingerprint="one", dim=2) as store:
+        store.append([b"k" * 16], np.ones((1, 2), np.float32))
+    (tmp_path / "store.json").unlink()
+    with pytest.raises(InputError, match="no store.json"):
+        EmbeddingStore(tmp_path, fingerprint="two", dim=2)

@@ -14,7 +14,7 @@ import numpy as np
 
 from argus.data.types import FloatArray, Span
 from argus.encoders.protocol import Fingerprint, unit_rows
-from argus.errors import EncodingError
+from argus.errors import EncodingError, InputError
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
@@ -33,6 +33,22 @@ class OpenAIConfig:
     backoff_s: float = 1.0
     query_prompt: str = ""
     document_prompt: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.base_url.startswith(("http://", "https://")):
+            raise InputError(
+                f"{self.base_url!r}",
+                expected="an address such as http://127.0.0.1:8000/v1",
+                fix="Begin it with http:// or https://.",
+                where="--base-url",
+            )
+        if self.api_key is not None and not self.api_key.isascii():
+            raise InputError(
+                "the API key holds characters that no HTTP header can",
+                expected="ASCII",
+                fix="Check what the variable named by --api-key-env holds.",
+                where="--api-key-env",
+            )
 
 
 class OpenAIEncoder:
@@ -85,6 +101,8 @@ class OpenAIEncoder:
         return self.encode_documents(distinct)[[row[text] for text in texts]]
 
     def _encode(self, texts: Sequence[str]) -> FloatArray:
+        if not texts:
+            return np.zeros((0, self.dim), np.float32)
         size = self.config.batch_size
         batches = [texts[i : i + size] for i in range(0, len(texts), size)]
         with ThreadPoolExecutor(self.config.concurrency) as pool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")  # in sentence-transformers' order
 BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
 MAX_BATCH = 64
+DIGEST_VALUES = 4096
 
 
 class SentenceTransformerEncoder:
@@ -72,6 +73,8 @@ class SentenceTransformerEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, special tokens included, nothing cut."""
+        if not texts:
+            return np.zeros(0, np.int64)
         encoded = self.model.tokenizer(
             [self._document_prompt + t for t in texts], truncation=False, verbose=False
         )
@@ -94,6 +97,8 @@ class SentenceTransformerEncoder:
         """
         if not self._has_tokens:
             return self.encode_documents(texts)
+        if not texts:
+            return np.zeros((0, self.dim), np.float32)
         readings = self._readings(texts, spans)
         pooled: dict[int, FloatArray] = {}  # as wide as a token vector, which Dense may change
 
@@ -288,16 +293,19 @@ def _batches(counts: Sequence[int]) -> list[list[int]]:
 def weights_digest(model: torch.nn.Module) -> str:
     """Return 12 hexadecimal digits that identify a model's weights, whatever their precision.
 
-    Hashes name, shape and the first values of every tensor, rounded to bfloat16, so that the same
-    model loaded in another precision (a field of its own) keeps its digest.
+    Hashes name, shape and up to DIGEST_VALUES evenly spaced values of every tensor, rounded to
+    bfloat16, so that the same model loaded in another precision (a field of its own) keeps its
+    digest.
     """
     import torch
 
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
-        head = tensor.detach().flatten()[:256].to("cpu", torch.bfloat16).float().numpy()
+        flat = tensor.detach().flatten()
+        spaced = flat[:: max(1, len(flat) // DIGEST_VALUES)]
+        values = spaced.to("cpu", torch.bfloat16).float().numpy()
         digest.update(f"{name}{tuple(tensor.shape)}".encode())
-        digest.update(head.tobytes())
+        digest.update(values.tobytes())
     return digest.hexdigest()[:12]
 
 

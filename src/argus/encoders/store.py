@@ -113,6 +113,13 @@ class EmbeddingStore:
 
     def _check_fingerprint(self) -> None:
         stored = stored_fingerprint(self.path)
+        if stored is None and (self.path / "keys.bin").exists():
+            raise InputError(
+                "holds vectors but no store.json, so nobody can tell which encoder made them",
+                expected="the header that Argus wrote",
+                fix="Put it back, give another --store, or start over with --fresh.",
+                where=self.path,
+            )
         if stored is None:
             with replacing(self.path / "store.json") as temporary:
                 header = {"fingerprint": self.fingerprint, "dim": self.dim}

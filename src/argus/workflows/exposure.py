@@ -319,7 +319,7 @@ def _summary(
         "never_retrieved_by_others": int((found.retrieved_by_others == 0).sum()),
         "concentration": found.concentration(),
         "expected_by_chance": round(
-            n_lists * min(config.k, len(index.documents)) / len(index.documents), 3
+            n_lists * min(config.k, len(index.documents)) / len(index.documents), 1
         ),
         "hubs": [
             {

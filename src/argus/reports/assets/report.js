@@ -39,7 +39,7 @@ function drawTable(host, table) {
   const bands = bandColumn < 0 ? [] : ["low", "mid", "high"].map((band) =>
     node("button", { "aria-pressed": "false", onclick: () => update({ band: state.band === band ? "" : band, page: 0 }) }, band));
   const headers = table.columns.map((column, i) => node("th", {
-    scope: "col",
+    scope: "col", class: numeric.has(column.kind) ? "num" : "",
     onclick: () => update({ column: i, ascending: state.column === i ? !state.ascending : true, page: 0 }),
   }, column.name));
   const body = node("tbody");
