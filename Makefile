@@ -29,6 +29,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "$(PYTHON) is older than Python 3.11; run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	@echo "installing PyTorch and friends into $(VENV): about 2.5 GB, a minute or two"
 
 # torch first and by itself: the pinned version is the CPU build.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -18,6 +18,13 @@ from rich.progress import (
 Advance = Callable[[int], None]
 
 
+def announce(step: str) -> None:
+    """Say what begins, on a terminal; a pipe and a Python caller hear nothing."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        console.print(f"{step} ...", style="dim", highlight=False)
+
+
 @contextmanager
 def progress(description: str, total: int, *, done: int = 0) -> Iterator[Advance]:
     """Yield `advance(n)`; draws on stderr, and only when stderr is a terminal."""

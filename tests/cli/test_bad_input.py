@@ -572,3 +572,44 @@ def test_a_report_on_damaged_results_names_the_file(
     ran = argus("report", tmp_path)
     assert ran.code == 2
     assert "summary.json" in ran.err
+
+
+def test_a_reservoir_too_small_for_the_pool_is_refused_before_any_work(refused, corpus) -> None:
+    message = refused("--reservoir", "6", corpus=corpus)
+    assert message.startswith(
+        "argus: --reservoir: a reservoir of 6 for N=5; expected at least twice"
+    )
+    assert "Use --reservoir 10 or more, or 0 for none." in message
+
+
+def test_fresh_does_not_empty_the_folder_that_holds_the_input(argus, tmp_path: Path) -> None:
+    out = tmp_path / "project"
+    (out / "corpus").mkdir(parents=True)
+    source = jsonl(out / "corpus" / "corpus.jsonl")
+    table = text(out / "exposure.csv", "mine\n")
+    assert argus("audit", "--corpus", source, "--out", out, *SMALL).code == 0
+    ran = argus("audit", "--corpus", source, "--out", out, *SMALL, "--fresh")
+    assert ran.code == 2 and "--fresh would empty the folder that holds" in ran.err
+    assert source.is_file() and table.read_text() == "mine\n"
+
+
+def test_two_corpora_do_not_share_a_report(argus, corpus: Path, tmp_path: Path) -> None:
+    out, other = tmp_path / "out", jsonl(tmp_path / "other.jsonl", DOCUMENTS[:8])
+    assert argus("audit", "--corpus", corpus, "--out", out, *SMALL).code == 0
+    ran = argus("exposure", "--corpus", other, "--out", out, "--precision", "float32")
+    assert ran.code == 2
+    assert "holds the audit of another corpus" in ran.err and "Give another --out" in ran.err
+
+
+def test_a_broken_summary_is_found_before_the_work(argus, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert argus("audit", "--corpus", corpus, "--out", out, *SMALL).code == 0
+    text(out / "summary.json", "{broken")
+    ran = argus("audit", "--corpus", corpus, "--out", out, *SMALL)
+    assert ran.code == 2 and f"argus: {out / 'summary.json'}: broken JSON" in ran.err
+
+
+def test_the_demo_takes_a_small_limit(argus, tmp_path: Path) -> None:
+    ran = argus("demo", "--limit", "120", "--out", tmp_path / "out", "--precision", "float32")
+    assert ran.code == 0
+    assert ran.out.startswith("RPS at k=3, N=60:")

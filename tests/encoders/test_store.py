@@ -226,5 +226,5 @@ def test_vectors_without_a_header_are_nobodys(tmp_path):
     with EmbeddingStore(tmp_path, fingerprint="one", dim=2) as store:
         store.append([b"k" * 16], np.ones((1, 2), np.float32))
     (tmp_path / "store.json").unlink()
-    with pytest.raises(InputError, match="no store.json"):
+    with pytest.raises(InputError, match=r"no store\.json"):
         EmbeddingStore(tmp_path, fingerprint="two", dim=2)

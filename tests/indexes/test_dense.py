@@ -49,3 +49,12 @@ def test_a_stand_in_replaces_the_targets_vector_in_its_own_query_only():
 def test_nothing_to_search_is_an_error():
     with pytest.raises(ValueError, match="0 queries over 3 documents"):
         search(np.zeros((0, 2), np.float32), np.zeros((3, 2), np.float32), 1)
+
+
+def test_equal_documents_tie_by_row_with_a_stand_in_too():
+    rng = np.random.default_rng(1)
+    half = rng.normal(size=(250, 384)).astype(np.float32)
+    half /= np.linalg.norm(half, axis=1, keepdims=True)
+    documents = np.repeat(half, 2, axis=0)  # 250 pairs of equal documents
+    found = known_item_search(documents, documents, np.arange(500), 5, target_vectors=documents)
+    assert found.rank.tolist() == [1, 2] * 250

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from argus.retrievability.geometry import project_bands
 
@@ -26,6 +27,9 @@ def test_two_bands_and_one_band_are_shown_and_named():
     assert project_bands(vectors[:2], bands[:2]) is None
 
 
-def test_few_points_are_projected_with_a_shrunk_covariance():
-    vectors, bands = clouds(["low", "mid", "high"], each=8, dim=64)
-    assert "shrunk" in project_bands(vectors, bands).method
+def test_accuracy_on_held_out_entities_tells_structure_from_noise():
+    vectors, bands = clouds(["low", "mid", "high"])
+    assert project_bands(vectors, bands).accuracy > 0.95
+    noise = np.random.default_rng(0).normal(size=(300, 64)).astype(np.float32)
+    projection = project_bands(noise, np.repeat(["low", "mid", "high"], 100))
+    assert projection.accuracy < 0.45 and projection.majority == pytest.approx(1 / 3, abs=1e-4)

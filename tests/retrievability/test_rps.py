@@ -109,6 +109,7 @@ def test_curves_agree_with_single_scores():
 def test_the_pool_grid_doubles_from_a_hundred():
     assert pool_grid(1000, wanted=800) == [100, 200, 400, 800, 1000]
     assert pool_grid(60, wanted=50) == [50, 60]
+    assert pool_grid(300, wanted=800) == [100, 200, 300, 800]
 
 
 def test_the_reservoirs_stated_error_bounds_the_one_made():

@@ -6,7 +6,7 @@ import pytest
 
 import argus
 from argus.data import Document
-from argus.errors import EncodingError
+from argus.errors import EncodingError, InputError
 from argus.knowledge import KnowledgeSource
 
 TOPICS = ["river", "violin", "volcano", "bakery", "glacier", "orchid", "harbour", "comet"]
@@ -146,3 +146,23 @@ def test_a_reservoir_is_used_where_asked_and_its_error_is_stated(corpus, minilm,
     assert result.summary["reservoir"]["size"] == 25
     assert result.summary["reservoir"]["mean_standard_error"] > 0
     assert result.ranks.pool.max() <= 25
+
+
+def test_two_documents_of_one_id_are_refused_from_python_too(minilm, tmp_path):
+    documents = [Document("a", "one text", "A"), Document("a", "another", "B")]
+    with pytest.raises(InputError, match="two documents have the id 'a'"):
+        argus.audit(documents, out=tmp_path, encoder=minilm)
+
+
+def test_an_encoder_without_token_vectors_is_reported_as_such(corpus, minilm, tmp_path):
+    class SentencesOnly:
+        fingerprint, dim, pools_spans = "sentences", minilm.dim, False
+
+        def encode_spans(self, texts, spans):
+            return minilm.encode_documents(texts)
+
+        encode_queries = encode_documents = minilm.encode_documents
+
+    config = argus.AuditConfig(k=(3,), pool=(20,))
+    result = argus.audit(corpus, out=tmp_path, encoder=SentencesOnly(), config=config)
+    assert result.summary["pooling"] == "sentence"

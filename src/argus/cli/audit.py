@@ -117,6 +117,9 @@ def audit(
 def print_audit(summary: dict[str, Any]) -> None:
     """Print the headline of an audit."""
     counts = summary["entities"]
+    if summary["mean_rps"] is None:
+        typer.echo("no entity could be scored; the reasons are in the report")
+        return
     typer.echo(
         f"RPS at k={summary['k']}, N={summary['pool']}: mean {summary['mean_rps']:.3f}; "
         f"{summary['share_below_0.33']:.1%} of entities below 0.33 (blind spots), "
@@ -127,4 +130,5 @@ def print_audit(summary: dict[str, Any]) -> None:
         f"{counts['not applicable']:,} not applicable; pairs: {summary['pairs']['measured']:,}"
     )
     for setting in summary["settings"][1:]:
-        typer.echo(f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}")
+        if setting["mean_rps"] is not None:
+            typer.echo(f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}")

@@ -42,9 +42,6 @@ def main() -> None:
     except ArgusError as error:
         print(f"argus: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("argus: stopped; run the same command again to go on.", file=sys.stderr)
-        sys.exit(2)
     except OSError as error:
         print(
             f"argus: {error.filename or 'the system'}: {error.strerror or error}; what was written "

@@ -22,15 +22,28 @@ import pyarrow.parquet
 from argus.errors import InputError
 
 MARKER = ".argus"
-OWN_FOLDERS = ("embeddings", "ranks", "corpus")
-OWN_SUFFIXES = (".parquet", ".csv", ".json", ".html", ".partial")
+OWN_FOLDERS = ("embeddings", "ranks")
+OWN_FILES = frozenset(
+    f"{name}{suffix}"
+    for name, suffixes in {
+        "retrievability": (".parquet", ".csv"),
+        "pair_ranks": (".parquet",),
+        "exposure": (".parquet", ".csv"),
+        "misses": (".parquet", ".csv"),
+        "questions": (".parquet", ".csv"),
+        "summary": (".json",),
+        "manifest": (".json",),
+        "report": (".html",),
+    }.items()
+    for suffix in suffixes
+)
 
 
 class ArtifactFolder:
     """An output folder. Nothing is made or removed before `open`.
 
-    `fresh`: opening removes what earlier runs left; a folder that Argus did not write is refused,
-    and files of other kinds in it are left alone. Raises InputError when the path is a file.
+    `fresh`: opening removes what earlier runs left (the names in OWN_FOLDERS and OWN_FILES, nothing
+    else); a folder that Argus did not write is refused. Raises InputError when the path is a file.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -69,7 +82,7 @@ class ArtifactFolder:
         for entry in self.path.iterdir():
             if entry.is_dir() and entry.name in OWN_FOLDERS:
                 shutil.rmtree(entry)
-            elif entry.is_file() and entry.suffix in OWN_SUFFIXES:
+            elif entry.is_file() and entry.name in OWN_FILES:
                 entry.unlink()
 
     def __truediv__(self, name: str) -> Path:
@@ -85,9 +98,22 @@ class ArtifactFolder:
 
     def write_section(self, name: str, section: str, value: Any) -> Path:
         """Set one section of a JSON file and keep the others."""
+        return self.write_json(name, {**self.read_json(name), section: value})
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Return the sections of a JSON file, none where there is no file."""
         path = self.path / name
-        whole = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        return self.write_json(name, {**whole, section: value})
+        if not path.is_file():
+            return {}
+        try:
+            return dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                f"broken JSON ({error})",
+                expected="the file as Argus wrote it",
+                fix="Remove it, or run again with --fresh.",
+                where=path,
+            ) from error
 
     def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
         """Write `name.parquet`, and `name.csv` beside it on request."""

@@ -87,16 +87,14 @@ def check_device(device: str | None) -> str:
     if device is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        usable = torch.device(device).type != "cuda" or torch.cuda.is_available()
-    except RuntimeError:
-        usable = False
-    if not usable:
+        torch.zeros(1, device=device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InputError(
             f"{device!r} is no device of this machine",
             expected='"cpu", or "cuda" where torch finds a GPU',
             fix="Leave it out to have one chosen.",
             where="--device",
-        )
+        ) from error
     return device
 
 
@@ -114,6 +112,7 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
 
 def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
     import torch
+    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
@@ -126,12 +125,12 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     }
     try:
         model = SentenceTransformer(local, local_files_only=True, **arguments)
-    except (OSError, ValueError) as missing:
+    except (OSError, ValueError, SafetensorError) as missing:
         if Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
             raise _not_found(config.model, missing) from missing
         try:
             model = SentenceTransformer(local, **arguments)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise _not_found(config.model, error) from error
     encoder = SentenceTransformerEncoder(model, name=name, precision=precision)
     if precision == "bfloat16" and arguments["device"] == "cpu":

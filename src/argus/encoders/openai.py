@@ -35,11 +35,11 @@ class OpenAIConfig:
     document_prompt: str = ""
 
     def __post_init__(self) -> None:
-        if not self.base_url.startswith(("http://", "https://")):
+        if not _is_address(self.base_url):
             raise InputError(
                 f"{self.base_url!r}",
                 expected="an address such as http://127.0.0.1:8000/v1",
-                fix="Begin it with http:// or https://.",
+                fix="Give scheme and host.",
                 where="--base-url",
             )
         if self.api_key is not None and not self.api_key.isascii():
@@ -59,6 +59,8 @@ class OpenAIEncoder:
     not retryable when the endpoint rejects the input.
     """
 
+    pools_spans = False
+
     def __init__(self, config: OpenAIConfig) -> None:
         self.config = config
         headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
@@ -76,7 +78,7 @@ class OpenAIEncoder:
         return str(
             Fingerprint(
                 model=f"openai:{self.config.model}",
-                revision=self.config.base_url,
+                revision=_without_secrets(self.config.base_url),
                 dim=self.dim,
                 max_tokens=None,
                 precision="provider",
@@ -142,6 +144,19 @@ class OpenAIEncoder:
             f"{self._url} did not answer in {self.config.attempts} attempts; last: {problem}. "
             "What was embedded so far is kept: run the same command again when it is back."
         )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return url.scheme in ("http", "https") and bool(url.host) and " " not in text
+
+
+def _without_secrets(address: str) -> str:
+    """Return an address without user, password and query: it goes into files that are shared."""
+    return str(httpx.URL(address).copy_with(userinfo=b"", query=None))
 
 
 def _parse(response: httpx.Response, n: int, url: str) -> FloatArray:

@@ -27,6 +27,10 @@ class Encoder(Protocol):
     def dim(self) -> int:
         """Length of a vector."""
 
+    @property
+    def pools_spans(self) -> bool:
+        """Whether `encode_spans` pools token vectors; if not it gives the vector of the text."""
+
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Return (n, dim) float32, unit rows."""
 

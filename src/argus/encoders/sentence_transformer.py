@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")  # in sentence-transformers' order
 BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
 MAX_BATCH = 64
-DIGEST_VALUES = 4096
 
 
 class SentenceTransformerEncoder:
@@ -95,7 +94,7 @@ class SentenceTransformerEncoder:
         One forward pass per text, or per window of a text that is too long. A model without token
         vectors gives the sentence vector. Raises EncodingError for a span longer than the window.
         """
-        if not self._has_tokens:
+        if not self.pools_spans:
             return self.encode_documents(texts)
         if not texts:
             return np.zeros((0, self.dim), np.float32)
@@ -230,7 +229,8 @@ class SentenceTransformerEncoder:
         return _to_numpy(features["sentence_embedding"])
 
     @cached_property
-    def _has_tokens(self) -> bool:
+    def pools_spans(self) -> bool:
+        """Whether the model has a Pooling module and a tokenizer that tells character offsets."""
         modules = [type(m).__name__ for m in self.model.children()]
         return "Pooling" in modules and bool(getattr(self.model.tokenizer, "is_fast", False))
 
@@ -293,19 +293,16 @@ def _batches(counts: Sequence[int]) -> list[list[int]]:
 def weights_digest(model: torch.nn.Module) -> str:
     """Return 12 hexadecimal digits that identify a model's weights, whatever their precision.
 
-    Hashes name, shape and up to DIGEST_VALUES evenly spaced values of every tensor, rounded to
-    bfloat16, so that the same model loaded in another precision (a field of its own) keeps its
-    digest.
+    Hashes name, shape and all values of every tensor, rounded to bfloat16: a model has one digest
+    in float32 and bfloat16; precision is a field of its own.
     """
     import torch
 
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
-        flat = tensor.detach().flatten()
-        spaced = flat[:: max(1, len(flat) // DIGEST_VALUES)]
-        values = spaced.to("cpu", torch.bfloat16).float().numpy()
+        values = tensor.detach().to("cpu", torch.bfloat16).contiguous().view(-1)
         digest.update(f"{name}{tuple(tensor.shape)}".encode())
-        digest.update(values.tobytes())
+        digest.update(values.view(torch.uint8).numpy().data)
     return digest.hexdigest()[:12]
 
 

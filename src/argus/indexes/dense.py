@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 
@@ -52,23 +53,44 @@ def known_item_search(
 ) -> KnownItemRanks:
     """Search for document `targets[i]` with query i; return its rank and the top k.
 
-    target_vectors: (n_queries, dim), what stands in for the target's own vector in query i
-    (a document without the sentence that asks for it).
+    target_vectors: (n_queries, dim), what stands in for the target's own vector in query i (a
+    document without the sentence that asks for it); rows equal to the target's change nothing.
+    Float32 products round, so documents within the rounding bound of the target are compared with
+    it again in float64: equal vectors tie whatever block they fall in.
     """
     ranks, tops = [], []
     for block, scores in _score_blocks(queries, documents):
         target = targets[block]
-        here = np.arange(len(target))
-        if target_vectors is not None:
-            scores[here, target] = np.einsum("ij,ij->i", queries[block], target_vectors[block])
-        own = scores[here, target][:, None]
-        ties_before = (scores == own) & (np.arange(scores.shape[1]) < target[:, None])
-        ranks.append(1 + ((scores > own) | ties_before).sum(axis=1))
+        stand_in = documents[target] if target_vectors is None else target_vectors[block]
+        own = np.einsum("ij,ij->i", queries[block].astype(float), stand_in.astype(float))
+        scores[np.arange(len(target)), target] = own
+        ranks.append(_ranks(scores, own, target, queries[block], documents))
         tops.append(_best(scores, k))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
         TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
     )
+
+
+def _ranks(
+    scores: FloatArray,
+    own: npt.NDArray[np.float64],
+    target: IntArray,
+    queries: FloatArray,
+    documents: FloatArray,
+) -> IntArray:
+    """Return 1-based ranks; near-ties are decided in float64, ties by row."""
+    bound = 16 * np.sqrt(documents.shape[1]) * 2.0**-24
+    ranks = 1 + (scores > own[:, None] + bound).sum(axis=1)
+    near = np.abs(scores - own[:, None]) <= bound
+    near[np.arange(len(target)), target] = False
+    for row in np.flatnonzero(near.any(axis=1)):
+        rivals = np.flatnonzero(near[row])
+        vectors = documents[rivals].astype(float)
+        exact = np.einsum("j,ij->i", queries[row].astype(float), vectors)
+        above = (exact > own[row]) | ((exact == own[row]) & (rivals < target[row]))
+        ranks[row] += int(above.sum())
+    return np.asarray(ranks, np.int64)
 
 
 def _score_blocks(queries: FloatArray, documents: FloatArray) -> Iterator[tuple[slice, FloatArray]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from argus.data.types import IntArray
 from argus.errors import InputError, Location
 
 SUBJECT_FIELDS = ("subject", "head", "source", "s", "from")
+HEADER_HINT = " If this line is a header, call its columns subject, relation, object."
 OBJECT_FIELDS = ("object", "tail", "target", "o", "to")
 
 
@@ -72,12 +73,14 @@ class RelationGraph:
     def restrict(self, keep: np.ndarray) -> RelationGraph:
         """Return the graph among the entities where `keep` (bool, shape (n,)) is true.
 
-        Entities are renumbered in order; edges to dropped entities are gone.
+        Entities are renumbered in order; edges to dropped entities are gone. The counters go on
+        speaking of what was read.
         """
         new = np.cumsum(keep) - 1
         s = np.repeat(np.arange(self.n), self.degree)
         both = keep[s] & keep[self.indices]
-        return RelationGraph.from_edges(int(keep.sum()), new[s[both]], new[self.indices[both]])
+        kept = RelationGraph.from_edges(int(keep.sum()), new[s[both]], new[self.indices[both]])
+        return replace(kept, triples=self.triples, self_loops=self.self_loops, unknown=self.unknown)
 
 
 def read_relations(
@@ -103,7 +106,10 @@ def read_relations(
                     raise InputError(
                         f"{id_!r} is not the id of an entity",
                         expected=f"one of the {len(index)} ids read",
-                        fix="Add the entity, mend the id, or pass --skip-unknown.",
+                        fix=(
+                            "Add the entity, mend the id, or pass --skip-unknown."
+                            + (HEADER_HINT if row.line == 1 else "")
+                        ),
                         where=row.at(field),
                     )
                 unknown += 1

@@ -16,15 +16,16 @@ MAX_POINTS = 6000
 Figure = dict[str, Any]
 
 
-def distribution(histogram: Sequence[int], k: int, pool: int) -> Figure:
+def distribution(histogram: dict[str, list[float]], k: int, pool: int) -> Figure:
     """Entities per RPS interval, coloured by band."""
-    edges = np.linspace(0, 1, len(histogram) + 1)
+    edges = np.array(histogram["edges"])
     middles = (edges[:-1] + edges[1:]) / 2
     colours = [BAND_COLOURS["low" if m < 0.33 else "mid" if m < 0.66 else "high"] for m in middles]
     bars = {
         "type": "bar",
         "x": middles.round(4).tolist(),
-        "y": list(histogram),
+        "y": histogram["entities"],
+        "width": np.diff(edges).round(4).tolist(),
         "marker": {"color": colours},
         "hovertemplate": "RPS about %{x:.2f}: %{y:,} entities<extra></extra>",
     }

@@ -20,12 +20,13 @@ MAX_ROWS = 20_000
 """Rows of one table that the report holds; the Parquet and CSV files hold all."""
 
 
-def write_report(folder: Path) -> Path:
+def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
 
     Shows the sections that summary.json has: audit, exposure, questions. Raises InputError when
     there is nothing to report.
     """
+    folder = Path(folder)
     summary_file, manifest_file = folder / "summary.json", folder / "manifest.json"
     if not summary_file.is_file() or not manifest_file.is_file():
         raise InputError(
@@ -185,7 +186,7 @@ def _exposure_section(
 
 def _questions_section(folder: Path, tables: dict[str, Any]) -> None:
     rows = pq.read_table(folder / "questions.parquet").to_pylist()
-    rows.sort(key=lambda row: (-row["rank"], row["query_id"]))
+    rows.sort(key=lambda row: (-(row["rank"] or 1 << 30), row["query_id"]))
     tables["questions"] = {
         "columns": [
             _column("question", "text"),

@@ -143,10 +143,10 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
 
 
 def pool_grid(largest: int, *, wanted: int) -> list[int]:
-    """Return N = 100, 200, 400, ... up to `largest`, with `wanted` and `largest` among them."""
+    """Return N = 100, 200, 400, ... up to `largest`; `wanted` and `largest` are among them."""
     grid = {wanted, largest}
     size = 100
     while size < largest:
         grid.add(size)
         size *= 2
-    return sorted(size for size in grid if size <= largest)
+    return sorted(size for size in grid if size <= max(largest, wanted))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,24 +12,26 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.types import Document, FloatArray, State
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, embed
-from argus.encoders.embed import Embedded
+from argus.data.types import Document
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, check_device, embed
 from argus.errors import InputError
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, load_knowledge
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.displacement import displacers
-from argus.retrievability.geometry import project_bands
 from argus.retrievability.ranks import PairRanks
-from argus.workflows.rank_parts import ranks_in_parts
-from argus.workflows.workspace import Record, open_encoder, read_documents, require_some, texts_cut
+from argus.workflows.audit_findings import Findings, write_results
+from argus.workflows.rank_parts import ranks_in_parts, remove_parts
+from argus.workflows.workspace import (
+    Record,
+    open_encoder,
+    read_documents,
+    require_some,
+    texts_cut,
+)
 
 POOLINGS = ("span", "sentence")
 RESERVOIR_FROM = 50_000
 RESERVOIR = 20_000
-WORST = 200
-CURVE_K = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,29 +147,35 @@ def audit_knowledge(
     )
     graph = base.relations.restrict(has_text)
     _check_pool(graph, config)
+    config = replace(config, device=check_device(config.device))
     items = _items(base, has_text, config.pooling)
-    with (
-        open_encoder(
-            folder, encoder, record, sample=[i.text for i in items], store=store
-        ) as opened,
-        record.timed("embedding"),
-    ):
-        embedded = embed(items, *opened, what="entities")
-        cut = texts_cut(opened[0], [i.text for i in items])
-    graph = graph.restrict(embedded.ok)
-    with record.timed("ranking"):
-        ranks = ranks_in_parts(
-            embedded.vectors, graph, folder, config, config.reservoir_for(graph.n)
-        )
-    measured = np.flatnonzero(has_text)[embedded.ok]  # position in the restricted graph -> in base
-    with record.timed("scoring"):
-        table, summary = _summarise(base, measured, embedded, graph, ranks, config)
-    summary |= {"text_window": cut, "relations_from": record.config.get("relations")}
-    _write(folder, table, ranks, [base.entities[i].id for i in measured])
-    folder.write_section("summary.json", "audit", summary)
-    folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
-    ids = [base.entities[i].id for i in measured]
+    sample = [item.text for item in items]
+    with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+        with record.timed("embedding"):
+            embedded = embed(items, model, opened, what="entities")
+            whole = [item.text for item in items if item.role is Role.DOCUMENT]
+            facts = {"text_window": texts_cut(model, whole), "pooling": _pooling(model, config)}
+        measured = np.flatnonzero(has_text)[embedded.ok]  # restricted graph -> base
+        graph = graph.restrict(embedded.ok)
+        with record.timed("ranking"):
+            ranks = ranks_in_parts(
+                embedded.vectors, graph, folder, config, config.reservoir_for(graph.n)
+            )
+        with record.timed("scoring"):
+            found = Findings(base, measured, embedded, graph, ranks, config)
+            table, summary = found.table(), found.summary() | facts
+        ids = [base.entities[i].id for i in measured]
+        summary["relations_from"] = record.config.get("relations")
+        write_results(folder, table, ranks, ids)
+        folder.write_section("summary.json", "audit", summary)
+        folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
+        remove_parts(folder)
     return AuditResult(folder.path, write_report(folder.path), summary, table, ranks, ids)
+
+
+def _pooling(model: Encoder, config: AuditConfig) -> str:
+    """Return how entities were pooled: an encoder without token vectors gives the sentence."""
+    return config.pooling if getattr(model, "pools_spans", True) else "sentence"
 
 
 def _first(base: KnowledgeBase, limit: int) -> KnowledgeBase:
@@ -184,6 +191,14 @@ def _check_pool(graph: RelationGraph, config: AuditConfig) -> None:
         "Give --relations, or titles that the texts mention.",
     )
     largest = graph.n - 1 - int(related.min())
+    reservoir = config.reservoir_for(graph.n)
+    if reservoir is not None and reservoir < graph.n and reservoir < 2 * max(config.pool):
+        raise InputError(
+            f"a reservoir of {reservoir} for N={max(config.pool)}",
+            expected="at least twice N, so that enough neutrals are left of it for every query",
+            fix=f"Use --reservoir {2 * max(config.pool)} or more, or 0 for none.",
+            where="--reservoir",
+        )
     if max(config.pool) - 1 > largest:
         raise InputError(
             f"N={max(config.pool)} needs {max(config.pool) - 1} neutrals per query",
@@ -208,216 +223,3 @@ def _items(base: KnowledgeBase, has_text: npt.NDArray[np.bool_], pooling: str) -
         else:
             items.append(Item(grounded.text, Role.DOCUMENT))
     return items
-
-
-def _summarise(
-    base: KnowledgeBase,
-    measured: npt.NDArray[np.int64],
-    embedded: Embedded,
-    graph: RelationGraph,
-    ranks: PairRanks,
-    config: AuditConfig,
-) -> tuple[pa.Table, dict[str, Any]]:
-    all_scores = [
-        rps.score(ranks, graph.n, k=k, pool=pool) for k in config.k for pool in config.pool
-    ]
-    headline = all_scores[0]
-    states, reasons = _states(base, measured, embedded, graph, headline)
-    bands = rps.band(headline.rps)
-    worst = _worst(headline)
-    named = _displaced_by(base, measured, embedded.vectors, graph, worst, headline.k)
-    projection = _projection(embedded.vectors, bands, headline.measured, config.seed)
-    table = _table(base, measured, all_scores, states, reasons, bands, named, projection)
-    values = headline.rps[headline.measured]
-    # The curve's last N is one that 99% of the pairs allow: its population hardly changes.
-    largest_pool = int(np.quantile(ranks.pool, 0.01, method="lower")) + 1 if len(ranks) else 0
-    summary = {
-        "k": headline.k,
-        "pool": headline.pool,
-        "mean_rps": _rounded(values.mean()) if len(values) else None,
-        "share_below_0.33": _rounded((values < rps.LOW).mean()) if len(values) else None,
-        "share_above_0.5": _rounded((values > 0.5).mean()) if len(values) else None,
-        "entities": {
-            "total": len(base.entities),
-            **{str(s): int((states == str(s)).sum()) for s in State},
-            "reasons": dict(Counter(r for r in reasons if r)),
-        },
-        "bands": {name: int((bands == name).sum()) for name in ("low", "mid", "high")},
-        "pairs": {
-            "related": base.relations.n_pairs,
-            "measured": len(ranks) - headline.pairs_without_pool,
-            "pool_too_small": headline.pairs_without_pool,
-            "without_vector": base.relations.n_pairs - len(ranks),
-            "triples": base.relations.triples,
-            "self_loops": base.relations.self_loops,
-            "unknown_ids": base.relations.unknown,
-        },
-        "settings": [_setting(s) for s in all_scores],
-        "histogram": np.histogram(values, bins=20, range=(0, 1))[0].tolist(),
-        "curve_over_pool": asdict(
-            rps.curve_over_pool(ranks, graph.n, k=headline.k, pools=_pools(largest_pool, headline))
-        ),
-        "curve_over_k": asdict(
-            rps.curve_over_k(ranks, graph.n, k_max=min(CURVE_K, headline.pool), pool=headline.pool)
-        ),
-        "reservoir": _reservoir(config, graph.n, ranks, headline),
-        "projection": projection[1],
-        "pooling": config.pooling,
-    }
-    return table, summary
-
-
-def _pools(largest: int, headline: rps.Scores) -> list[int]:
-    grid = rps.pool_grid(largest, wanted=headline.pool)
-    return [pool for pool in grid if pool >= headline.k]
-
-
-def _reservoir(
-    config: AuditConfig, n: int, ranks: PairRanks, headline: rps.Scores
-) -> dict[str, Any] | None:
-    size = config.reservoir_for(n)
-    if size is None or size >= n:
-        return None
-    error = rps.reservoir_error(ranks, n, k=headline.k, pool=headline.pool)
-    return {"size": size, "mean_standard_error": error}
-
-
-def _states(
-    base: KnowledgeBase,
-    measured: npt.NDArray[np.int64],
-    embedded: Embedded,
-    graph: RelationGraph,
-    scores: rps.Scores,
-) -> tuple[npt.NDArray[np.str_], list[str]]:
-    """Say of every entity whether it was measured, and if not, why."""
-    states = np.full(len(base.entities), str(State.NOT_APPLICABLE), dtype="<U16")
-    reasons = ["no paragraph"] * len(base.entities)
-    with_text = np.flatnonzero([bool(e.paragraph.strip()) for e in base.entities])
-    for position, why in embedded.failures.items():
-        states[with_text[position]] = State.FAILED
-        reasons[with_text[position]] = why
-    for i, entity in enumerate(measured):
-        if scores.measured[i]:
-            states[entity], reasons[entity] = str(State.MEASURED), ""
-        elif graph.degree[i]:
-            reasons[entity] = f"fewer than {scores.pool - 1} neutrals for every related entity"
-        elif base.relations.degree[entity]:
-            reasons[entity] = "no related entity has a vector"
-        else:
-            reasons[entity] = "no related entity"
-    return states, reasons
-
-
-def _worst(scores: rps.Scores) -> npt.NDArray[np.int64]:
-    """Return the surest blind spots: lowest upper bound first, so one bad pair does not lead."""
-    order = np.lexsort((np.arange(len(scores.rps)), scores.rps, scores.high))
-    return order[scores.measured[order]][:WORST]
-
-
-def _displaced_by(
-    base: KnowledgeBase,
-    measured: npt.NDArray[np.int64],
-    vectors: FloatArray,
-    graph: RelationGraph,
-    worst: npt.NDArray[np.int64],
-    k: int,
-) -> dict[int, str]:
-    found = displacers(vectors, graph, worst.tolist(), k=k, top=3)
-    labels = Counter(e.label for e in base.entities)
-    entities = [base.entities[i] for i in measured]
-    names = [e.label if labels[e.label] == 1 and e.label else e.id for e in entities]
-    return {
-        int(measured[x]): "; ".join(
-            f"{names[z]} ({count} of {len(graph.neighbours(int(x)))})" for z, count in above
-        )
-        for x, above in zip(worst, found, strict=True)
-    }
-
-
-def _projection(
-    vectors: FloatArray, bands: npt.NDArray[np.str_], scored: npt.NDArray[np.bool_], seed: int
-) -> tuple[npt.NDArray[np.float64], str | None]:
-    points = np.full((len(vectors), 2), np.nan)
-    projected = project_bands(vectors[scored], bands[scored], seed=seed)
-    if projected is None:
-        return points, None
-    points[scored] = projected.points
-    return points, projected.method
-
-
-def _table(
-    base: KnowledgeBase,
-    measured: npt.NDArray[np.int64],
-    all_scores: list[rps.Scores],
-    states: npt.NDArray[np.str_],
-    reasons: list[str],
-    bands: npt.NDArray[np.str_],
-    named: dict[int, str],
-    projection: tuple[npt.NDArray[np.float64], str | None],
-) -> pa.Table:
-    n = len(base.entities)
-
-    def spread(values: npt.NDArray[Any]) -> pa.Array:
-        whole = np.full(n, np.nan)
-        whole[measured] = values
-        return pa.array(whole, mask=np.isnan(whole))
-
-    headline = all_scores[0]
-    related = np.zeros(n, np.int64)
-    related[measured] = headline.related
-    all_bands = np.full(n, "", dtype="<U4")
-    all_bands[measured] = bands
-    columns: dict[str, Any] = {
-        "id": [e.id for e in base.entities],
-        "label": [e.label for e in base.entities],
-        "rps": spread(headline.rps),
-        "low": spread(headline.low),
-        "high": spread(headline.high),
-        "related": related,
-        "state": states.tolist(),
-        "band": [b or None for b in all_bands.tolist()],
-        "reason": reasons,
-        "displaced_by": pa.array([named.get(i) for i in range(n)], pa.string()),
-        "x": spread(projection[0][:, 0]),
-        "y": spread(projection[0][:, 1]),
-    }
-    for scores in all_scores[1:]:
-        columns[f"rps_k{scores.k}_n{scores.pool}"] = spread(scores.rps)
-    return pa.table(columns)
-
-
-def _write(folder: ArtifactFolder, table: pa.Table, ranks: PairRanks, ids: list[str]) -> None:
-    names = pa.array(ids)
-
-    def by_id(positions: np.ndarray) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(pa.array(positions), names)
-
-    folder.write_table("retrievability", table, csv=True)
-    folder.write_table(
-        "pair_ranks",
-        pa.table(
-            {
-                "entity": by_id(ranks.entity),
-                "related": by_id(ranks.related),
-                "similarity": ranks.similarity,
-                "above": ranks.above,
-                "pool": ranks.pool,
-            }
-        ),
-    )
-
-
-def _setting(scores: rps.Scores) -> dict[str, Any]:
-    values = scores.rps[scores.measured]
-    return {
-        "k": scores.k,
-        "pool": scores.pool,
-        "entities": len(values),
-        "mean_rps": _rounded(values.mean()) if len(values) else None,
-        "share_below_0.33": _rounded((values < rps.LOW).mean()) if len(values) else None,
-        "share_above_0.5": _rounded((values > 0.5).mean()) if len(values) else None,
-    }
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from argus.evaluation import evaluate
 from argus.indexes import search
 from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import content_words, standard_library, write_sample_corpus
+from argus.progress import announce
 from argus.reports import write_report
 from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
 from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
@@ -53,13 +54,13 @@ def demo(
     as a BEIR folder in `out/corpus`, for every other command.
     """
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    folder.open()
     base = standard_library()
     if limit is not None:
         keep = np.arange(len(base.entities)) < limit
         base = KnowledgeBase(base.entities[:limit], base.relations.restrict(keep))
+    config = _fitting(audit_config or AuditConfig(), len(base.entities))
+    folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)
-    config = audit_config or AuditConfig()
     record = Record(
         "audit",
         {
@@ -80,6 +81,15 @@ def demo(
     )
     asked = ask(corpus, questions, qrels, audited, folder, encoder)
     return DemoResult(folder.path, audited, exposed, asked, write_report(folder.path))
+
+
+def _fitting(config: AuditConfig, n: int) -> AuditConfig:
+    """Return `config` with N cut to what a corpus of n entities allows: under a small `limit`."""
+    pool = max(2, n // 2)
+    if max(config.pool) <= pool:
+        return config
+    announce(f"only {n} entities: k=5% of N={pool} instead of k={config.k[0]}, N={config.pool[0]}")
+    return replace(config, k=(max(1, pool // 20),), pool=(pool,))
 
 
 def ask(
@@ -141,7 +151,7 @@ def _question_table(
                 "query_id": question.id,
                 "question": question.text,
                 "wanted": ", ".join(wanted),
-                "rank": ranks.get(best, DEPTH + 1),
+                "rank": ranks.get(best),
                 "rps": rps.get(best),
                 "first": ranking[0],
                 "implicit": is_implicit(question.text, wanted),

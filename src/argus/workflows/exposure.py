@@ -241,7 +241,7 @@ def _table(
         sentence = found.sentence_rank[i]
         reasons = [] if found.title_rank[i] else ["no title"]
         if np.isnan(sentence):
-            reasons.append(searches.without_sentence.get(i, "sentences not asked for"))
+            reasons.append(searches.without_sentence.get(i, "no sentence probe"))
         records.append(
             record
             | {
@@ -309,7 +309,13 @@ def _summary(
         "documents": {
             "total": len(given),
             **{str(s): states.get(str(s), 0) for s in State},
-            "reasons": dict(Counter(r for r in table["reason"].to_pylist() if r)),
+            "reasons": dict(
+                Counter(
+                    row["reason"]
+                    for row in table.select(["state", "reason"]).to_pylist()
+                    if row["state"] != str(State.MEASURED)
+                )
+            ),
         },
         "queries": n_lists,
         "probes_failed": searches.failed,

@@ -12,7 +12,6 @@ import numpy as np
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray
-from argus.encoders import check_device
 from argus.knowledge import RelationGraph
 from argus.progress import progress
 from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks, pair_ranks
@@ -20,6 +19,7 @@ from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks, pair_ranks
 if TYPE_CHECKING:
     from argus.workflows.audit import AuditConfig
 
+PARTS = "ranks"
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 
 
@@ -32,11 +32,10 @@ def ranks_in_parts(
 ) -> PairRanks:
     """Return `pair_ranks` of all queries, computing only the parts not on disk from before.
 
-    Parts are keyed by what determines them: vectors, edges, reservoir, seed. They are removed when
-    the whole is there.
+    Parts are keyed by what determines them: vectors, edges, reservoir, seed. `remove_parts` removes
+    them when the results are written.
     """
-    root = folder / "ranks"
-    home = root / _key(vectors, graph, reservoir, config.seed)
+    home = folder / PARTS / _key(vectors, graph, reservoir, config.seed)
     home.mkdir(parents=True, exist_ok=True)
     parts = []
     with progress("ranking", graph.n) as advance:
@@ -46,15 +45,19 @@ def ranks_in_parts(
             part = _read(path)
             if part is None:
                 part = pair_ranks(
-                    vectors, graph, queries=queries, device=check_device(config.device),
+                    vectors, graph, queries=queries, device=config.device or "cpu",
                     reservoir=reservoir, seed=config.seed, advance=advance,
                 )  # fmt: skip
                 _write(path, part)
             else:
                 advance(len(queries))
             parts.append(part)
-    shutil.rmtree(root)
     return PairRanks.concatenate(parts)
+
+
+def remove_parts(folder: ArtifactFolder) -> None:
+    """Remove the parts of this and of earlier settings."""
+    shutil.rmtree(folder / PARTS, ignore_errors=True)
 
 
 def _key(vectors: FloatArray, graph: RelationGraph, reservoir: int | None, seed: int) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,7 +28,8 @@ from argus.encoders import (
     load_encoder,
     stored_fingerprint,
 )
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError
+from argus.progress import announce
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Record:
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
         """Time a step and announce it on the standard error."""
-        print(f"{self.job}: {step} ...", file=sys.stderr, flush=True)
+        announce(f"{self.job}: {step}")
         start = time.perf_counter()
         yield
         self.timings_s[step] = round(time.perf_counter() - start, 2)
@@ -80,6 +81,7 @@ def open_encoder(
     sample: texts for the precision check. Raises FingerprintMismatch when the store holds
     vectors of another encoder.
     """
+    _check_folder(folder, record)
     path = store or folder / "embeddings"
     kept = None if folder.fresh and store is None else stored_fingerprint(path)
     if isinstance(encoder, str):
@@ -94,13 +96,51 @@ def open_encoder(
         yield encoder, opened
 
 
+def _check_folder(folder: ArtifactFolder, record: Record) -> None:
+    """Refuse to put results of two corpora into one report, or to delete what is being read."""
+    for path in filter(None, record.inputs.values()):
+        if folder.fresh and folder.path.resolve() in path.resolve().parents:
+            raise InputError(
+                f"--fresh would empty the folder that holds {path}",
+                expected="input outside --out",
+                fix="Give another --out.",
+                where=folder.path,
+            )
+    if folder.fresh:
+        return
+    folder.read_json("summary.json")
+    ours = describe_inputs(corpus=record.inputs.get("corpus")).get("corpus")
+    for job, section in folder.read_json("manifest.json").items():
+        theirs = section.get("inputs", {}).get("corpus")
+        same = not (ours and theirs) or (
+            ours["sha256"] == theirs["sha256"]
+            and record.config.get("limit") == section["config"].get("limit")
+        )
+        if job != record.job and not same:
+            raise InputError(
+                f"holds the {job} of another corpus or --limit ({theirs['file']})",
+                expected="one corpus per folder, since its report shows all jobs together",
+                fix="Give another --out, or start over with --fresh.",
+                where=folder.path,
+            )
+
+
 def read_documents(
     corpus: Path | str | Sequence[Document], fields: FieldNames, limit: int | None
 ) -> tuple[list[Document], Path | None]:
     """Return the documents that `corpus` is or names, and the path it was read from."""
     if isinstance(corpus, (str, Path)):
         return read_corpus(Path(corpus), fields, limit=limit), corpus_file(Path(corpus))
-    return list(corpus)[:limit], None
+    documents = list(corpus)[:limit]
+    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two documents have the id {twice!r}",
+            expected="one document per id",
+            fix="Remove or rename one of the two.",
+            where="corpus",
+        )
+    return documents, None
 
 
 def texts_cut(encoder: Encoder, texts: Sequence[str]) -> dict[str, int] | None:
