@@ -191,7 +191,7 @@ def _questions_section(folder: Path, tables: dict[str, Any]) -> None:
         "columns": [
             _column("question", "text"),
             _column("wanted", "text"),
-            _column("rank", "count"),
+            _column("rank (none: over 1,000)", "count"),
             _column("RPS of wanted", "share"),
             _column("returned first", "text"),
         ],
