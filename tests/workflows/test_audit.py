@@ -166,3 +166,22 @@ def test_an_encoder_without_token_vectors_is_reported_as_such(corpus, minilm, tm
     config = argus.AuditConfig(k=(3,), pool=(20,))
     result = argus.audit(corpus, out=tmp_path, encoder=SentencesOnly(), config=config)
     assert result.summary["pooling"] == "sentence"
+
+
+def test_a_run_in_which_nothing_can_be_scored_still_ends_with_a_report(corpus, minilm, tmp_path):
+    class OnlyOnePerTopic:
+        fingerprint, dim = "only-one", minilm.dim
+
+        def encode_spans(self, texts, spans):
+            if any(not text.split(" is ")[0].endswith(" 0") for text in texts):
+                raise EncodingError("refused", retryable=False)
+            return minilm.encode_spans(texts, spans)
+
+        encode_queries = encode_documents = minilm.encode_documents
+
+    config = argus.AuditConfig(k=(1,), pool=(3,))
+    result = argus.audit(corpus, out=tmp_path, encoder=OnlyOnePerTopic(), config=config)
+    counts = result.summary["entities"]
+    assert (counts["measured"], counts["failed"], counts["not applicable"]) == (0, 39, 9)
+    assert result.summary["mean_rps"] is None and result.table["rps"].null_count == 48
+    assert "These entities have no score" in result.report.read_text()

@@ -109,6 +109,8 @@ def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
         hits = hit_probability_by_k(above[part], size[part], k_max=k_max, draws=pool - 1)
         owners, first = np.unique(x[part], return_index=True)
         total[owners] += np.add.reduceat(hits, first, axis=0)
+    if not len(x):
+        return Curve([], [], [], [])
     related = np.bincount(x, minlength=n)
     rps = total[related > 0] / related[related > 0, None]
     return Curve(

@@ -158,6 +158,8 @@ class Findings:
 
     def _pools(self) -> list[int]:
         """N from 100 to what 99% of the pairs allow, so that the population hardly changes."""
+        if not len(self.ranks):
+            return []
         largest = int(np.quantile(self.ranks.pool, 0.01, method="lower")) + 1
         headline = self.scores[0]
         grid = rps.pool_grid(largest, wanted=headline.pool)
