@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check slow bench clean
+.PHONY: demo test check bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo

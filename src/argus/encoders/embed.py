@@ -74,9 +74,8 @@ def embed(
     keys = [item.key for item in items]
     missing = {key: item for key, item in zip(keys, items, strict=True) if key not in store}
     failed: dict[bytes, str] = {}
-    with progress(
-        f"embedding {what}", len(set(keys)), done=len(set(keys)) - len(missing)
-    ) as advance:
+    total = len(set(keys))
+    with progress(f"embedding {what}", total, done=total - len(missing)) as advance:
         for batch in _batches(missing):
             vectors, reasons = _encode(encoder, [item for _, item in batch])
             good = [i for i in range(len(batch)) if i not in reasons]

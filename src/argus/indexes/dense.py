@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
 
 BLOCK_BYTES = 256 << 20
@@ -80,7 +81,7 @@ def _ranks(
     documents: FloatArray,
 ) -> IntArray:
     """Return 1-based ranks; near-ties are decided in float64, ties by row."""
-    bound = 16 * np.sqrt(documents.shape[1]) * 2.0**-24
+    bound = rounding_bound(documents.shape[1])
     ranks = 1 + (scores > own[:, None] + bound).sum(axis=1)
     near = np.abs(scores - own[:, None]) <= bound
     near[np.arange(len(target)), target] = False

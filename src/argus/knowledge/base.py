@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from argus.data.types import Document
 from argus.knowledge.relations import RelationGraph
 
@@ -37,6 +40,16 @@ class KnowledgeBase:
                 f"{len(self.entities)} entities, but the relation graph was built over "
                 f"{self.relations.n}; build it over the same list."
             )
+
+    @cached_property
+    def has_text(self) -> npt.NDArray[np.bool_]:
+        """Which entities have a paragraph, shape (n,)."""
+        return np.array([bool(entity.paragraph.strip()) for entity in self.entities], bool)
+
+    def first(self, limit: int) -> KnowledgeBase:
+        """Return the first `limit` entities and the relations among them."""
+        keep = np.arange(len(self.entities)) < limit
+        return KnowledgeBase(self.entities[:limit], self.relations.restrict(keep))
 
     @cached_property
     def index(self) -> dict[str, int]:

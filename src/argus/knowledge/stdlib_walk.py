@@ -118,10 +118,7 @@ def walk() -> Iterator[dict[str, Any]]:
     names = module_names()
     public = frozenset(names)
     for module_name in names:
-        try:
-            module = importlib.import_module(module_name)
-        except Exception:
-            continue
+        module = importlib.import_module(module_name)  # again: it was found importable
         prefix = "" if module_name == "builtins" else f"{module_name}."
         yield _member(module_name, "module", module_name.rpartition(".")[0], module)
         for name, value in public_members(module, module_name):

@@ -23,6 +23,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from argus.cores import available_cores
+from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
 
@@ -31,7 +32,6 @@ RESERVOIR_QUERIES = 1024
 """Queries that share one reservoir; fixed, so that results do not depend on block sizes."""
 
 DIRECT_RELATED = 96  # above this many related entities of one t, bisecting is faster (measured)
-_ROUNDING_SIGMAS = 8.0  # of the probabilistic bound of Higham & Mary (2019), λ√n·u
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,6 @@ def draw_reservoir(n: int, size: int, query: int, seed: int) -> np.ndarray:
     """Return the sorted candidates (int32, shape (size,)) of the reservoir that `query` uses."""
     rng = np.random.default_rng([seed, query // RESERVOIR_QUERIES])
     return np.sort(rng.choice(n, size, replace=False)).astype(np.int32)
-
-
-def rounding_bound(dim: int) -> float:
-    """Return how far two float32 similarities may be from their exact difference."""
-    return float(2 * _ROUNDING_SIGMAS * np.sqrt(dim) * 2.0**-24)
 
 
 def _chunks(queries: range, block: int, boundary: int | None) -> Iterator[range]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
-from argus.retrievability.ranks import PairRanks, related_pairs, resolve_ties, rounding_bound
+from argus.retrievability.ranks import PairRanks, related_pairs, resolve_ties
 
 
 class TorchCounter:

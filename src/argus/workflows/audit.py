@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
@@ -117,7 +116,7 @@ def audit(
     documents, path = read_documents(corpus, source.fields, limit)
     base, relations = load_knowledge(documents, source, corpus=path)
     if limit is not None and source.entities:
-        base = _first(base, limit)
+        base = base.first(limit)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "audit",
@@ -141,14 +140,14 @@ def audit_knowledge(
     store: Path | None = None,
 ) -> AuditResult:
     """Audit a knowledge base whose entities are ordered by id; write and return the results."""
-    has_text = np.array([bool(e.paragraph.strip()) for e in base.entities], bool)
+    has_text = base.has_text
     require_some(
         int(has_text.sum()), "entity has a paragraph", "Check --text-field, or --entities."
     )
     graph = base.relations.restrict(has_text)
     _check_pool(graph, config)
     config = replace(config, device=check_device(config.device))
-    items = _items(base, has_text, config.pooling)
+    items = _items(base, config.pooling)
     sample = [item.text for item in items]
     with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
         with record.timed("embedding"):
@@ -176,11 +175,6 @@ def audit_knowledge(
 def _pooling(model: Encoder, config: AuditConfig) -> str:
     """Return how entities were pooled: an encoder without token vectors gives the sentence."""
     return config.pooling if getattr(model, "pools_spans", True) else "sentence"
-
-
-def _first(base: KnowledgeBase, limit: int) -> KnowledgeBase:
-    keep = np.arange(len(base.entities)) < limit
-    return KnowledgeBase(base.entities[:limit], base.relations.restrict(keep))
 
 
 def _check_pool(graph: RelationGraph, config: AuditConfig) -> None:
@@ -211,10 +205,10 @@ def _check_pool(graph: RelationGraph, config: AuditConfig) -> None:
         )
 
 
-def _items(base: KnowledgeBase, has_text: npt.NDArray[np.bool_], pooling: str) -> list[Item]:
+def _items(base: KnowledgeBase, pooling: str) -> list[Item]:
     """Ground every label in its paragraph and say what to embed (ARGUS §B.1, §B.4)."""
     items = []
-    for entity, usable in zip(base.entities, has_text, strict=True):
+    for entity, usable in zip(base.entities, base.has_text, strict=True):
         if not usable:
             continue
         grounded = ground(entity.label, entity.paragraph)

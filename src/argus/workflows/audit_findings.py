@@ -66,7 +66,7 @@ class Findings:
         entities = self.base.entities
         states = np.full(len(entities), str(State.NOT_APPLICABLE), dtype="<U16")
         reasons = ["no paragraph"] * len(entities)
-        with_text = np.flatnonzero([bool(e.paragraph.strip()) for e in entities])
+        with_text = np.flatnonzero(self.base.has_text)
         for position, why in self.embedded.failures.items():
             states[with_text[position]], reasons[with_text[position]] = str(State.FAILED), why
         for i, entity in enumerate(self.measured):

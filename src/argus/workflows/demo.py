@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
@@ -17,7 +16,6 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.evaluation import evaluate
 from argus.indexes import search
-from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import content_words, standard_library, write_sample_corpus
 from argus.progress import announce
 from argus.reports import write_report
@@ -56,8 +54,7 @@ def demo(
     folder = ArtifactFolder(Path(out), fresh=fresh)
     base = standard_library()
     if limit is not None:
-        keep = np.arange(len(base.entities)) < limit
-        base = KnowledgeBase(base.entities[:limit], base.relations.restrict(keep))
+        base = base.first(limit)
     config = _fitting(audit_config or AuditConfig(), len(base.entities))
     folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)
