@@ -1,0 +1,19 @@
+"""The report's sections, in the order in which they are shown.
+
+A section has the name of its job in summary.json: a module here that builds its figures and
+tables, and a template `assets/sections/NAME.html.j2` that lays them out.
+"""
+
+from __future__ import annotations
+
+from argus.reports.sections import audit, exposure, questions
+from argus.reports.sections.base import MAX_ROWS, Build, Section
+
+SECTIONS: dict[str, tuple[str, Build]] = {
+    "audit": ("Entities", audit.section),
+    "exposure": ("Documents", exposure.section),
+    "questions": ("Questions", questions.section),
+}
+"""Name to heading in the page's navigation and builder."""
+
+__all__ = ["MAX_ROWS", "SECTIONS", "Build", "Section"]

@@ -1,0 +1,27 @@
+"""The section of the demo's judged questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from argus.reports.sections.base import Section, table
+
+
+def section(folder: Path, questions: dict[str, Any]) -> Section:
+    """Build it from questions.parquet, worst rank first."""
+    rows = pq.read_table(folder / "questions.parquet").to_pylist()
+    rows.sort(key=lambda row: (-(row["rank"] or 1 << 30), row["query_id"]))
+    columns = {
+        "question": "text",
+        "wanted": "text",
+        "rank (none: over 1,000)": "count",
+        "RPS of wanted": "share",
+        "returned first": "text",
+    }
+    values = [
+        [row["question"], row["wanted"], row["rank"], row["rps"], row["first"]] for row in rows
+    ]
+    return Section(tables={"questions": table(columns, values)})
