@@ -14,9 +14,16 @@ import numpy as np
 
 from argus.data.types import FloatArray, Span
 from argus.encoders.protocol import Fingerprint, unit_rows
-from argus.errors import EncodingError, InputError
-
-RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+from argus.errors import EncodingError
+from argus.http_retry import (
+    RETRIED,
+    check_address,
+    check_key,
+    endpoint,
+    retry_after_s,
+    without_half_pairs,
+    without_secrets,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,20 +42,8 @@ class OpenAIConfig:
     document_prompt: str = ""
 
     def __post_init__(self) -> None:
-        if not _is_address(self.base_url):
-            raise InputError(
-                f"{self.base_url!r}",
-                expected="an address such as http://127.0.0.1:8000/v1",
-                fix="Give scheme and host.",
-                where="--base-url",
-            )
-        if self.api_key is not None and not self.api_key.isascii():
-            raise InputError(
-                "the API key holds characters that no HTTP header can",
-                expected="ASCII",
-                fix="Check what the variable named by --api-key-env holds.",
-                where="--api-key-env",
-            )
+        check_address(self.base_url)
+        check_key(self.api_key)
 
 
 class OpenAIEncoder:
@@ -65,7 +60,8 @@ class OpenAIEncoder:
         self.config = config
         headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
         self._client = httpx.Client(timeout=config.timeout_s, headers=headers)
-        self._url = f"{config.base_url.rstrip('/')}/embeddings"
+        self._url = endpoint(config.base_url, "embeddings")
+        self._shown = without_secrets(self._url)
 
     @cached_property
     def dim(self) -> int:
@@ -78,7 +74,7 @@ class OpenAIEncoder:
         return str(
             Fingerprint(
                 model=f"openai:{self.config.model}",
-                revision=_without_secrets(self.config.base_url),
+                revision=without_secrets(self.config.base_url),
                 dim=self.dim,
                 max_tokens=None,
                 precision="provider",
@@ -122,41 +118,28 @@ class OpenAIEncoder:
                     self._url,
                     json={
                         "model": self.config.model,
-                        "input": list(texts),
+                        "input": [without_half_pairs(text) for text in texts],
                         "encoding_format": "float",
                     },
                 )
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 problem = f"{type(error).__name__}: {error}"
                 continue
             if response.status_code in RETRIED:
                 problem = f"HTTP {response.status_code}: {response.text[:200]}"
-                wait = _retry_after_s(response) or wait
+                wait = retry_after_s(response.headers.get("retry-after")) or wait
                 continue
             if response.is_error:
                 raise EncodingError(
-                    f"{self._url} rejected a batch of {len(texts)} texts with HTTP "
+                    f"{self._shown} rejected a batch of {len(texts)} texts with HTTP "
                     f"{response.status_code}: {response.text[:300]}",
                     retryable=response.status_code in (401, 403, 404),
                 )
-            return _parse(response, len(texts), self._url)
+            return _parse(response, len(texts), self._shown)
         raise EncodingError(
-            f"{self._url} did not answer in {self.config.attempts} attempts; last: {problem}. "
+            f"{self._shown} did not answer in {self.config.attempts} attempts; last: {problem}. "
             "What was embedded so far is kept: run the same command again when it is back."
         )
-
-
-def _is_address(text: str) -> bool:
-    try:
-        url = httpx.URL(text)
-    except (httpx.InvalidURL, ValueError):
-        return False
-    return url.scheme in ("http", "https") and bool(url.host) and " " not in text
-
-
-def _without_secrets(address: str) -> str:
-    """Return an address without user, password and query: it goes into files that are shared."""
-    return str(httpx.URL(address).copy_with(userinfo=b"", query=None))
 
 
 def _parse(response: httpx.Response, n: int, url: str) -> FloatArray:
@@ -173,11 +156,3 @@ def _parse(response: httpx.Response, n: int, url: str) -> FloatArray:
             f"{response.text[:200]!r}; expected {{'data': [{{'index', 'embedding'}}, ...]}}.",
         ) from error
     return vectors
-
-
-def _retry_after_s(response: httpx.Response) -> float | None:
-    try:
-        wait = float(response.headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
-    return min(wait, 120.0) if wait >= 0 else None  # false for NaN too

@@ -1,0 +1,193 @@
+"""What was asked and answered, on disk: one SQLite file that a person can read.
+
+Each answer is its own transaction in write-ahead mode: a run killed at any moment loses only the
+requests under way (a power cut may take the last few answers, never the file). One ledger serves
+many threads, and processes that run beside each other. It holds answers and the beginning of each
+prompt; never a key or an address.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from argus.errors import ArgusError, InputError
+from argus.http_retry import without_half_pairs
+from argus.llm.protocol import State
+
+APPLICATION_ID = 0x41726773  # "Args", in the header of the file
+VERSION = 1
+PROMPT_CHARS = 200
+_KEYS_PER_QUERY = 500
+_COLUMNS = "key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time"
+_TABLE = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,      -- how it begins
+    state TEXT NOT NULL CHECK (state IN ('ok', 'failed')),
+    answer TEXT NOT NULL,      -- as it came; empty where it failed
+    reason TEXT NOT NULL,      -- why it failed
+    tokens_in INTEGER,
+    tokens_out INTEGER,
+    seconds REAL NOT NULL,     -- from the first attempt to the end
+    time TEXT NOT NULL         -- of the end, UTC
+) WITHOUT ROWID
+"""
+# An answer that is there is only ever replaced by another answer, not by a failure.
+_PUT = f"""
+INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET
+    model = excluded.model, prompt = excluded.prompt, state = excluded.state,
+    answer = excluded.answer, reason = excluded.reason, tokens_in = excluded.tokens_in,
+    tokens_out = excluded.tokens_out, seconds = excluded.seconds, time = excluded.time
+WHERE excluded.state = 'ok' OR answers.state != 'ok'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the ledger. `time` is ISO 8601 in UTC, set when it is written."""
+
+    key: str
+    model: str
+    prompt: str
+    state: State
+    answer: str = ""
+    reason: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    seconds: float = 0.0
+    time: str = ""
+
+
+class Ledger:
+    """Answers by key. Raises InputError when `path` is no ledger, or one of a newer Argus.
+
+    Raises ArgusError when the disk is full or the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        with self._reported():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                path, timeout=30.0, check_same_thread=False, isolation_level=None
+            )
+        try:
+            with self._reported():
+                self._open()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return sum(self.counts().values())
+
+    def close(self) -> None:
+        """Close the file; the ledger may then be opened again."""
+        with self._lock:
+            self._connection.close()
+
+    def put(self, entry: Entry) -> None:
+        """Write one row, at once and whole. A failure never replaces an answer."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        texts = (entry.model, entry.prompt[:PROMPT_CHARS], entry.answer, entry.reason)
+        model, prompt, answer, reason = map(without_half_pairs, texts)
+        counts = (entry.tokens_in, entry.tokens_out, round(entry.seconds, 3), entry.time or now)
+        with self._lock, self._reported():
+            self._connection.execute(
+                _PUT, (entry.key, model, prompt, str(entry.state), answer, reason, *counts)
+            )
+
+    def get(self, key: str) -> Entry | None:
+        """Return the row of `key`, None where there is none."""
+        return next(iter(self.find([key])), None)
+
+    def find(self, keys: Sequence[str]) -> Iterator[Entry]:
+        """Yield the rows of those of `keys` that are there, in no particular order."""
+        for start in range(0, len(keys), _KEYS_PER_QUERY):
+            part = keys[start : start + _KEYS_PER_QUERY]
+            marks = ", ".join("?" * len(part))
+            yield from self._select(f"WHERE key IN ({marks})", part)
+
+    def rows(self, state: State | None = None) -> Iterator[Entry]:
+        """Yield the rows, oldest first; only those in `state` if one is given."""
+        where = ("WHERE state = ?", [str(state)]) if state else ("", [])
+        yield from self._select(f"{where[0]} ORDER BY time, key", where[1])
+
+    def counts(self) -> dict[State, int]:
+        """Return how many rows are in each state that is stored."""
+        with self._lock, self._reported():
+            found = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
+            return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in found}
+
+    def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
+        with self._lock, self._reported():
+            found = self._connection.execute(f"SELECT {_COLUMNS} FROM answers {clause}", values)
+            return [replace(Entry(*row), state=State(row[3])) for row in found]
+
+    def _open(self) -> None:
+        self._refuse_foreign()  # before anything is changed
+        run = self._connection.execute
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = NORMAL")
+        run("BEGIN IMMEDIATE")
+        run(_TABLE)
+        run(f"PRAGMA application_id = {APPLICATION_ID}")
+        run(f"PRAGMA user_version = {VERSION}")
+        run("COMMIT")
+
+    def _refuse_foreign(self) -> None:
+        # One statement, one state: another run may be making the file at this very moment.
+        application, version, n_tables = self._connection.execute(
+            "SELECT (SELECT application_id FROM pragma_application_id), "
+            "(SELECT user_version FROM pragma_user_version), count(*) FROM sqlite_master"
+        ).fetchone()
+        if application == 0 and n_tables == 0:
+            return
+        if application != APPLICATION_ID:
+            raise InputError(
+                "is an SQLite file of something else",
+                expected="a ledger that Argus wrote, or no file yet",
+                fix="Give another path.",
+                where=self.path,
+            )
+        if version != VERSION:
+            raise InputError(
+                f"is a ledger of format {version}",
+                expected=f"format {VERSION}",
+                fix="Upgrade Argus (a newer one wrote it), or give another path.",
+                where=self.path,
+            )
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        """Turn what SQLite and the system say into an error that a person can act on."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+                raise InputError(
+                    "is no SQLite file",
+                    expected="a ledger that Argus wrote, or no file yet",
+                    fix="Give another path.",
+                    where=self.path,
+                ) from error
+            raise ArgusError(
+                f"{self.path}: the ledger cannot be used ({error}); the answers it holds stay as "
+                "they are. See that there is space and that file and folder can be written, then "
+                "run the same command again."
+            ) from error

@@ -1,0 +1,185 @@
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from argus.llm import ChatConfig, Prompt, State, approximate_tokens, estimate
+from argus.llm.budget import Budget, most_tokens
+from argus.llm.plan import tokens_in
+
+OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
+PRICES = {"input_price": 2.0, "output_price": 10.0}
+
+
+def prompts(n):
+    return [Prompt(f"question {i}") for i in range(n)]
+
+
+def states(outcomes):
+    return [outcome.state for outcome in outcomes]
+
+
+def bound_of_one(max_tokens):
+    """Tokens that a request for one of `prompts` may use."""
+    return tokens_in(Prompt("question 0"), None, most_tokens) + max_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "n"), [("", 0), ("four", 1), ("fours", 2), ("мир", 3), ("東京", 3), ("a\ud800", 3)]
+)
+def test_tokens_are_counted_as_documented(text, n):
+    assert approximate_tokens(text) == n
+
+
+@given(st.text(st.characters(codec=None)))
+def test_the_expected_count_is_never_above_the_bound(text):
+    assert approximate_tokens(text) <= most_tokens(text)
+
+
+@pytest.fixture(scope="module")
+def byte_level():
+    """A byte-level tokenizer, as GPT, Llama 3 and Qwen have, trained on a few words."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(["the cat sat on the mat, the hat and the bat"] * 9, trainer)
+    return tokenizer
+
+
+@given(text=st.text() | st.text("the cat"))
+def test_a_byte_level_tokenizer_never_needs_more_than_the_bound(byte_level, text):
+    assert len(byte_level.encode(text).ids) <= most_tokens(text)
+
+
+def test_the_run_stops_before_the_request_that_might_pass_the_budget(model, endpoint, ledger):
+    most = bound_of_one(10)  # each really uses 3 + 2
+    asking = model(max_tokens=10, max_total_tokens=most + 5, concurrency=1)
+    outcomes = list(asking.complete(prompts(5)))
+    assert states(outcomes) == [OK, OK, NOT_ASKED, NOT_ASKED, NOT_ASKED]
+    assert len(endpoint.requests) == 2
+    assert asking.spent.tokens_in + asking.spent.tokens_out == 10
+    assert outcomes[2].reason == (
+        f"the next request might pass the budget: {most + 5} tokens; spent 6 tokens in, 4 out"
+    )
+    assert (outcomes[2].value, outcomes[2].cached, outcomes[2].tokens_in) == (None, False, None)
+    assert ledger.counts() == {OK: 2, FAILED: 0}
+
+
+def test_the_next_run_goes_on_where_the_budget_stopped_it(model, endpoint):
+    limit = {"max_tokens": 10, "max_total_tokens": bound_of_one(10) + 5, "concurrency": 1}
+    list(model(**limit).complete(prompts(5)))
+    again = list(model(**limit).complete(prompts(5)))
+    assert states(again) == [OK] * 4 + [NOT_ASKED]
+    assert [o.cached for o in again] == [True, True, False, False, False]
+    assert len(endpoint.requests) == 4
+
+
+def test_one_budget_covers_all_calls_of_a_model(model, endpoint):
+    asking = model(max_tokens=10, max_total_tokens=bound_of_one(10))
+    assert states(asking.complete(prompts(1))) == [OK]
+    assert states(asking.complete([Prompt("question 2")])) == [NOT_ASKED]
+    assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_money_is_never_overspent_whatever_answers_cost(model, endpoint, concurrency):
+    endpoint.behave = lambda text, n: {"content": endpoint.chat("x", usage=(26, 10))}
+    asking = model(**PRICES, budget=0.001, max_tokens=10, concurrency=concurrency)
+    outcomes = list(asking.complete(prompts(40)))
+    n = len(endpoint.requests)
+    assert states(outcomes) == [OK] * n + [NOT_ASKED] * (40 - n)
+    assert 0 < asking.spent.cost <= 0.001
+    assert asking.spent.cost == pytest.approx(n * (26 * 2 + 10 * 10) / 1e6)
+    assert asking.spent.cost + (26 * 2 + 10 * 10) / 1e6 > 0.001
+
+
+def test_requests_wait_for_those_under_way_instead_of_giving_up_early(model, endpoint):
+    endpoint.behave = lambda text, n: time.sleep(0.02) and None
+    asking = model(max_tokens=10, max_total_tokens=bound_of_one(10) + 4 * 5, concurrency=4)
+    assert states(asking.complete(prompts(5))) == [OK] * 5
+    assert endpoint.most_under_way == 1  # never two bounds together
+
+
+def test_a_request_that_was_cut_off_is_booked_at_its_bound(model, endpoint):
+    endpoint.behave = lambda text, n: {"drop": True} if n == 1 else None
+    asking = model(max_tokens=10)
+    assert states(asking.complete(prompts(1))) == [OK]
+    spent = asking.spent
+    assert spent.tokens_in + spent.tokens_out == bound_of_one(10) + 5
+    assert spent.cost is None
+
+
+def test_no_retry_is_sent_that_the_budget_does_not_cover(model, endpoint, ledger):
+    endpoint.behave = lambda text, n: {"drop": True}
+    asking = model(max_tokens=10, max_total_tokens=bound_of_one(10))
+    (outcome,) = asking.complete(prompts(1))
+    assert outcome.state is NOT_ASKED and len(endpoint.requests) == 1
+    assert "(the last attempt: RemoteProtocolError" in outcome.reason
+    assert len(ledger) == 0
+
+
+@pytest.mark.parametrize(
+    "usage", ["null", '"many"', '{"prompt_tokens": -5, "completion_tokens": 1e30}', "[1]"]
+)
+def test_an_answer_without_a_sound_count_is_booked_at_its_bound(model, endpoint, usage):
+    whole = endpoint.chat("x", usage=None).replace('"usage": null', f'"usage": {usage}')
+    endpoint.behave = lambda text, n: {"content": whole}
+    asking = model(max_tokens=10)
+    (outcome,) = asking.complete(prompts(1))
+    assert (outcome.value, outcome.tokens_in, outcome.tokens_out) == ("x", None, None)
+    assert asking.spent.tokens_in + asking.spent.tokens_out == bound_of_one(10)
+
+
+def test_the_estimate_says_what_a_run_then_does(model, endpoint, ledger):
+    asking = model(**PRICES, max_tokens=10, concurrency=2)
+    list(asking.complete(prompts(3)))
+    endpoint.behave = lambda text, n: {"content": "garbage"} if text == "bad" else None
+    list(asking.complete([Prompt("bad")]))
+    n_before = len(endpoint.requests)
+    todo = [*prompts(6), Prompt("bad"), Prompt("question 5"), Prompt("long", max_tokens=100)]
+    before = estimate(todo, ledger, asking.config)
+    assert (before.prompts, before.to_ask, before.cached) == (9, 5, 3)
+    assert (before.repeated, before.failed_before) == (1, 1)
+    assert before.tokens_out_at_most == 4 * 10 + 100
+    assert before.cost == pytest.approx((before.tokens_in * 2 + 140 * 10) / 1e6)
+    assert len(endpoint.requests) == n_before  # an estimate sends nothing
+    endpoint.behave = lambda text, n: {
+        "content": endpoint.chat("x", usage=(tokens_in(Prompt(text), None, len), 10))
+    }
+    fresh = model(**PRICES, max_tokens=10, budget=before.cost_at_most)
+    outcomes = list(fresh.complete(todo))
+    assert states(outcomes) == [OK] * 9
+    assert len(endpoint.requests) - n_before == before.to_ask
+    assert fresh.spent.cost <= before.cost_at_most
+    assert fresh.spent.tokens_in == before.tokens_in_at_most  # one token per byte: the worst case
+    after = estimate(todo, ledger, asking.config)
+    assert (after.to_ask, after.cached, after.cost) == (0, 8, 0)
+
+
+def test_an_estimate_without_prices_has_no_cost_and_takes_a_tokenizer(ledger):
+    got = estimate(prompts(2), ledger, ChatConfig(model="m"), count_tokens=lambda text: 100)
+    assert (got.cost, got.cost_at_most) == (None, None)
+    assert got.tokens_in == 2 * (100 + 16)
+    assert estimate([], ledger, ChatConfig(model="m")).to_ask == 0
+
+
+def test_threads_together_never_reserve_more_than_there_is():
+    budget = Budget(ChatConfig(model="m", max_total_tokens=100))
+    taken = []
+
+    def take():
+        taken.extend(1 for _ in range(50) if budget.reserve(1, 1))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(taken) == 50 and not budget.idle
+    for _ in taken:
+        budget.settle((1, 1), (1, 0))
+    assert budget.idle and budget.spent.tokens_in == 50 and budget.spent.tokens_out == 0

@@ -1,0 +1,49 @@
+import dataclasses
+
+import pytest
+
+from argus.errors import InputError
+from argus.llm import ChatConfig, Prompt
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": " "}, "model: no model; expected the name"),
+        ({"base_url": "nonsense"}, "--base-url: 'nonsense'"),
+        ({"api_key": "sé"}, "--api-key-env"),
+        ({"max_tokens": 0}, "max_tokens: 0; expected a whole number from 1"),
+        ({"concurrency": 1.5}, "concurrency: 1.5; expected a whole number"),
+        ({"timeout_s": 0}, "timeout_s: 0; expected a finite number above 0"),
+        ({"timeout_s": float("nan")}, "timeout_s: nan"),
+        ({"requests_per_minute": 0}, "requests_per_minute: 0"),
+        ({"temperature": -1}, "temperature: -1; expected a finite number from 0"),
+        ({"max_total_tokens": -1}, "max_total_tokens: -1"),
+        ({"budget": 1.0}, "--budget: input price None, output price None, budget 1.0"),
+        ({"input_price": 1.0}, "--budget: input price 1.0, output price None"),
+        ({"extra": {"stream": True, "n": 3}}, "extra: the extra fields n, stream"),
+        ({"extra": {"seed": {1}}}, "extra: extra fields that are no JSON"),
+        ({"extra": {"top_p": float("nan")}}, "extra: extra fields that are no JSON"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused_at_once(options, message):
+    with pytest.raises(InputError) as raised:
+        ChatConfig(**{"model": "m"} | options)
+    assert message in str(raised.value)
+
+
+def test_key_and_address_are_not_shown():
+    config = ChatConfig(model="m", api_key="sk-secret", base_url="http://h/v1?key=abc")
+    assert "sk-secret" not in repr(config) and "abc" not in repr(config)
+    assert dataclasses.replace(config, model="n").api_key == "sk-secret"
+
+
+def test_a_prompt_that_allows_no_answer_is_refused():
+    with pytest.raises(InputError, match="Prompt: max_tokens=0; expected 1 or more"):
+        Prompt("a", max_tokens=0)
+
+
+def test_the_key_of_a_prompt_tells_text_from_system_and_passes_over_the_length():
+    keys = {Prompt("a").key, Prompt("a", "b").key, Prompt("b", "a").key, Prompt("\ud800").key}
+    assert len(keys) == 4
+    assert Prompt("a", max_tokens=5).key == Prompt("a").key

@@ -1,0 +1,165 @@
+import sqlite3
+import threading
+
+import pytest
+
+from argus.errors import ArgusError, InputError
+from argus.llm import Entry, Ledger, State
+
+OK, FAILED = State.OK, State.FAILED
+
+
+def entry(key, state=OK, **fields):
+    return Entry(key=key, model="m", prompt="p", state=state, **fields)
+
+
+def test_rows_come_back_as_they_were_put_also_after_reopening(ledger):
+    whole = entry(
+        "k", answer="a", tokens_in=3, tokens_out=2, seconds=0.5, time="2026-01-02T03:04:05+00:00"
+    )
+    ledger.put(whole)
+    ledger.close()
+    with Ledger(ledger.path) as again:
+        assert again.get("k") == whole
+        assert again.get("other") is None
+        assert list(again.rows()) == [whole]
+
+
+def test_the_time_is_set_when_a_row_is_written(ledger):
+    ledger.put(entry("k"))
+    assert ledger.get("k").time.endswith("+00:00")
+
+
+def test_rows_are_oldest_first_and_can_be_asked_for_by_state(ledger):
+    for key, state, time in [("a", OK, "3"), ("b", FAILED, "1"), ("c", OK, "2")]:
+        ledger.put(entry(key, state, time=time))
+    assert [row.key for row in ledger.rows()] == ["b", "c", "a"]
+    assert [row.key for row in ledger.rows(OK)] == ["c", "a"]
+    assert ledger.counts() == {OK: 2, FAILED: 1} and len(ledger) == 3
+
+
+def test_an_empty_ledger_counts_zero(ledger):
+    assert ledger.counts() == {OK: 0, FAILED: 0}
+    assert list(ledger.find([])) == []
+
+
+def test_an_answer_replaces_a_failure_and_never_the_reverse(ledger):
+    ledger.put(entry("k", FAILED, reason="busy"))
+    ledger.put(entry("k", OK, answer="a"))
+    ledger.put(entry("k", FAILED, reason="busy"))
+    assert (ledger.get("k").state, ledger.get("k").answer) == (OK, "a")
+    ledger.put(entry("k", OK, answer="b"))
+    assert ledger.get("k").answer == "b"
+
+
+def test_thousands_of_keys_are_found_at_once(ledger):
+    keys = [f"k{i}" for i in range(1201)]
+    for key in keys[::2]:
+        ledger.put(entry(key))
+    assert {row.key for row in ledger.find(keys)} == set(keys[::2])
+
+
+def test_a_prompt_is_kept_by_its_beginning_and_half_pairs_can_be_written(ledger):
+    ledger.put(Entry(key="k", model="m", prompt="x" * 999, state=FAILED, reason="\ud800"))
+    assert (ledger.get("k").prompt, ledger.get("k").reason) == ("x" * 200, "\ufffd")
+
+
+def test_threads_and_other_connections_write_side_by_side(ledger):
+    with Ledger(ledger.path) as other:
+
+        def write(target, name):
+            for i in range(50):
+                target.put(entry(f"{name}{i}", answer=name))
+
+        threads = [
+            threading.Thread(target=write, args=(target, name))
+            for name, target in [("a", ledger), ("b", ledger), ("c", other)]
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(ledger) == len(other) == 150
+
+
+def test_ledgers_opened_at_the_same_moment_do_not_disturb_each_other(tmp_path):
+    path, errors = tmp_path / "sub" / "ledger.sqlite", []
+    start = threading.Barrier(6)
+
+    def open_it():
+        start.wait()
+        try:
+            Ledger(path).close()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path):
+    path = tmp_path / "other.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"other\.sqlite: is an SQLite file of something else"):
+        Ledger(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database at all " * 50)
+    with pytest.raises(InputError, match=r"notes\.txt: is no SQLite file"):
+        Ledger(path)
+    assert path.read_text() == "not a database at all " * 50
+
+
+def test_a_ledger_of_a_newer_argus_is_refused(ledger):
+    ledger._connection.execute("PRAGMA user_version = 2")
+    ledger.close()
+    with pytest.raises(InputError, match=r"is a ledger of format 2; expected format 1. Upgrade"):
+        Ledger(ledger.path)
+
+
+def test_a_folder_in_its_place_is_refused(tmp_path):
+    with pytest.raises(ArgusError, match=r"the ledger cannot be used .*unable to open"):
+        Ledger(tmp_path)
+
+
+def test_a_file_in_the_place_of_its_folder_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArgusError, match="the ledger cannot be used"):
+        Ledger(tmp_path / "file" / "ledger.sqlite")
+
+
+def test_a_full_disk_is_said_and_what_was_written_stays(ledger):
+    ledger.put(entry("a", answer="kept"))
+    (pages,) = ledger._connection.execute("PRAGMA page_count").fetchone()
+    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ArgusError, match=r"database or disk is full.*the answers it holds stay"):
+        ledger.put(entry("b", answer="x" * 100_000))
+    assert [row.answer for row in ledger.rows()] == ["kept"]
+
+
+def test_a_ledger_that_may_only_be_read_is_said(ledger):
+    ledger._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(ArgusError, match=r"readonly.*file and folder can be written"):
+        ledger.put(entry("a"))
+
+
+def test_a_ledger_damaged_in_the_middle_is_said(ledger):
+    for i in range(200):
+        ledger.put(entry(f"k{i}", answer="x" * 500))
+    ledger.close()
+    data = bytearray(ledger.path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    ledger.path.write_bytes(data)
+    with pytest.raises(ArgusError, match="the ledger cannot be used"), Ledger(ledger.path) as again:
+        list(again.rows())

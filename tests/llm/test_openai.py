@@ -1,0 +1,430 @@
+import asyncio
+import gzip
+import itertools
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+from pydantic import BaseModel, field_validator
+
+from argus.errors import ArgusError, InputError
+from argus.llm import ChatConfig, LanguageModelError, Ledger, OpenAIModel, Prompt, State
+
+OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
+
+
+class City(BaseModel):
+    name: str
+    people: int = 0
+
+
+def prompts(*texts):
+    return [Prompt(text) for text in texts]
+
+
+def states(outcomes):
+    return [outcome.state for outcome in outcomes]
+
+
+def ask(model, *texts, **options):
+    return list(model.complete(prompts(*texts), **options))
+
+
+def behave(*answers):
+    """Answer the first requests so, and the others as they should be."""
+    return lambda text, n: answers[n - 1] if n <= len(answers) else None
+
+
+def test_outcomes_come_in_the_order_of_the_prompts_though_answers_do_not(model, endpoint):
+    endpoint.behave = lambda text, n: time.sleep(0.2 if text == "a" else 0) and None
+    outcomes = ask(model(concurrency=4), "a", "b", "c", "d")
+    assert [o.value for o in outcomes] == ["a!", "b!", "c!", "d!"]
+    assert [o.prompt.text for o in outcomes] == ["a", "b", "c", "d"]
+    assert {(o.state, o.tokens_in, o.tokens_out, o.cached) for o in outcomes} == {(OK, 3, 2, False)}
+
+
+def test_the_request_holds_what_the_configuration_and_the_prompt_say(model, endpoint):
+    asking = model(api_key="secret", max_tokens=50, extra={"seed": 1}, base_url=endpoint.url + "/")
+    list(asking.complete([Prompt("a", system="be brief"), Prompt("b", max_tokens=7)]))
+    bodies = {body["messages"][-1]["content"]: body for body in endpoint.requests}
+    assert bodies["a"] == {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "be brief"},
+            {"role": "user", "content": "a"},
+        ],
+        "max_tokens": 50,
+        "temperature": 0.0,
+        "seed": 1,
+    }
+    assert bodies["b"]["max_tokens"] == 7 and len(bodies["b"]["messages"]) == 1
+    assert endpoint.headers[0]["Authorization"] == "Bearer secret"
+    assert endpoint.headers[0]["path"] == "/v1/chat/completions"
+
+
+def test_newer_models_get_the_fields_they_want(model, endpoint):
+    ask(model(temperature=None, max_tokens_field="max_completion_tokens", max_tokens=9), "a")
+    body = endpoint.requests[0]
+    assert body["max_completion_tokens"] == 9
+    assert "temperature" not in body and "max_tokens" not in body
+
+
+def test_nothing_is_asked_for_no_prompts_or_before_an_outcome_is_taken(model, endpoint):
+    assert ask(model()) == []
+    model().complete(prompts("a"))
+    assert endpoint.requests == []
+
+
+def test_answers_are_never_asked_for_twice(model, endpoint):
+    first = ask(model(), "a", "b")
+    second = ask(model(), "b", "c", "a")
+    assert Counter(endpoint.texts) == Counter("abc")
+    assert [(o.value, o.cached) for o in second] == [("b!", True), ("c!", False), ("a!", True)]
+    assert (second[0].tokens_in, second[0].tokens_out) == (3, 2)
+    assert not any(o.cached for o in first)
+
+
+def test_equal_prompts_are_asked_once_and_all_get_the_answer(model, endpoint):
+    asking = model(concurrency=3)
+    outcomes = ask(asking, "a", "b", "a", "a")
+    assert [(o.value, o.cached) for o in outcomes] == [
+        ("a!", False),
+        ("b!", False),
+        ("a!", True),
+        ("a!", True),
+    ]
+    assert sorted(endpoint.texts) == ["a", "b"]
+    assert asking.spent.tokens_in == 6
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"model": "n"}, {"temperature": 0.5}, {"temperature": None}, {"extra": {"seed": 2}}],
+)
+def test_other_parameters_are_other_questions(model, endpoint, other):
+    ask(model(), "a")
+    assert not ask(model(**other), "a")[0].cached
+
+
+def test_a_number_written_otherwise_is_the_same_question(model):
+    ask(model(temperature=0), "a")
+    assert ask(model(temperature=0.0), "a")[0].cached
+
+
+def test_no_more_requests_than_allowed_are_under_way_at_once(model, endpoint):
+    together = threading.Barrier(3)
+    endpoint.behave = lambda text, n: together.wait(timeout=10) and None  # breaks with fewer
+    assert states(ask(model(concurrency=3), *"abcdef")) == [OK] * 6
+    assert endpoint.most_under_way == 3
+
+
+def test_requests_are_spaced_evenly_retries_included(model, endpoint):
+    times = []
+    endpoint.behave = lambda text, n: (
+        times.append(time.monotonic()) or ({"status": 500} if n == 1 else None)
+    )
+    assert states(ask(model(requests_per_minute=600, concurrency=8), *"abcd")) == [OK] * 4
+    gaps = [b - a for a, b in itertools.pairwise(times)]
+    assert len(times) == 5
+    assert times[-1] - times[0] >= 0.36 and min(gaps) > 0.03
+
+
+def test_a_wait_that_the_server_asks_for_holds_for_all_requests(model, endpoint):
+    times = []
+
+    def behave(text, n):
+        times.append(time.monotonic())
+        if n == 1:
+            return {"status": 429, "headers": {"Retry-After": "0.5"}}
+        return time.sleep(0.1) if n == 2 else None
+
+    endpoint.behave = behave
+    assert states(ask(model(concurrency=2), "a", "b", "c")) == [OK] * 3
+    assert times[1] - times[0] < 0.4  # was under way already
+    assert min(times[2:]) - times[0] >= 0.45
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504])
+def test_a_passing_trouble_of_the_server_is_tried_again(model, endpoint, status):
+    endpoint.behave = behave({"status": status, "content": "oops"})
+    assert ask(model(), "a")[0].value == "a!"
+    assert len(endpoint.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "trouble", [{"drop": True}, {"half": True}, {"headers": {"Content-Encoding": "gzip"}}]
+)
+def test_a_connection_dropped_before_or_midway_or_garbled_is_tried_again(model, endpoint, trouble):
+    endpoint.behave = behave(trouble)
+    assert ask(model(), "a")[0].value == "a!"
+    assert len(endpoint.requests) == 2
+
+
+def test_a_trouble_that_does_not_pass_fails_the_prompt_and_the_next_run_asks_again(model, endpoint):
+    endpoint.behave = lambda text, n: {"status": 503, "content": "busy"} if text == "a" else None
+    a, b = ask(model(attempts=3), "a", "b")
+    assert (a.state, a.value, b.value) == (FAILED, None, "b!")
+    assert a.reason == "no answer in 3 attempts; last: HTTP 503: busy"
+    endpoint.behave = lambda text, n: None
+    a, b = ask(model(), "a", "b")
+    assert (a.value, a.cached, b.cached) == ("a!", False, True)
+
+
+def test_failed_prompts_are_left_alone_on_request(model, endpoint):
+    endpoint.behave = behave({"content": "garbage"})
+    ask(model(), "a")
+    again = ask(model(retry_failed=False), "a")[0]
+    assert (again.state, again.cached, len(endpoint.requests)) == (FAILED, True, 1)
+    assert "no chat completion" in again.reason
+
+
+def test_a_server_that_stalls_is_left_after_the_time_out(model, endpoint):
+    endpoint.behave = lambda text, n: endpoint.released.wait(20) and None
+    start = time.monotonic()
+    outcome = ask(model(timeout_s=0.2, attempts=2), "a")[0]
+    assert 0.4 <= time.monotonic() - start < 3
+    assert outcome.reason == "no answer in 2 attempts; last: no whole answer within 0.2 s"
+
+
+def test_a_server_that_drips_bytes_is_left_after_the_same_time(model, endpoint):
+    endpoint.behave = lambda text, n: {"drip": True}
+    start = time.monotonic()
+    outcome = ask(model(timeout_s=0.3, attempts=1), "a")[0]
+    assert 0.3 <= time.monotonic() - start < 3
+    assert "no whole answer within 0.3 s" in outcome.reason
+
+
+def test_an_endpoint_that_dies_midway_stops_the_run_and_keeps_what_came(model, endpoint, ledger):
+    endpoint.behave = lambda text, n: {"drop": True} if n > 5 else None
+    asking = model(concurrency=1, attempts=2, give_up_after=3)
+    got = []
+    with pytest.raises(LanguageModelError, match="left 3 prompts in a row without an answer"):
+        got.extend(asking.complete([Prompt(str(i)) for i in range(100)]))
+    assert ledger.counts() == {OK: 5, FAILED: 3}
+    assert len(endpoint.requests) == 5 + 3 * 2
+    endpoint.behave = lambda text, n: None
+    assert sum(o.cached for o in asking.complete([Prompt(str(i)) for i in range(100)])) == 5
+
+
+def test_nobody_listening_is_said_and_costs_nothing(model, endpoint):
+    asking = model(base_url="http://127.0.0.1:9/v1", attempts=2, give_up_after=1)
+    with pytest.raises(LanguageModelError, match="/v1/chat/completions left 1 prompts"):
+        ask(asking, "a")
+    assert asking.spent.tokens_in == asking.spent.tokens_out == 0
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 301])
+def test_a_refusal_that_every_prompt_would_meet_stops_at_once(model, endpoint, ledger, status):
+    ask(model(), "before")
+    endpoint.behave = lambda text, n: {"status": status, "content": "no such key"}
+    with pytest.raises(LanguageModelError, match=f"refused with HTTP {status}: no such key.*again"):
+        ask(model(concurrency=1), *"abcdef")
+    assert len(endpoint.requests) == 2
+    assert ledger.counts() == {OK: 1, FAILED: 0}
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_prompt_that_is_rejected_fails_alone(model, endpoint, status):
+    endpoint.behave = lambda text, n: (
+        {"status": status, "content": "context is 10 tokens"} if text == "long" else None
+    )
+    long, short = ask(model(), "long", "short")
+    assert (long.state, short.state, len(endpoint.requests)) == (FAILED, OK, 2)
+    assert f"rejected the prompt with HTTP {status}: context is 10 tokens" in long.reason
+
+
+def test_what_is_fenced_is_read_and_what_does_not_fit_fails_with_the_field(model, endpoint):
+    answers = {
+        "plain": '{"name": "Oslo", "people": 7}',
+        "fenced": 'Here:\n```json\n{"name": "Oslo"}\n```\nBye',
+        "shape": '{"people": "many"}',
+        "garbage": "Oslo is nice",
+        "deep": "[" * 100_000,
+    }
+    endpoint.behave = lambda text, n: {"content": endpoint.chat(answers[text])}
+    got = dict(zip(answers, ask(model(), *answers, schema=City), strict=True))
+    assert got["plain"].value == City(name="Oslo", people=7)
+    assert got["fenced"].value == City(name="Oslo")
+    assert "does not fit City: name: Field required and 1 more" in got["shape"].reason
+    assert {got[k].state for k in ("shape", "garbage", "deep")} == {FAILED}
+    assert all(o.tokens_out == 2 for o in got.values())
+
+
+def test_the_schema_is_sent_strictly_and_is_part_of_the_question(model, endpoint):
+    endpoint.behave = lambda text, n: {"content": endpoint.chat('{"name": "x"}')}
+    ask(model(), "a", schema=City)
+    sent = endpoint.requests[0]["response_format"]
+    assert sent["type"] == "json_schema" and sent["json_schema"]["strict"] is True
+    schema = sent["json_schema"]["schema"]
+    assert schema["additionalProperties"] is False and schema["required"] == ["name", "people"]
+    assert ask(model(), "a", schema=City)[0].value == City(name="x")
+    assert not ask(model(), "a")[0].cached
+    assert len(endpoint.requests) == 2
+
+
+def test_an_endpoint_without_response_format_is_told_in_the_prompt(model, endpoint):
+    def old(text, n):
+        if "response_format" in endpoint.requests[n - 1]:
+            return {"status": 400, "content": "unknown field response_format"}
+        return {"content": endpoint.chat('{"name": "x"}')}
+
+    endpoint.behave = old
+    asking = model(attempts=1, concurrency=1)
+    assert asking.structured_by == "response_format"
+    outcomes = list(asking.complete([Prompt("a", system="be brief"), Prompt("b")], schema=City))
+    assert [o.value for o in outcomes] == [City(name="x")] * 2
+    assert len(endpoint.requests) == 3 and asking.structured_by == "prompt"
+    system = endpoint.requests[1]["messages"][0]["content"]
+    assert system.startswith("be brief\n\nAnswer only with one JSON object") and "people" in system
+
+
+def test_an_answer_that_validators_refuse_by_now_is_asked_for_again(model, endpoint):
+    def city(capital_only):
+        class Town(BaseModel):
+            name: str
+
+            @field_validator("name")
+            @classmethod
+            def check(cls, name):
+                if capital_only and name != "Oslo":
+                    raise ValueError("no capital")
+                return name
+
+        return Town
+
+    answers = iter(["Bergen", "Oslo"])
+    endpoint.behave = lambda text, n: {"content": endpoint.chat(f'{{"name": "{next(answers)}"}}')}
+    assert ask(model(), "a", schema=city(False))[0].value.name == "Bergen"
+    assert ask(model(), "a", schema=city(True))[0].value.name == "Oslo"
+    assert ask(model(), "a", schema=city(True))[0].cached
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from argus.llm import ChatConfig, Ledger, OpenAIModel, Prompt
+config = ChatConfig(model="m", base_url=sys.argv[1], concurrency=2)
+for outcome in OpenAIModel(config, Ledger(Path(sys.argv[2]))).complete(
+    [Prompt(str(i)) for i in range(40)]
+):
+    print(outcome.prompt.text, flush=True)
+"""
+
+
+def test_a_killed_run_is_taken_up_with_no_answer_asked_for_again(endpoint, tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    endpoint.behave = lambda text, n: time.sleep(0.02) and None
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, endpoint.url, str(path)], stdout=subprocess.PIPE
+    )
+    for _ in range(10):
+        child.stdout.readline()
+    child.kill()
+    assert child.wait() == -signal.SIGKILL
+    child.stdout.close()
+    time.sleep(0.1)  # until the server has counted what it was sent
+    asked_before = len(endpoint.requests)
+    with Ledger(path) as ledger:
+        kept = ledger.counts()[OK]
+        assert 10 <= kept <= asked_before <= kept + 2 < 40
+        config = ChatConfig(model="m", base_url=endpoint.url)
+        outcomes = list(OpenAIModel(config, ledger).complete([Prompt(str(i)) for i in range(40)]))
+    assert [o.value for o in outcomes] == [f"{i}!" for i in range(40)]
+    assert len(endpoint.requests) - asked_before == 40 - kept
+
+
+def test_closing_the_iterator_cancels_what_is_under_way_and_keeps_the_rest(model, endpoint, ledger):
+    endpoint.behave = lambda text, n: endpoint.released.wait(20) and None if text != "a" else None
+    asking = model(concurrency=2)
+    running = asking.complete(prompts(*"abcdef"))
+    assert next(running).value == "a!"
+    start = time.monotonic()
+    running.close()
+    assert time.monotonic() - start < 2
+    assert ledger.counts()[OK] == 1
+    assert asking.spent.tokens_out >= 2 + 1024  # what was cancelled may be charged: at its bound
+    assert not [t for t in threading.enumerate() if t.name == "argus-llm"]
+
+
+def test_it_works_inside_a_running_event_loop(model):
+    async def notebook():
+        return ask(model(), "a")
+
+    assert asyncio.run(notebook())[0].value == "a!"
+
+
+def test_a_ledger_that_can_no_longer_be_written_stops_the_run(model, ledger):
+    ledger._connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(ArgusError, match=r"ledger\.sqlite: the ledger cannot be used .*readonly"):
+        ask(model(), "a")
+
+
+def test_keys_and_passwords_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledger):
+    key = "sk-0123456789abcdef0123"
+    endpoint.behave = lambda text, n: (
+        {"status": 401, "content": f"bad key {key}"}
+        if text == "stop"
+        else {"content": endpoint.chat(f"you sent {key}")}
+        if text == "echo"
+        else {"status": 400, "content": f"bad key {key}"}
+    )
+    asking = model(api_key=key)
+    echo, bad = ask(asking, "echo", "bad")
+    assert echo.value == "you sent ***" and "bad key ***" in bad.reason
+    with pytest.raises(LanguageModelError) as raised:
+        ask(asking, "stop")
+    ledger.close()
+    files = b"".join(path.read_bytes() for path in ledger.path.parent.iterdir())
+    assert b"you sent ***" in files
+    shown = f"{files!r} {raised.value} {asking.name} {asking.config!r}"
+    assert key not in shown
+
+
+def test_a_user_in_the_address_is_sent_and_not_shown(model, endpoint):
+    asking = model(base_url=endpoint.url.replace("//", "//me:hunter2@"))
+    assert ask(asking, "a")[0].value == "a!"
+    assert endpoint.headers[0]["Authorization"].startswith("Basic ")
+    assert "hunter2" not in asking.name + repr(asking.config)
+    with pytest.raises(InputError, match="both an API key and a user"):
+        model(base_url="http://me:hunter2@h/v1", api_key="k")
+
+
+def test_any_text_can_be_asked_and_answered(model, endpoint, ledger):
+    texts = ["naïve 東京 😀", "half \ud800 pair", "nul \0 and \u2028", "'; DROP TABLE answers; --"]
+    outcomes = ask(model(concurrency=1), *texts)
+    sent = [text.replace("\ud800", "\ufffd") for text in texts]
+    assert endpoint.texts == sent
+    assert [o.value for o in outcomes] == [f"{text}!" for text in sent]
+    assert all(o.cached for o in ask(model(), *texts))
+    endpoint.behave = lambda text, n: {"content": endpoint.chat("\ud800")}
+    assert ask(model(), "x")[0].value == "\ufffd"
+    assert {row.prompt for row in ledger.rows()} == {*sent, "x"}
+
+
+def test_an_endless_answer_is_cut_off_and_fails(model, endpoint, monkeypatch):
+    bomb = gzip.compress(b"a" * (20 * 2**20))
+    endpoint.behave = lambda text, n: {"content": bomb, "headers": {"Content-Encoding": "gzip"}}
+    outcome = ask(model(), "a")[0]
+    assert (outcome.state, outcome.reason) == (
+        FAILED,
+        "the answer is longer than 16777216 bytes",
+    )
+    assert len(endpoint.requests) == 1
+
+
+def test_a_bug_in_a_validator_reaches_the_caller(model, endpoint):
+    class Broken(BaseModel):
+        name: str
+
+        @field_validator("name")
+        @classmethod
+        def check(cls, name):
+            raise ZeroDivisionError("bug")
+
+    endpoint.behave = lambda text, n: {"content": endpoint.chat('{"name": "x"}')}
+    with pytest.raises(ZeroDivisionError, match="bug"):
+        ask(model(), "a", schema=Broken)
