@@ -34,3 +34,15 @@ def test_wilson_interval_of_published_values():
     assert float(low) == 0 and round(float(high), 4) == 0.1611
     with pytest.raises(ValueError, match="positive"):
         wilson(0.5, 0)
+
+
+def test_equal_scores_rank_by_id_and_near_ones_by_their_float64_value():
+    tied = evaluate({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["RR"])
+    assert tied.aggregate["RR"] == 1.0
+    near = {"a": 1.0, "b": 1.0 + 1e-12}  # equal in float32
+    assert evaluate({"q": near}, {"q": {"a": 1}}, ["RR"]).aggregate["RR"] == 0.5
+
+
+def test_nothing_judged_has_no_mean():
+    with pytest.raises(InputError, match="0 judged queries"):
+        evaluate({}, {}, ["RR"])

@@ -5,17 +5,16 @@ from pathlib import Path
 import pytest
 
 from argus.data import read_corpus, read_qrels, read_queries
+from argus.evaluation import content_words, is_implicit
 from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import (
     Member,
-    content_words,
     first_paragraph,
     relate,
     standard_library,
     standard_questions,
     write_sample_corpus,
 )
-from argus.workflows.demo import is_implicit
 
 
 @pytest.fixture(scope="module")

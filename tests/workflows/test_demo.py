@@ -4,7 +4,8 @@ import socket
 import pytest
 
 from argus.data import read_corpus, read_qrels, read_queries
-from argus.workflows.demo import demo, is_implicit
+from argus.evaluation import is_implicit
+from argus.workflows.demo import demo
 
 
 @pytest.fixture

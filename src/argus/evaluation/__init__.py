@@ -1,6 +1,24 @@
-"""Measures of runs against judgements, and intervals."""
+"""Measures of runs against judgements, their differences, tests and intervals."""
 
+from argus.evaluation.association import Association, rps_association
+from argus.evaluation.comparison import Change, compare, harmed_queries, top_k_changes
+from argus.evaluation.implicitness import content_words, is_implicit
 from argus.evaluation.intervals import wilson
 from argus.evaluation.measures import Evaluation, evaluate
+from argus.evaluation.significance import PairedDifference, paired_difference
 
-__all__ = ["Evaluation", "evaluate", "wilson"]
+__all__ = [
+    "Association",
+    "Change",
+    "Evaluation",
+    "PairedDifference",
+    "compare",
+    "content_words",
+    "evaluate",
+    "harmed_queries",
+    "is_implicit",
+    "paired_difference",
+    "rps_association",
+    "top_k_changes",
+    "wilson",
+]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
 from argus.errors import InputError
 
@@ -20,26 +22,43 @@ class Evaluation:
     """query_id -> measure -> value; every judged query is there, at 0 where nothing was found."""
 
 
+def parse_measure(name: str) -> Any:
+    """Return ir-measures' measure of that name; InputError for one that it does not know."""
+    import ir_measures
+
+    try:
+        return ir_measures.parse_measure(name)
+    except (NameError, KeyError, ValueError, SyntaxError, TypeError) as error:
+        raise InputError(
+            f"measure {name!r}",
+            expected='a name such as "nDCG@10", "R@50", "RR", "AP"',
+            fix="See https://ir-measur.es for the names.",
+        ) from error
+
+
+def cutoff(name: str) -> int | None:
+    """Return how far down a list the measure looks; None when it reads the whole list."""
+    measure = parse_measure(name)
+    return int(measure["cutoff"]) if "cutoff" in measure.params else None
+
+
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES) -> Evaluation:
     """Score `run` on the queries that `qrels` judges.
 
-    Measures are named as papers write them ("nDCG@10", "R@50", "RR"). Raises InputError for a
-    name that ir-measures does not know.
+    Measures are named as papers write them ("nDCG@10", "R@50", "RR"). Equal scores rank by id.
+    Raises InputError for a name that ir-measures does not know, and when nothing is judged.
     """
     import ir_measures
 
-    parsed = []
-    for name in measures:
-        try:
-            parsed.append(ir_measures.parse_measure(name))
-        except (NameError, KeyError, ValueError, SyntaxError) as error:
-            raise InputError(
-                f"measure {name!r}",
-                expected='a name such as "nDCG@10", "R@50", "RR", "AP"',
-                fix="See https://ir-measur.es for the names.",
-            ) from error
+    parsed = [parse_measure(name) for name in measures]
+    if not qrels or not parsed:
+        raise InputError(
+            f"{len(qrels)} judged queries and {len(parsed)} measures",
+            expected="at least one of each",
+            fix="Check the judgements: a mean over nothing is no figure.",
+        )
     # ir-measures leaves judged queries without results out of the iteration: they score 0.
-    judged = {query: run.get(query, {}) for query in qrels}
+    judged = {query: _by_rank(run.get(query, {})) for query in qrels}
     per_query: dict[str, dict[str, float]] = {
         query: dict.fromkeys(map(str, parsed), 0.0) for query in qrels
     }
@@ -50,3 +69,12 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
         for measure in parsed
     }
     return Evaluation(aggregate, per_query)
+
+
+def _by_rank(scores: dict[str, float]) -> dict[str, float]:
+    """Return scores that fall by rank.
+
+    trec_eval keeps scores in float32 and ranks equal ones by descending id; the whole of Argus
+    ranks float64 scores and breaks ties by ascending id.
+    """
+    return {doc: float(-rank) for rank, doc in enumerate(ranking(scores))}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from argus.data.types import Span
 from argus.knowledge.base import Entity
+from argus.knowledge.names import is_common_word, lower_case_words, without_parenthesis
 from argus.knowledge.relations import RelationGraph
+from argus.knowledge.spotting import is_whole_word, leftmost_longest
 
 _WORD = re.compile(r"\w+")
-_FINAL_PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
 MIN_NAME_LENGTH = 4
 
 
@@ -79,7 +80,9 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
         for i, entity in enumerate(entities):
             text = entity.paragraph
             found = automaton.find_matches_as_indexes(text, overlapping=True)
-            for pattern in _leftmost_longest(text, found):
+            # Boundaries first: a longer name that ends inside a word must not hide a shorter one.
+            whole = (match for match in found if is_whole_word(text, match[1], match[2]))
+            for pattern, _, _ in leftmost_longest(whole):
                 subjects.append(i)
                 objects.append(owners[pattern])
     return RelationGraph.from_edges(
@@ -88,11 +91,9 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
 
 
 def _unambiguous_names(entities: Sequence[Entity]) -> dict[str, int]:
-    lower_words = {
-        word for e in entities for word in _WORD.findall(e.paragraph) if word[0].islower()
-    }
+    lower_words = lower_case_words(e.paragraph for e in entities)
     labels = [(e.label, i) for i, e in enumerate(entities)]
-    shortened = [(_FINAL_PARENTHESIS.sub("", label), i) for label, i in labels]
+    shortened = [(without_parenthesis(label), i) for label, i in labels]
     count = Counter(label for label, _ in labels)
     count.update(
         short for (short, _), (label, _) in zip(shortened, labels, strict=True) if short != label
@@ -100,26 +101,7 @@ def _unambiguous_names(entities: Sequence[Entity]) -> dict[str, int]:
     names: dict[str, int] = {}
     for (short, i), (label, _) in zip(shortened, labels, strict=True):
         for name in {label, short} if " " in short else {label}:
-            is_common_word = " " not in name and name.lower() in lower_words
-            if len(name) >= MIN_NAME_LENGTH and count[name] == 1 and not is_common_word:
+            common = is_common_word(name, lower_words)
+            if len(name) >= MIN_NAME_LENGTH and count[name] == 1 and not common:
                 names[name] = i
     return names
-
-
-def _leftmost_longest(text: str, found: Sequence[tuple[int, int, int]]) -> Iterator[int]:
-    """Yield the patterns of (pattern, start, end) that stand at word boundaries, none overlapping.
-
-    Boundaries come first: a longer name that ends inside a word must not hide a shorter one.
-    """
-    whole = (match for match in found if _at_boundaries(text, match[1], match[2]))
-    covered = 0
-    for pattern, start, end in sorted(whole, key=lambda match: (match[1], -match[2])):
-        if start >= covered:
-            covered = end
-            yield pattern
-
-
-def _at_boundaries(text: str, start: int, end: int) -> bool:
-    before = start == 0 or not (text[start - 1].isalnum() or text[start - 1] == "_")
-    after = end == len(text) or not (text[end].isalnum() or text[end] == "_")
-    return before and after

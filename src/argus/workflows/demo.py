@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,9 +13,9 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_corpus
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
-from argus.evaluation import evaluate
+from argus.evaluation import evaluate, is_implicit
 from argus.indexes import search
-from argus.knowledge.stdlib import content_words, standard_library, write_sample_corpus
+from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.progress import announce
 from argus.reports import write_report
 from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
@@ -119,19 +118,6 @@ def ask(
     folder.write_section("summary.json", "questions", summary)
     folder.write_section("manifest.json", "questions", record.manifest({"queries": len(questions)}))
     return summary
-
-
-def is_implicit(question: str, wanted: Sequence[str]) -> bool:
-    """Return whether a question shares no content word with any name of what it asks for."""
-    asked = content_words(question)
-    names = [word for name in wanted for word in content_words(name)]
-    return not any(_alike(a, b) for a in asked for b in names)
-
-
-def _alike(a: str, b: str) -> bool:
-    """Return whether two words are the same up to their ending ("sorted" and "sort")."""
-    shared = re.match(r"(.*).*\n\1", f"{a}\n{b}")
-    return a == b or (shared is not None and len(shared.group(1)) >= 4)
 
 
 def _question_table(

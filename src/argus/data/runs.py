@@ -1,0 +1,167 @@
+"""Read and write runs: TREC run files (six columns) and JSON, gzipped or not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import replacing
+from argus.data.rows import read_lines
+from argus.data.types import Run
+from argus.errors import InputError, Location
+
+COLUMNS = ("query id", "Q0", "document id", "rank", "score", "tag")
+
+
+def read_run(path: Path) -> Run:
+    """Read a run: `.json` holds {query: {document: score}}, anything else is a TREC run.
+
+    A TREC line is `query Q0 document rank score tag`, split at white space. Scores decide, as in
+    trec_eval; the rank column is not read. Raises InputError naming file, line and field for a
+    missing or empty file, another number of columns, a score that is no finite number, and a
+    document that a query is given twice.
+    """
+    if not path.is_file():
+        raise InputError(
+            "is a folder" if path.is_dir() else "no such file",
+            expected="a TREC run file, or JSON of {query: {document: score}}",
+            fix="Check the path.",
+            where=path,
+        )
+    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
+    run = _read_json(path) if suffixes[-1:] == [".json"] else _read_trec(path)
+    if not any(run.values()):
+        raise InputError(
+            "no result in it",
+            expected="at least one document for one query",
+            fix="Check that this is the right file and that writing it did not break off.",
+            where=path,
+        )
+    return run
+
+
+def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
+    """Write a TREC run file, gzipped where the name ends in .gz, best document first.
+
+    Scores are written so that reading gives back the same floats. Raises InputError for an id or a
+    tag that the format cannot hold (white space, nothing).
+    """
+    for id_ in (tag, *run, *(doc for scores in run.values() for doc in scores)):
+        if not id_ or id_.split() != [id_]:
+            raise InputError(
+                f"id {id_!r}",
+                expected="no white space in it, since a TREC line is split there",
+                fix="Write the run as JSON, or rename the id.",
+                where=path,
+            )
+    lines = (
+        f"{query} Q0 {doc} {rank} {float(run[query][doc])!r} {tag}\n"
+        for query in run
+        for rank, doc in enumerate(ranking(run[query]), start=1)
+    )
+    with replacing(path) as temporary:
+        opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+        with opener(temporary, "wt", encoding="utf-8") as file:
+            file.writelines(lines)
+
+
+def ranking(scores: dict[str, float]) -> list[str]:
+    """Return the documents of one query, best first; equal scores by id."""
+    return sorted(scores, key=lambda doc: (-scores[doc], doc))
+
+
+def cut(run: Run, depth: int) -> Run:
+    """Return the run with the best `depth` documents of every query."""
+    return {query: {d: s[d] for d in ranking(s)[:depth]} for query, s in run.items()}
+
+
+def _read_trec(path: Path) -> Run:
+    run: Run = {}
+    for number, line in read_lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != len(COLUMNS):
+            raise InputError(
+                f"{len(fields)} columns",
+                expected=f"six: {', '.join(COLUMNS)}",
+                fix="Write one result per line, split at white space; ids hold none.",
+                where=Location(path, number),
+            )
+        query, _, doc, _, raw, _ = fields
+        score = _score(raw, Location(path, number, "score"))
+        _put(run, query, doc, score, Location(path, number))
+    return run
+
+
+def _read_json(path: Path) -> Run:
+    text = "".join(line for _, line in read_lines(path))
+    try:
+        content = json.loads(text, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected="{query: {document: score}}",
+            fix="Mend the file; a TREC run must not be named .json.",
+            where=path,
+        ) from error
+    run: Run = {}
+    for query, documents in _pairs(content, path, "the file"):
+        if query in run:
+            raise InputError(
+                f"query {query!r} is given twice",
+                expected="one object per query",
+                fix="Remove one of the two.",
+                where=Location(path, field=query),
+            )
+        run[query] = {}
+        for doc, raw in _pairs(documents, path, query):
+            where = Location(path, field=f"{query}.{doc}")
+            _put(run, query, doc, _score(raw, where), where)
+    return run
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object as its pairs, so that a name that stands twice is seen."""
+
+
+def _pairs(value: Any, path: Path, what: str) -> Sequence[tuple[str, Any]]:
+    if isinstance(value, _Pairs):
+        return value
+    raise InputError(
+        f"{type(value).__name__} instead of an object",
+        expected="{query: {document: score}}",
+        fix="Write one object per query, document id to score.",
+        where=Location(path, field=what),
+    )
+
+
+def _score(raw: Any, where: Location) -> float:
+    try:
+        score = math.nan if isinstance(raw, bool) else float(raw)
+    except (TypeError, ValueError, OverflowError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise InputError(
+            f"{raw!r}",
+            expected="a finite number",
+            fix="Leave out what has no score: a result without one has no rank.",
+            where=where,
+        )
+    return score
+
+
+def _put(run: Run, query: str, doc: str, score: float, where: Location) -> None:
+    documents = run.setdefault(query, {})
+    if doc in documents:
+        raise InputError(
+            f"document {doc!r} is given twice for query {query!r}",
+            expected="each document once per query",
+            fix="Keep the line with the better score (one view of a document is one result).",
+            where=where,
+        )
+    documents[doc] = score

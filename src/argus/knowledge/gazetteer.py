@@ -1,0 +1,241 @@
+"""Mentions by exact name: an automaton over the titles and aliases of a reference knowledge base.
+
+The offline default of the diagnosis (ARGUS §5.1): it needs no model, and what it finds is linked.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from argus.data.provenance import content_hash
+from argus.data.types import Document, Span
+from argus.errors import InputError
+from argus.knowledge.names import is_common_word, lower_case_words, without_parenthesis
+from argus.knowledge.spotting import (
+    Mention,
+    is_whole_word,
+    leftmost_longest,
+    without_surrogates,
+)
+
+ALIASES = "aliases"
+ALIAS_SEPARATOR = "|"
+_UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")
+_PIECES = re.compile(r"\s+|\S")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GazetteerConfig:
+    """Which names count, and how they are compared.
+
+    min_length: names of fewer characters are left out. common_words: keep one-word names that also
+    occur in lower case in the texts; by default they are left out, because "It" or "Jaws" at the
+    beginning of a sentence is rarely the film.
+    """
+
+    ignore_case: bool = False
+    min_length: int = 3
+    common_words: bool = False
+
+    def __post_init__(self) -> None:
+        if self.min_length < 1:
+            raise InputError(
+                f"min_length {self.min_length}",
+                expected="a number of characters from 1",
+                fix="Leave it out for the default.",
+            )
+
+
+@dataclass(frozen=True)
+class Gazetteer:
+    """Finds whole-word occurrences of names, leftmost and longest first, none overlapping.
+
+    names: name (not empty) to the ids that bear it; left_out: how many names were not taken, by
+    reason. A name is looked for in its composed and in its decomposed Unicode form (NFC, NFD) in
+    texts as they are, which may be in either; compatibility forms ("ﬁ" for "fi") differ, unless
+    `ignore_case` folds them, as Unicode's full case-folding does. Runs of white space are one
+    space. Spans always refer to the text as given.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    ignore_case: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_documents(
+        cls,
+        documents: Sequence[Document],
+        config: GazetteerConfig | None = None,
+        *,
+        texts: Iterable[str] = (),
+    ) -> Gazetteer:
+        """Take titles, titles less a final parenthesis, and `metadata["aliases"]` as names.
+
+        Aliases are a list of strings, or one string with "|" between them. texts: what will be
+        searched; its lower-case words, with those of the documents, are the common ones. Raises
+        InputError when no document has a title or alias, or no name is left.
+        """
+        config = config or GazetteerConfig()
+        named = _names_of(documents)
+        if not named:
+            raise InputError(
+                f"none of {len(documents):,} documents of the knowledge base has a title",
+                expected="names in the field `title`, or aliases in `metadata.aliases`",
+                fix="Name the column that holds the titles, or take another knowledge base.",
+            )
+        common = set[str]()
+        if not config.common_words:
+            common = lower_case_words(chain((d.text for d in documents), texts))
+        names: dict[str, tuple[str, ...]] = {}
+        left_out: Counter[str] = Counter()
+        for name, ids in named.items():
+            if reason := _why_not(name, config, common):
+                left_out[reason] += 1
+            else:
+                names[name] = tuple(ids)
+        if not names:
+            counts = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
+            raise InputError(
+                f"no name of the knowledge base is left ({counts})",
+                expected="titles that tell entities from common words",
+                fix="Lower min_length, or keep common words.",
+            )
+        return cls(names, config.ignore_case, dict(left_out))
+
+    @cached_property
+    def name(self) -> str:
+        """Number of names, how they are compared, and a digest of names and ids."""
+        case = "ignored" if self.ignore_case else "exact"
+        parts = (part for name, ids in sorted(self.names.items()) for part in (name, *ids, ""))
+        digest = content_hash(*parts, size=6).hex()
+        return f"gazetteer names={len(self.names)} case={case} digest={digest}"
+
+    def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
+        """Yield the mentions of each text, with the ids that bear the name."""
+        for text in texts:
+            yield self._find(text)
+
+    def _find(self, text: str) -> list[Mention]:
+        automaton, entity_ids = self._automaton
+        if not text or not entity_ids:
+            return []
+        folded = _fold(text, ignore_case=self.ignore_case)
+        # On one thread: the search lets others run meanwhile, but it is a small part of the time.
+        found = automaton.find_matches_as_indexes(folded.text, overlapping=True)
+        whole = (
+            (pattern, *place)
+            for pattern, start, end in found
+            if (place := folded.place(start, end)) and is_whole_word(text, *place)
+        )
+        return [
+            Mention(text[start:end], Span(start, end), entity_ids[pattern])
+            for pattern, start, end in leftmost_longest(whole)
+        ]
+
+    @cached_property
+    def _automaton(self) -> tuple[Any, list[tuple[str, ...]]]:
+        """The automaton over folded names, and the ids of each of its patterns."""
+        import ahocorasick_rs
+
+        patterns: dict[str, tuple[str, ...]] = {}
+        for name, ids in self.names.items():
+            for form in _forms(name, ignore_case=self.ignore_case):
+                known = patterns.get(form)
+                patterns[form] = tuple(dict.fromkeys((*known, *ids))) if known else ids
+        if not patterns:
+            return None, []
+        automaton = ahocorasick_rs.AhoCorasick(
+            list(patterns),
+            store_patterns=False,
+            # Built in half the time of the default; searching 400,000 passages would win it back.
+            implementation=ahocorasick_rs.Implementation.NoncontiguousNFA,
+        )
+        return automaton, list(patterns.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """A text as it is searched; `starts` and `ends` lead back to the original, None: the same.
+
+    `starts[i]` is the place of an original piece whose folded form begins at i, `ends[i]` the end
+    of one whose folded form ends at i; -1 inside a form.
+    """
+
+    text: str
+    starts: Sequence[int] | None = None
+    ends: Sequence[int] | None = None
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the original place; None for a match of half a character, as of "s" in "ß"."""
+        if self.starts is None or self.ends is None:
+            return start, end
+        place = self.starts[start], self.ends[end]
+        return None if -1 in place else place
+
+
+def _fold(text: str, *, ignore_case: bool) -> _Folded:
+    text = without_surrogates(text)
+    plain = text.casefold() if ignore_case else text
+    if len(plain) == len(text) and not _UNEVEN_SPACE.search(plain):
+        return _Folded(plain)
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends = [-1]
+    for match in _PIECES.finditer(text):
+        piece = match[0].casefold() if ignore_case else match[0]
+        piece = " " if piece.isspace() else piece
+        pieces.append(piece)
+        inside = [-1] * (len(piece) - 1)
+        starts += [match.start(), *inside]
+        ends += [*inside, match.end()]
+    return _Folded("".join(pieces), starts, ends)
+
+
+def _forms(name: str, *, ignore_case: bool) -> list[str]:
+    """Return what to look for: the name composed and decomposed, folded as texts are."""
+    if name.isascii():
+        return [name.casefold() if ignore_case else name]
+    forms = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))
+    return list(dict.fromkeys(_fold(form, ignore_case=ignore_case).text for form in forms))
+
+
+def _names_of(documents: Sequence[Document]) -> dict[str, list[str]]:
+    """Return every name, white space made even, and the ids that bear it, in document order."""
+    named: dict[str, list[str]] = {}
+    for document in documents:
+        given = (document.title, without_parenthesis(document.title), *_aliases(document))
+        for name in dict.fromkeys(" ".join(text.split()) for text in given):
+            if name:
+                named.setdefault(name, []).append(document.id)
+    return named
+
+
+def _aliases(document: Document) -> Sequence[str]:
+    aliases = document.metadata.get(ALIASES) or ()
+    if isinstance(aliases, str):
+        return aliases.split(ALIAS_SEPARATOR)
+    if isinstance(aliases, list | tuple) and all(isinstance(alias, str) for alias in aliases):
+        return aliases
+    raise InputError(
+        f"aliases {str(aliases)[:60]!r} of document {document.id!r}",
+        expected=f"a list of strings, or one string with {ALIAS_SEPARATOR!r} between names",
+        fix="Mend the field `metadata.aliases`.",
+    )
+
+
+def _why_not(name: str, config: GazetteerConfig, common: set[str]) -> str:
+    """Return why a name is left out, "" when it is taken."""
+    if not any(c.isalnum() for c in name) or without_surrogates(name) != name:
+        return "without a letter or digit"
+    if len(name) < config.min_length:
+        return "too short"
+    if is_common_word(name, common):
+        return "common words"
+    return ""

@@ -1,0 +1,268 @@
+"""Mentions by a token classifier of `transformers`: the paper's way (ARGUS §5.1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.data.provenance import file_hash
+from argus.data.types import Span
+from argus.errors import InputError
+from argus.knowledge.spotting import Mention, is_inside_word, leftmost_longest, without_surrogates
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, TokenClassificationPipeline
+
+DEFAULT_MODEL = "dslim/bert-base-NER"
+OUTSIDE = "O"
+NO_LIMIT_WINDOW = 512  # for a model that names no longest input
+BLOCK_BATCHES = 16  # texts are sorted by length within this many batches
+
+
+class TokenClassifier:
+    """Finds mentions with a named-entity model; it names no entity ids.
+
+    A word takes the tag of its first token (aggregation "first"): such models are trained on first
+    tokens only, so what they say of the rest of a word is undefined, and a name would break where
+    it is cut into pieces. What a word is, is told from the text, the same for every tokenizer.
+    Texts longer than the window are read in windows that overlap by a quarter, to the end.
+    """
+
+    def __init__(
+        self,
+        model: str | Path = DEFAULT_MODEL,
+        device: str | None = None,
+        batch_size: int = 16,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        """Load a model.
+
+        model: a name on the hub, or a folder. device: "cpu", "cuda", ...; None takes a GPU when
+        there is one. batch_size: windows per forward pass. labels: kinds of entity to keep, as in
+        ("PER", "LOC"); None keeps all. Raises InputError for a model that cannot be loaded or does
+        not tag tokens, a label that it does not have, and a device that is not there.
+        """
+        if batch_size < 1:
+            raise InputError(
+                f"batch_size {batch_size}", expected="a number from 1", fix="Leave it out."
+            )
+        network, tokenizer = _load(str(model))
+        self.batch_size = batch_size
+        self.labels = _check_labels(str(model), network, labels)
+        self._window = tokenizer.model_max_length = _window(network, tokenizer)
+        self._pipeline = _pipeline(network, tokenizer, device)
+        self._model = str(model)
+
+    @property
+    def window(self) -> int:
+        """Tokens that the model reads at once, special tokens included."""
+        return self._window
+
+    @property
+    def name(self) -> str:
+        """Model, revision, kinds of entity kept, window."""
+        path = Path(self._model)
+        name = path.resolve().name if path.is_dir() else self._model
+        return (
+            f"ner:{name}@{_revision(path, self._pipeline.model)} labels={','.join(self.labels)} "
+            f"aggregation=first window={self.window}"
+        )
+
+    def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
+        """Yield the mentions of each text; exact spans, no white space at their ends."""
+        block = self.batch_size * BLOCK_BATCHES
+        for start in range(0, len(texts), block):
+            yield from self._find(texts[start : start + block])
+
+    def _find(self, texts: Sequence[str]) -> list[list[Mention]]:
+        order = [i for i, text in enumerate(texts) if text.strip()]
+        order.sort(key=lambda i: -len(texts[i]))
+        readable = [without_surrogates(texts[i]) for i in order]
+        found: list[list[Mention]] = [[] for _ in texts]
+        if readable:
+            tagged = self._pipeline(readable, batch_size=self.batch_size)
+            for i, entities in zip(order, tagged, strict=True):
+                found[i] = _mentions(texts[i], self._places(entities))
+        return found
+
+    def _places(self, entities: Any) -> list[tuple[int, int]]:
+        return [(e["start"], e["end"]) for e in entities if e["entity_group"] in self.labels]
+
+
+def _mentions(text: str, places: Sequence[tuple[int, int]]) -> list[Mention]:
+    """Return mentions of whole words, without white space at their ends.
+
+    A window may begin or end inside a word, some tokenizers count white space in.
+    """
+    whole = []
+    for start, end in places:
+        while start < end and text[start].isspace():
+            start += 1
+        while start < end and text[end - 1].isspace():
+            end -= 1
+        while start < end and is_inside_word(text, start):
+            start -= 1
+        while start < end and is_inside_word(text, end):
+            end += 1
+        if start < end:
+            whole.append((None, start, end))
+    return [Mention(text[start:end], Span(start, end)) for _, start, end in leftmost_longest(whole)]
+
+
+def _load(model: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    from safetensors import SafetensorError
+    from transformers import AutoModelForTokenClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+    def load(*, local_only: bool) -> tuple[Any, Any]:
+        network, report = AutoModelForTokenClassification.from_pretrained(
+            model, local_files_only=local_only, output_loading_info=True
+        )
+        if report["missing_keys"]:
+            raise _not_a_tagger(model, f"weights {sorted(report['missing_keys'])[0]!r} are missing")
+        return network, AutoTokenizer.from_pretrained(model, local_files_only=local_only)
+
+    failures = (OSError, ValueError, KeyError, SafetensorError)
+    try:
+        return load(local_only=True)
+    except failures as missing:
+        if Path(model).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
+            raise _not_found(model, missing) from missing
+    try:
+        return load(local_only=False)
+    except failures as error:
+        raise _not_found(model, error) from error
+
+
+def _check_labels(
+    model: str, network: PreTrainedModel, labels: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the kinds of entity to keep, in order."""
+    tags = (network.config.id2label or {}).values()
+    if OUTSIDE not in tags:
+        raise _not_a_tagger(model, f"its tags are {', '.join(sorted(tags)[:5])}")
+    known = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
+    unknown = sorted(set(labels or ()) - known)
+    if unknown or (labels is not None and not labels):
+        raise InputError(
+            f"labels {unknown} for the model {model!r}",
+            expected=f"some of {', '.join(sorted(known))}",
+            fix="Mend them, or leave them out to keep all.",
+        )
+    return tuple(sorted(known if labels is None else set(labels)))
+
+
+def _pipeline(
+    network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, device: str | None
+) -> TokenClassificationPipeline:
+    import torch
+
+    if not tokenizer.is_fast:
+        raise InputError(
+            f"the tokenizer of {network.config.name_or_path!r} tells no character offsets",
+            expected="a model with a fast tokenizer (tokenizer.json)",
+            fix="Save it once with AutoTokenizer.from_pretrained(...).save_pretrained(...).",
+        )
+    if tokenizer.pad_token is None:  # batches are padded; padding is masked, so any token does
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        network.to(device)  # type: ignore[arg-type]
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InputError(
+            f"{device!r} is no device of this machine",
+            expected='"cpu", or "cuda" where torch finds a GPU',
+            fix="Leave it out to have one chosen.",
+        ) from error
+    return _pipeline_class()(
+        model=network,
+        tokenizer=tokenizer,
+        device=torch.device(device),
+        aggregation_strategy="first",
+        stride=tokenizer.model_max_length // 4,
+    )
+
+
+def _pipeline_class() -> type[TokenClassificationPipeline]:
+    """Return transformers' pipeline with words told from the text.
+
+    Its own rule trusts "##" of WordPiece, and elsewhere takes everything between two spaces as one
+    word: with byte-level or SentencePiece tokenizers "(Paris" would take the tag of "(".
+    """
+    from transformers import TokenClassificationPipeline
+    from transformers.pipelines.token_classification import AggregationStrategy
+
+    class WordPipeline(TokenClassificationPipeline):
+        def gather_pre_entities(  # type: ignore[no-untyped-def]
+            self, sentence, input_ids, scores, offset_mapping, special_tokens_mask,
+            aggregation_strategy, word_ids=None, word_to_chars_map=None,
+        ):  # fmt: skip
+            tokens = super().gather_pre_entities(
+                sentence, input_ids, scores, offset_mapping, special_tokens_mask,
+                AggregationStrategy.NONE, word_ids, word_to_chars_map,
+            )  # fmt: skip
+            return list(_mark_words(sentence, tokens))
+
+    return WordPipeline
+
+
+def _mark_words(sentence: str, tokens: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the tokens that are not white space, each told whether it continues a word.
+
+    Where a space is a token of its own it is the first of the word behind it, also in training.
+    """
+    space, end = None, 0
+    for token in tokens:
+        surface = sentence[token["start"] : token["end"]]
+        if not surface.strip():
+            space = token if surface in ("", " ") else None
+            continue
+        overlaps = token["start"] < end  # several tokens of one character
+        token["is_subword"] = overlaps or is_inside_word(sentence, token["start"])
+        yield token if space is None else {**token, "scores": space["scores"]}
+        space, end = None, max(end, token["end"])
+
+
+def _window(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
+    """Return the tokens that both tokenizer and model allow.
+
+    Models of RoBERTa's kind number positions from behind the padding index and read that many
+    fewer than their table of positions is long.
+    """
+    limit = int(getattr(network.config, "max_position_embeddings", 0) or NO_LIMIT_WINDOW)
+    for module_name, module in network.named_modules():
+        if module_name.endswith("position_embeddings"):
+            padding = getattr(module, "padding_idx", None)
+            limit -= 0 if padding is None else padding + 1
+    return min(int(tokenizer.model_max_length), limit)
+
+
+def _revision(folder: Path, network: PreTrainedModel) -> str:
+    """Return the hub's commit, or a digest of the weights in a folder."""
+    weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+    commit = getattr(network.config, "_commit_hash", None)
+    return "+".join(file_hash(file)[:12] for file in weights) or (commit or "unknown")[:12]
+
+
+def _not_a_tagger(model: str, reason: str) -> InputError:
+    return InputError(
+        f"{model!r} is not a trained token classifier: {reason}",
+        expected=f"a model that tags tokens as B-..., I-... and {OUTSIDE}",
+        fix=f"Take one that was trained for named entities, such as {DEFAULT_MODEL}.",
+    )
+
+
+def _not_found(model: str, error: Exception) -> InputError:
+    reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+    return InputError(
+        f"the named-entity model {model!r} could not be loaded ({reason})",
+        expected="a folder that save_pretrained wrote, a cached model, or one on a reachable hub",
+        fix=(
+            f"Fetch it where there is network with `hf download {model}` and give the folder, "
+            "or use the gazetteer, which needs titles of a knowledge base and no model."
+        ),
+    )

@@ -1,0 +1,83 @@
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.data.runs import cut, ranking, read_run, write_run
+from argus.errors import InputError
+
+ids = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
+runs = st.dictionaries(
+    ids,
+    st.dictionaries(ids, st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(runs)
+def test_a_written_run_is_read_back_to_the_last_bit(tmp_path_factory, run):
+    path = tmp_path_factory.mktemp("runs") / "run.trec"
+    write_run(path, run)
+    assert read_run(path) == run
+
+
+def test_gzipped_and_json_runs_are_read(tmp_path):
+    run = {"q1": {"d1": 1.5, "d2": 0.5}}
+    write_run(tmp_path / "run.trec.gz", run)
+    with gzip.open(tmp_path / "run.trec.gz", "rt") as file:
+        assert file.read() == "q1 Q0 d1 1 1.5 argus\nq1 Q0 d2 2 0.5 argus\n"
+    assert read_run(tmp_path / "run.trec.gz") == run
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    assert read_run(tmp_path / "run.json") == run
+
+
+def test_scores_decide_and_ties_break_by_id(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("q\tQ0\tb\t1\t2\tx\n\nq Q0 a 2 2 x\nq Q0 c 3 9 x\n")
+    run = read_run(path)
+    assert ranking(run["q"]) == ["c", "a", "b"]
+    assert cut(run, 2) == {"q": {"c": 9.0, "a": 2.0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("r.trec", "q Q0 d 1 0.5\n", "line 1: 5 columns; expected six: query id, Q0, document id"),
+        ("r.trec", "q Q0 d 1 1 x\nq Q0 e 2 nan x\n", "line 2, field 'score': 'nan'; expected a fi"),
+        ("r.trec", "q Q0 d 1 inf x\n", "'inf'; expected a finite number"),
+        ("r.trec", "q Q0 d 1 high x\n", "'high'; expected a finite number"),
+        ("r.trec", "q Q0 d 1 1 x\nq Q0 d 2 2 x\n", "line 2: document 'd' is given twice for query"),
+        ("r.trec", "\n", "no result in it"),
+        ("r.json", "{}", "no result in it"),
+        ("r.json", '{"q": {}}', "no result in it"),
+        ("r.json", "[1]", "field 'the file': list instead of an object"),
+        ("r.json", '{"q": ["d"]}', "field 'q': list instead of an object"),
+        ("r.json", '{"q": {"d": NaN}}', "field 'q.d': nan; expected a finite number"),
+        ("r.json", '{"q": {"d": true}}', "True; expected a finite number"),
+        ("r.json", '{"q": {"d": 1, "d": 2}}', "document 'd' is given twice for query 'q'"),
+        ("r.json", '{"q": {"d": 1}, "q": {}}', "query 'q' is given twice"),
+        ("r.json", '{"q": ', "broken JSON"),
+    ],
+)
+def test_a_broken_run_names_file_line_and_field(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(InputError) as raised:
+        read_run(path)
+    assert str(raised.value).startswith(str(path)) and message in str(raised.value)
+
+
+def test_a_missing_run_and_a_folder_are_named(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_run(tmp_path / "none")
+    with pytest.raises(InputError, match="is a folder"):
+        read_run(tmp_path)
+
+
+def test_ids_that_a_line_cannot_hold_are_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(InputError, match="'two words'; expected no white space"):
+        write_run(tmp_path / "run", {"q": {"two words": 1.0}})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from argus.data import read_corpus
+from argus.knowledge.capitals import CapitalisedNames
+
+
+def surfaces(text: str, *others: str) -> list[str]:
+    mentions = next(CapitalisedNames().find([text, *others]))
+    assert [text[m.span.start : m.span.end] for m in mentions] == [m.surface for m in mentions]
+    return [m.surface for m in mentions]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("born in New York by train", ["New York"]),
+        ("he met Ludwig van Beethoven there", ["Ludwig van Beethoven"]),
+        ("the Prime Minister of the United Kingdom left", ["Prime Minister of the United Kingdom"]),
+        ("by J. R. R. Tolkien and others", ["J. R. R. Tolkien"]),
+        ("the U.S. Congress met", ["U.S. Congress"]),
+        ("on Apollo 11 they flew", ["Apollo 11"]),
+        ("with Hale-Bopp's tail", ["Hale-Bopp"]),
+        ("for Procter and Gamble it", ["Procter and Gamble"]),
+        ("saw Mike Connors and Robert Redford act", ["Mike Connors", "Robert Redford"]),
+        ("from London, Paris and Oslo", ["London", "Paris and Oslo"]),
+        ("by Émile\nZola, of Évry", ["Émile Zola".replace(" ", "\n"), "Évry"]),
+        ("on 23 March 2017, a Monday", []),
+        ("yes, I think I'm right", []),
+        ("the end of", []),
+        ("東京 is far", []),
+        ("", []),
+        (" \n", []),
+    ],
+)
+def test_runs_of_capitalised_words_with_connectors_inside_are_names(
+    text: str, names: list[str]
+) -> None:
+    assert surfaces(text) == names
+
+
+def test_a_first_word_alone_counts_when_the_texts_never_have_it_in_lower_case() -> None:
+    assert surfaces("Rain fell. Cremona slept.", "the rain") == ["Cremona"]
+    assert surfaces("Rain fell.") == ["Rain"]
+    assert surfaces("He saw Rain.", "the rain") == ["Rain"]
+
+
+def test_a_first_function_word_is_not_part_of_a_name() -> None:
+    assert surfaces("In London he lived. The Bank of England paid.") == [
+        "London", "Bank of England",
+    ]  # fmt: skip
+    assert surfaces("Yes. At Abraham Park.") == ["Yes", "Abraham Park"]
+
+
+def test_most_titles_that_begin_a_wiki2_passage_are_found_whole(shared) -> None:
+    documents = [d for d in read_corpus(shared("wiki2")) if d.text.startswith(f"{d.title}(")]
+    found = CapitalisedNames().find([d.text for d in documents])
+    whole = [
+        bool(mentions) and mentions[0].surface == document.title
+        for document, mentions in zip(documents, found, strict=True)
+    ]
+    assert len(whole) > 1000
+    assert sum(whole) / len(whole) > 0.8, "0.831 when this was written"
+
+
+def test_places_of_implicit_questions_are_found(shared) -> None:
+    documents = read_corpus(shared("impliret_wknow_multi"))[:3]
+    found = [{m.surface for m in ms} for ms in CapitalisedNames().find([d.text for d in documents])]
+    assert {"Dante", "Church of St Michael the Archangel", "Aldershot"} <= found[0]
+    assert {"Alejandro", "Soyu Stadium"} <= found[1]
+    assert {"Jin", "Cinemagic Bacaxá"} <= found[2]
