@@ -19,9 +19,8 @@ from argus.reports.sections import MAX_ROWS, SECTIONS
 def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
 
-    Shows the jobs of summary.json that have a section in argus.reports.sections. Raises InputError
-    when
-    there is nothing to report.
+    Shows the jobs of summary.json that have a section in argus.reports.sections. Raises
+    InputError when there is nothing to report.
     """
     folder = Path(folder)
     summary_file, manifest_file = folder / "summary.json", folder / "manifest.json"

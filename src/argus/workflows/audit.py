@@ -12,7 +12,16 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, check_device, embed
+from argus.encoders import (
+    DEFAULT_MODEL,
+    EmbeddingStore,
+    Encoder,
+    EncoderConfig,
+    Item,
+    Role,
+    check_device,
+    embed,
+)
 from argus.errors import InputError
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, load_knowledge
 from argus.reports import write_report
@@ -147,7 +156,7 @@ def audit_knowledge(
     graph = base.relations.restrict(has_text)
     _check_pool(graph, config)
     config = replace(config, device=check_device(config.device))
-    items = _items(base, config.pooling)
+    items = entity_items(base, config.pooling)
     sample = [item.text for item in items]
     with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
         with record.timed("embedding"):
@@ -155,13 +164,15 @@ def audit_knowledge(
             whole = [item.text for item in items if item.role is Role.DOCUMENT]
             facts = {"text_window": texts_cut(model, whole), "pooling": _pooling(model, config)}
         measured = np.flatnonzero(has_text)[embedded.ok]  # restricted graph -> base
+        keys = [item.key for item, ok in zip(items, embedded.ok, strict=True) if ok]
+        record.encoder |= {"store": _store_of(folder, opened), "dim": model.dim}
         graph = graph.restrict(embedded.ok)
         with record.timed("ranking"):
             ranks = ranks_in_parts(
                 embedded.vectors, graph, folder, config, config.reservoir_for(graph.n)
             )
         with record.timed("scoring"):
-            found = Findings(base, measured, embedded, graph, ranks, config)
+            found = Findings(base, measured, keys, embedded, graph, ranks, config)
             table, summary = found.table(), found.summary() | facts
         ids = [base.entities[i].id for i in measured]
         summary["relations_from"] = record.config.get("relations")
@@ -170,6 +181,12 @@ def audit_knowledge(
         folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
         remove_parts(folder)
     return AuditResult(folder.path, write_report(folder.path), summary, table, ranks, ids)
+
+
+def _store_of(folder: ArtifactFolder, store: EmbeddingStore) -> str:
+    """Return where the vectors are: relative inside the folder, which may move with its store."""
+    path, home = store.path.resolve(), folder.path.resolve()
+    return str(path.relative_to(home) if path.is_relative_to(home) else path)
 
 
 def _pooling(model: Encoder, config: AuditConfig) -> str:
@@ -205,8 +222,11 @@ def _check_pool(graph: RelationGraph, config: AuditConfig) -> None:
         )
 
 
-def _items(base: KnowledgeBase, pooling: str) -> list[Item]:
-    """Ground every label in its paragraph and say what to embed (ARGUS §B.1, §B.4)."""
+def entity_items(base: KnowledgeBase, pooling: str) -> list[Item]:
+    """Ground every label in its paragraph and say what to embed (ARGUS §B.1, §B.4).
+
+    One item per entity that has a paragraph, in the order of `base`; pooling as in AuditConfig.
+    """
     items = []
     for entity, usable in zip(base.entities, base.has_text, strict=True):
         if not usable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ class Findings:
     base: KnowledgeBase
     measured: npt.NDArray[np.int64]
     """Position in `base` of each entity that has a vector."""
+    keys: Sequence[bytes]
+    """Key in the store of each entity that has a vector."""
     embedded: Embedded
     graph: RelationGraph
     ranks: PairRanks
@@ -90,6 +93,7 @@ class Findings:
         related[self.measured] = headline.related
         bands = dict(zip(self.measured.tolist(), self.bands.tolist(), strict=True))
         outranked = self._displaced_by()
+        vectors = dict(zip(self.measured.tolist(), self.keys, strict=True))
         points = np.full((self.graph.n, 2), np.nan)
         if self.projection is not None:
             points[headline.measured] = self.projection.points
@@ -103,6 +107,10 @@ class Findings:
             "state": states.tolist(),
             "band": [bands.get(i) or None for i in range(len(entities))],
             "reason": reasons,
+            "vector": pa.array(
+                [vectors[i].hex() if i in vectors else None for i in range(len(entities))],
+                pa.string(),
+            ),
             "displaced_by": pa.array([outranked.get(i) for i in range(len(entities))], pa.string()),
             "x": self._spread(points[:, 0]),
             "y": self._spread(points[:, 1]),

@@ -6,13 +6,17 @@ tables, and a template `assets/sections/NAME.html.j2` that lays them out.
 
 from __future__ import annotations
 
-from argus.reports.sections import audit, exposure, questions
+from argus.reports.sections import audit, comparison, evaluation, exposure, probe, questions
 from argus.reports.sections.base import MAX_ROWS, Build, Section
 
 SECTIONS: dict[str, tuple[str, Build]] = {
     "audit": ("Entities", audit.section),
     "exposure": ("Documents", exposure.section),
+    "probe": ("Probe", probe.section),
+    "prediction": ("Predicted", probe.prediction_section),
     "questions": ("Questions", questions.section),
+    "evaluation": ("Judged questions", evaluation.section),
+    "comparison": ("Gained and lost", comparison.section),
 }
 """Name to heading in the page's navigation and builder."""
 

@@ -1,0 +1,170 @@
+"""`argus probe fit` and `argus probe predict`: RPS from an entity's vector alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+
+app = typer.Typer(
+    name="probe",
+    help="Predict which entities will not come back, before anything is indexed.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def fit(
+    audit: Annotated[Path, typer.Option("--audit", help="Folder that argus audit wrote.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the results; default: the audit's.")
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full/--quick", help="The paper's grid (hours), or a small one (minutes)."),
+    ] = False,
+    families: Annotated[
+        str, typer.Option("--families", help="Some of ridge,xgboost,mlp, separated by commas.")
+    ] = "ridge,xgboost,mlp",
+    seed: o.Seed = 0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh/--resume", help="Forget the trials of earlier runs first.")
+    ] = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Fit probes to an audit, choose by validation error, report on held-out entities.
+
+    Writes probe/ (the probe, and trials.jsonl as trials finish), trials.parquet,
+    predictions.parquet, summary.json, manifest.json and report.html. A run that was stopped goes
+    on where it was.
+    """
+    from argus.workflows.probe import ProbeConfig, fit_probe
+
+    names = tuple(name.strip() for name in families.split(",") if name.strip())
+    settings = ProbeConfig(families=names, full=full, seed=seed)
+    result = fit_probe(audit, out=out, config=settings, fresh=fresh)
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_fit(result.summary)
+        typer.echo(f"probe: {result.folder / 'probe'}\nreport: {result.report}")
+
+
+@app.command()
+def predict(
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
+    ] = None,
+    entities: Annotated[
+        Path | None,
+        typer.Option(
+            "--entities", help="File of id, label, paragraph (or doc_id); default: every document."
+        ),
+    ] = None,
+    probe: Annotated[
+        Path | None,
+        typer.Option("--probe", help="Folder of a fit; default: what ships for the encoder."),
+    ] = None,
+    out: o.Out = Path("argus-out"),
+    encoder: o.EncoderName = "all-MiniLM-L6-v2",
+    pooling: Annotated[
+        str, typer.Option("--pooling", help="span or sentence, where no --probe says it.")
+    ] = "span",
+    base_url: o.BaseUrl = "https://api.openai.com/v1",
+    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
+    precision: o.Precision = "auto",
+    device: o.Device = None,
+    batch: o.BatchSize = 64,
+    concurrency: o.Concurrency = 4,
+    store: o.Store = None,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    text_field: o.TextField = None,
+    coerce_ids: o.CoerceIds = False,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Predict the RPS of entities from their vectors; needs no relations and no index.
+
+    Writes predicted.parquet and .csv, summary.json, manifest.json and report.html. Where an entity
+    is unlike all that the probe was trained on it abstains and says so.
+    """
+    from argus.data import FieldNames
+    from argus.encoders import EncoderConfig
+    from argus.knowledge import KnowledgeSource
+    from argus.workflows.probe_predict import predict_rps
+
+    result = predict_rps(
+        corpus,
+        out=out,
+        probe=probe,
+        pooling=pooling,
+        source=KnowledgeSource(
+            entities=entities, fields=FieldNames(id_field, title_field, text_field, coerce_ids)
+        ),
+        encoder=EncoderConfig(
+            model=encoder, precision=precision, device=device, base_url=base_url,
+            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
+        ),
+        store=store,
+        limit=limit,
+        fresh=fresh,
+    )  # fmt: skip
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_prediction(result.summary)
+        typer.echo(f"report: {result.report}")
+
+
+COLUMNS = {
+    "rmse": "RMSE", "mae": "MAE", "pearson": "Pearson", "spearman": "Spearman",
+    "macro_f1": "macro-F1", "macro_recall": "macro-R", "macro_precision": "macro-P",
+    "weighted_precision": "weigh.-P", "weighted_f1": "weigh.-F1", "accuracy": "accuracy",
+}  # fmt: skip
+"""The measures of ARGUS Tables 1 and 3 and how they are headed."""
+
+
+def print_fit(summary: dict[str, Any]) -> None:
+    """Print the table of the fit and its headline."""
+    typer.echo(f"{'':<9}" + "".join(f"{heading:>10}" for heading in COLUMNS.values()))
+    for row in summary["table"]:
+        cells = (row["test"][name] for name in COLUMNS)
+        text = "".join(f"{'–' if cell is None else format(cell, '.3f'):>10}" for cell in cells)
+        typer.echo(f"{row['family']:<9}{text}")
+    counts, ceiling = summary["entities"], summary["ceiling"]
+    reach = ceiling["max_pearson"]
+    typer.echo(
+        f"chosen by validation RMSE: {summary['family']} of {summary['trials']} settings; measured "
+        f"on {counts['test']:,} entities that none of them saw, {counts['abstained_on_test']:,} of "
+        "them beyond its region"
+    )
+    typer.echo(
+        f"labels of few related entities (median {ceiling['related_median']:.0f}) are noisy: no "
+        f"probe can be expected below RMSE {ceiling['noise_rmse']:.3f}"
+        + (f" or above Pearson {reach:.3f}" if reach is not None else "")
+    )
+
+
+def print_prediction(summary: dict[str, Any]) -> None:
+    """Print the headline of a prediction."""
+    counts = summary["entities"]
+    if summary["mean_rps"] is not None:
+        typer.echo(
+            f"predicted RPS at k={summary['k']}, N={summary['pool']}: mean "
+            f"{summary['mean_rps']:.3f}; {summary['below_tau']:,} of {counts['predicted']:,} "
+            f"entities below {summary['tau']} (high risk)"
+        )
+    typer.echo(
+        f"entities: {counts['predicted']:,} predicted, {counts['abstained']:,} abstained (unlike "
+        f"the training entities), {counts['failed']:,} failed, {counts['not applicable']:,} not "
+        "applicable"
+    )

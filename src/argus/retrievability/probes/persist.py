@@ -1,0 +1,147 @@
+"""A probe on disk, without pickle: `probe.json`, and its numbers in files that hold only numbers.
+
+`model.safetensors` (ridge, MLP) or `model.ubj` (XGBoost), and `domain.safetensors`. probe.json has
+their SHA-256 and the format's version, and is written last: a folder that has it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.artifacts import replacing
+from argus.data.provenance import file_hash
+from argus.errors import InputError
+from argus.retrievability.probes.domain import Domain
+from argus.retrievability.probes.models import LinearModel, MlpModel, Model, TreeModel
+from argus.retrievability.probes.probe import Probe
+
+FORMAT = 1
+HEADER, DOMAIN = "probe.json", "domain.safetensors"
+MODEL_FILES = {"ridge": "model.safetensors", "mlp": "model.safetensors", "xgboost": "model.ubj"}
+_KINDS: dict[str, Any] = {kind.family: kind for kind in (LinearModel, MlpModel, TreeModel)}
+_FACTS: dict[str, type] = {
+    "family": str, "fingerprint": str, "pooling": str, "dim": int, "k": int, "pool": int,
+    "parameters": dict, "training": dict, "metrics": dict, "files": dict,
+}  # fmt: skip
+
+
+def save_probe(probe: Probe, folder: Path) -> Path:
+    """Write `probe` into `folder`, made if missing; return the folder."""
+    from safetensors.numpy import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / HEADER).unlink(missing_ok=True)  # until the new one is whole there is none
+    model = folder / MODEL_FILES[probe.family]
+    for old in set(MODEL_FILES.values()) - {model.name}:
+        (folder / old).unlink(missing_ok=True)
+    arrays = {name: np.ascontiguousarray(a) for name, a in probe.model.arrays().items()}
+    _write(model, arrays["ubj"].tobytes() if probe.family == "xgboost" else save(arrays))
+    domain = {name: np.ascontiguousarray(a) for name, a in probe.domain.arrays().items()}
+    _write(folder / DOMAIN, save(domain))
+    header = {
+        "format": FORMAT,
+        **{name: getattr(probe, name) for name in _FACTS if name != "files"},
+        "domain": {
+            "threshold": probe.domain.threshold,
+            "components": len(probe.domain.variances),
+            "unit": "nats per dimension",
+        },
+        "files": {path.name: file_hash(path) for path in (model, folder / DOMAIN)},
+    }
+    text = json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    _write(folder / HEADER, text.encode())
+    return folder
+
+
+def load_probe(folder: Path) -> Probe:
+    """Read a probe from `folder`, or from `folder/probe` where a fit left it.
+
+    Raises InputError when there is none, when it is of another format version, and when a file is
+    missing or changed.
+    """
+    if not (folder / HEADER).is_file() and (folder / "probe" / HEADER).is_file():
+        folder = folder / "probe"
+    facts = _header(folder / HEADER)
+    name = MODEL_FILES[facts["family"]]
+    for wanted in (name, DOMAIN):
+        path = folder / wanted
+        if not path.is_file() or file_hash(path) != facts["files"].get(wanted):
+            raise _damaged(path, "is missing" if not path.is_file() else "is not as written")
+    try:
+        arrays = (
+            {"ubj": np.frombuffer((folder / name).read_bytes(), np.uint8)}
+            if name.endswith(".ubj")
+            else _tensors(folder / name)
+        )
+        model: Model = _KINDS[facts["family"]].from_arrays(arrays)
+        domain = Domain.from_arrays(_tensors(folder / DOMAIN))
+        _check_dim(model, domain, facts["dim"])
+    except (KeyError, ValueError, IndexError) as error:
+        raise _damaged(folder / HEADER, f"does not fit its weights ({error})") from error
+    return Probe(model, domain, **{k: facts[k] for k in _FACTS if k not in ("family", "files")})
+
+
+def _header(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(
+            "no probe.json in it",
+            expected="a folder that argus probe fit wrote",
+            fix="Check --probe, or leave it out for the probe that ships with the encoder.",
+            where=path.parent,
+        )
+    try:
+        facts = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise _damaged(path, f"is not JSON ({error})") from error
+    if facts.get("format") != FORMAT:
+        raise InputError(
+            f"format version {facts.get('format')!r}",
+            expected=f"{FORMAT}, which this version of Argus reads",
+            fix="Fit it again: argus probe fit --audit DIR.",
+            where=path,
+        )
+    for name, kind in _FACTS.items():
+        if not isinstance(facts.get(name), kind):
+            raise _damaged(path, f"field {name!r} is {facts.get(name)!r}, not {kind.__name__}")
+    if facts["family"] not in MODEL_FILES:
+        raise _damaged(path, f"family {facts['family']!r} is none of {', '.join(MODEL_FILES)}")
+    return facts
+
+
+def _check_dim(model: Model, domain: Domain, dim: int) -> None:
+    widths = [len(domain.mean)]
+    if isinstance(model, LinearModel):
+        widths.append(len(model.coefficients))
+    if isinstance(model, MlpModel):
+        widths.append(len(model.mean))
+    if set(widths) != {dim}:
+        raise ValueError(f"dim {dim}, but weights of {widths}")
+
+
+def _tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return dict(load_file(path))
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def _damaged(path: Path, what: str) -> InputError:
+    return InputError(
+        what,
+        expected="the probe as argus probe fit wrote it",
+        fix="Copy it again, or fit it again: argus probe fit --audit DIR.",
+        where=path,
+    )

@@ -1,0 +1,161 @@
+"""Try the settings of every family, choose by validation RMSE; trials are kept as they finish."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.artifacts import replacing
+from argus.data.provenance import content_hash
+from argus.data.types import FloatArray
+from argus.progress import progress
+from argus.retrievability.probes.estimators import FAMILIES, ProbeRegressor
+from argus.retrievability.probes.grids import settings
+from argus.retrievability.probes.split import TRAIN, VALIDATION
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Entities with vector, label and split, ordered by id (batches of the MLP go by row)."""
+
+    vectors: FloatArray
+    """Shape (n, dim)."""
+    labels: npt.NDArray[np.float64]
+    """RPS, shape (n,)."""
+    split: npt.NDArray[np.str_]
+    """"train", "validation" or "test", shape (n,)."""
+
+    def part(self, name: str) -> tuple[FloatArray, npt.NDArray[np.float64]]:
+        """Return vectors and labels of one split."""
+        rows = self.split == name
+        return self.vectors[rows], self.labels[rows]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting, fitted on the training split and scored on the validation split."""
+
+    key: str
+    """Hash of training and validation data, family, parameters and seed."""
+    family: str
+    parameters: dict[str, Any]
+    validation_rmse: float
+    iterations: int
+    """Epochs or trees of the best model."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All trials, and of each family the estimator with the lowest validation RMSE."""
+
+    trials: list[Trial]
+    best: dict[str, tuple[Trial, ProbeRegressor]]
+
+    @property
+    def winner(self) -> str:
+        """The family with the lowest validation RMSE; ties go to the one asked for first."""
+        return min(self.best, key=lambda family: self.best[family][0].validation_rmse)
+
+
+def sweep(
+    data: Labelled, families: Sequence[str], ledger: Path, *, full: bool = False, seed: int = 0
+) -> Sweep:
+    """Fit every setting of `families`. Reads only the training and the validation split.
+
+    ledger: JSON lines, one per finished trial; those of the same data and seed are not repeated, so
+    a killed sweep loses the trial it was in.
+    """
+    trials, kept = _read(ledger), _Best()
+    origin = _origin(data)
+    wanted = [(family, p) for family in families for p in settings(family, full=full)]
+    done: list[Trial] = []
+    with progress("fitting probes", len(wanted)) as advance:
+        for family, parameters in wanted:
+            key = content_hash(origin, family, json.dumps(parameters, sort_keys=True), str(seed))
+            trial = trials.get(key.hex())
+            if trial is None:
+                trial, estimator = _fit(data, family, parameters, seed, key.hex())
+                _append(ledger, trial)
+                kept.offer(trial, estimator)
+            else:
+                kept.offer(trial, None)
+            done.append(trial)
+            advance(1)
+    return Sweep(done, {family: kept.fitted(data, family, seed) for family in families})
+
+
+class _Best:
+    """The best trial of each family so far, with its estimator when this run fitted it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Trial, ProbeRegressor | None]] = {}
+
+    def offer(self, trial: Trial, estimator: ProbeRegressor | None) -> None:
+        held = self._kept.get(trial.family)
+        if held is None or trial.validation_rmse < held[0].validation_rmse:
+            self._kept[trial.family] = (trial, estimator)
+
+    def fitted(self, data: Labelled, family: str, seed: int) -> tuple[Trial, ProbeRegressor]:
+        """Return the best of a family, fitted again when an earlier run tried it."""
+        trial, estimator = self._kept[family]
+        if estimator is None:
+            _, estimator = _fit(data, family, trial.parameters, seed, trial.key)
+        return trial, estimator
+
+
+def _fit(
+    data: Labelled, family: str, parameters: dict[str, Any], seed: int, key: str
+) -> tuple[Trial, ProbeRegressor]:
+    start = time.perf_counter()
+    estimator = FAMILIES[family](**parameters)
+    if "seed" in estimator.get_params():
+        estimator.set_params(seed=seed)
+    validation = data.part(VALIDATION)
+    estimator.fit(*data.part(TRAIN), validation=validation)
+    rmse = float(np.sqrt(np.mean((estimator.predict(validation[0]) - validation[1]) ** 2)))
+    seconds = round(time.perf_counter() - start, 3)
+    return Trial(key, family, parameters, rmse, estimator.n_iter_, seconds), estimator
+
+
+def _origin(data: Labelled) -> bytes:
+    """Return a hash of what trials are fitted and scored on."""
+    arrays = (np.ascontiguousarray(a).data for n in (TRAIN, VALIDATION) for a in data.part(n))
+    return content_hash(*arrays)
+
+
+def _read(ledger: Path) -> dict[str, Trial]:
+    """Return finished trials by key; a line that a kill cut off is dropped from the file."""
+    if not ledger.is_file():
+        return {}
+    lines = ledger.read_text(encoding="utf-8", errors="replace").splitlines()
+    trials = list(_whole(lines))
+    if len(trials) < len(lines):
+        with replacing(ledger) as temporary:
+            temporary.write_text("".join(map(_line, trials)), encoding="utf-8")
+    return {trial.key: trial for trial in trials}
+
+
+def _whole(lines: Iterable[str]) -> Iterable[Trial]:
+    for line in lines:
+        try:
+            yield Trial(**json.loads(line))
+        except (ValueError, TypeError):
+            continue
+
+
+def _line(trial: Trial) -> str:
+    return json.dumps(asdict(trial)) + "\n"
+
+
+def _append(ledger: Path, trial: Trial) -> None:
+    ledger.parent.mkdir(parents=True, exist_ok=True)
+    with ledger.open("a", encoding="utf-8") as file:
+        file.write(_line(trial))

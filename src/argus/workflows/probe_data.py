@@ -1,0 +1,115 @@
+"""What a probe is fitted on: the scores of an audit's folder and the vectors they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.parquet as pq
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import FloatArray, State
+from argus.encoders import EmbeddingStore, stored_fingerprint
+from argus.errors import InputError
+
+COLUMNS = ["id", "label", "rps", "related", "vector", "state"]
+AGAIN = "Run argus audit again with the same --out; what was embedded is kept."
+
+
+@dataclass(frozen=True)
+class Audited:
+    """The scored entities of an audit, ordered by id."""
+
+    ids: list[str]
+    labels: list[str]
+    rps: npt.NDArray[np.float64]
+    related: npt.NDArray[np.int64]
+    keys: list[bytes]
+    """Of each entity's vector in the audit's store."""
+    vectors: FloatArray
+    """Shape (n, dim)."""
+    fingerprint: str
+    pooling: str
+    k: int
+    pool: int
+    manifest: dict[str, Any]
+    """The audit's section."""
+
+
+def read_audit(folder: Path) -> Audited:
+    """Read the audit in `folder`.
+
+    Raises InputError when there is none, when it was made before audits kept the keys of vectors,
+    and when its store of vectors is gone.
+    """
+    manifest, summary = _sections(folder)
+    table = folder / "retrievability.parquet"
+    rows = pq.read_table(table, columns=COLUMNS).to_pylist()
+    rows = sorted((r for r in rows if r["state"] == State.MEASURED), key=lambda row: row["id"])
+    if not rows:
+        raise InputError(
+            "no entity in it has a score",
+            expected="scored entities to learn from",
+            fix="See in its report why; then audit again.",
+            where=table,
+        )
+    keys = [bytes.fromhex(row["vector"]) for row in rows]
+    return Audited(
+        ids=[row["id"] for row in rows],
+        labels=[row["label"] for row in rows],
+        rps=np.array([row["rps"] for row in rows], np.float64),
+        related=np.array([row["related"] for row in rows], np.int64),
+        keys=keys,
+        vectors=_vectors(folder / manifest["encoder"]["store"], manifest["encoder"], keys),
+        fingerprint=manifest["encoder"]["fingerprint"],
+        pooling=summary["pooling"],
+        k=summary["k"],
+        pool=summary["pool"],
+        manifest=manifest,
+    )
+
+
+def _sections(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the audit's sections of manifest and summary, checked."""
+    results = ArtifactFolder(folder)
+    manifest = results.read_json("manifest.json").get("audit")
+    summary = results.read_json("summary.json").get("audit")
+    table = folder / "retrievability.parquet"
+    if manifest is None or summary is None or not table.is_file():
+        raise InputError(
+            "no audit in it",
+            expected="a folder that argus audit wrote",
+            fix="Check --audit, or run argus audit --out DIR first.",
+            where=folder,
+        )
+    if "vector" not in pq.read_schema(table).names or "store" not in manifest["encoder"]:
+        raise InputError(
+            "an audit that does not say where its vectors are",
+            expected='the column "vector", and the store in manifest.json',
+            fix=AGAIN,
+            where=table,
+        )
+    return manifest, summary
+
+
+def _vectors(path: Path, encoder: dict[str, Any], keys: list[bytes]) -> FloatArray:
+    if stored_fingerprint(path) is None:
+        raise InputError(
+            "the store of the audit's vectors is not there",
+            expected="the folder that the audit wrote them into",
+            fix=f"Put it back. Or: {AGAIN[0].lower()}{AGAIN[1:]}",
+            where=path,
+        )
+    with EmbeddingStore(path, fingerprint=encoder["fingerprint"], dim=encoder["dim"]) as store:
+        missing = int((store.rows(keys) < 0).sum())
+        if missing:
+            raise InputError(
+                f"lacks the vectors of {missing} of {len(keys)} scored entities",
+                expected="every vector that the audit scored",
+                fix=AGAIN,
+                where=path,
+            )
+        return store.gather(keys)

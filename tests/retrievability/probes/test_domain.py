@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+
+from argus.retrievability.probes.domain import QUANTILE, Domain, fit_domain
+
+
+def cloud(n, dim=20, seed=0):
+    rng = np.random.default_rng(seed)
+    spread = np.linspace(0.3, 0.02, dim)
+    rows = rng.normal(size=(n, dim)) * spread + np.eye(dim)[0]
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_scores_are_scikit_learns_log_likelihood():
+    train = cloud(400)
+    domain = fit_domain(train, cloud(100, seed=1))
+    pca = PCA(len(domain.variances), svd_solver="full").fit(train.astype(float))
+    other = cloud(50, seed=2)
+    expected = -pca.score_samples(other.astype(float)) / train.shape[1]
+    np.testing.assert_allclose(domain.scores(other), expected, atol=0.02)  # float16 components
+
+
+def test_one_validation_entity_in_a_hundred_is_outside():
+    held = cloud(1000, seed=1)
+    domain = fit_domain(cloud(2000), held)
+    assert (~domain.inside(domain.scores(held))).mean() == pytest.approx(1 - QUANTILE, abs=0.002)
+    others = domain.inside(domain.scores(cloud(5000, seed=3)))
+    assert (~others).mean() == pytest.approx(1 - QUANTILE, abs=0.01)
+
+
+def test_random_directions_are_outside():
+    domain = fit_domain(cloud(2000), cloud(500, seed=1))
+    noise = np.random.default_rng(0).normal(size=(200, 20))
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    assert not domain.inside(domain.scores(noise)).any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 40), st.integers(2, 12), st.integers(0, 99))
+def test_any_training_set_gives_finite_scores_that_survive_storage(n, dim, seed):
+    train = cloud(n, dim, seed)
+    domain = fit_domain(train, train)
+    scores = domain.scores(train)
+    assert np.isfinite(scores).all() and np.isfinite(domain.threshold)
+    again = Domain.from_arrays(domain.arrays())
+    np.testing.assert_array_equal(again.scores(train), scores)
+    assert again.threshold == domain.threshold
+
+
+def test_equal_training_vectors_leave_all_else_outside():
+    same = np.repeat(cloud(1), 50, axis=0)
+    domain = fit_domain(same, same)
+    assert domain.inside(domain.scores(same)).all()
+    assert not domain.inside(domain.scores(cloud(20, seed=4))).any()

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from argus.retrievability.probes.metrics import baselines, label_ceiling, measure
+
+
+def test_every_measure_by_hand():
+    # Bands: low low mid high; predicted low mid mid mid.
+    labels = np.array([0.0, 0.2, 0.5, 0.9])
+    predicted = np.array([0.1, 0.4, 0.5, 0.6])
+    found = measure(labels, predicted)
+    assert found.rmse == pytest.approx(np.sqrt((0.01 + 0.04 + 0 + 0.09) / 4))
+    assert found.mae == pytest.approx(0.15)
+    assert found.spearman == pytest.approx(1)
+    assert found.accuracy == 0.5
+    # low: P 1, R 1/2, F 2/3. mid: P 1/3, R 1, F 1/2. high: nothing predicted.
+    assert found.macro_precision == pytest.approx((1 + 1 / 3) / 3)
+    assert found.macro_recall == pytest.approx((1 / 2 + 1) / 3)
+    assert found.macro_f1 == pytest.approx((2 / 3 + 1 / 2) / 3)
+    assert found.weighted_precision == pytest.approx((2 * 1 + 1 / 3) / 4)
+    assert found.weighted_f1 == pytest.approx((2 * 2 / 3 + 1 / 2) / 4)
+
+
+def test_the_papers_table_3_row_all_zero_with_its_headings_put_right():
+    """BGE-M3, All Zero: 0.726 of entities low. Printed: .242 .333 .280 .726 .610 .726."""
+    labels = np.repeat([0.1, 0.5, 0.9], [726, 194, 80])
+    found = baselines(labels, 0.25)["all zero"]
+    assert found.macro_precision == pytest.approx(0.242, abs=5e-4)  # printed as Macro-F1
+    assert found.macro_recall == pytest.approx(0.333, abs=5e-4)
+    assert found.macro_f1 == pytest.approx(0.280, abs=5e-4)  # printed as Macro-Prec
+    assert found.weighted_precision == pytest.approx(0.726**2)  # printed: weighted recall, 0.726
+    assert found.weighted_f1 == pytest.approx(0.610, abs=1e-3)
+    assert found.accuracy == pytest.approx(0.726)
+    one = baselines(labels, 0.25)["all one"]  # printed: .027 .333 .049 .080 .012 .080
+    assert (one.macro_precision, one.macro_f1) == (
+        pytest.approx(0.027, abs=5e-4),
+        pytest.approx(0.049, abs=5e-4),
+    )
+    assert one.weighted_f1 == pytest.approx(0.012, abs=5e-4)
+
+
+def test_a_correlation_with_a_constant_does_not_exist():
+    labels = np.array([0.0, 0.4, 1.0])
+    for found in baselines(labels, 0.3).values():
+        assert found.pearson is None and found.spearman is None
+    assert measure(labels[:1], labels[:1]).pearson is None
+    assert baselines(labels, labels.mean())["mean"].rmse == pytest.approx(labels.std())
+
+
+def test_the_ceiling_is_what_a_perfect_probe_reaches_on_sampled_labels():
+    rng = np.random.default_rng(0)
+    truth = rng.beta(1, 2.5, size=40_000)
+    related = rng.integers(2, 30, size=40_000)
+    labels = rng.binomial(related, truth) / related
+    ceiling = label_ceiling(labels, related)
+    perfect = measure(labels, truth)
+    assert ceiling.noise_rmse == pytest.approx(perfect.rmse, rel=0.02)
+    assert ceiling.max_pearson == pytest.approx(perfect.pearson, abs=0.01)
+
+
+def test_a_ceiling_of_labels_without_spread_or_of_single_pairs():
+    assert label_ceiling(np.zeros(5), np.full(5, 3)).max_pearson is None
+    alone = label_ceiling(np.array([0.0, 1.0]), np.array([1, 1]))
+    assert alone.noise_rmse == pytest.approx(0.5) and alone.max_pearson == 0

@@ -1,0 +1,109 @@
+import json
+
+import numpy as np
+import pytest
+
+from argus.errors import InputError
+from argus.retrievability.probes import Probe, load_probe, save_probe
+from argus.retrievability.probes.domain import fit_domain
+
+FINGERPRINT = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision=float32 pooling=mean"
+
+
+@pytest.fixture
+def probe(estimator, learnable):
+    vectors, labels = learnable
+    fitted = estimator.fit(vectors, labels)
+    return Probe(
+        fitted.model_, fit_domain(vectors, vectors), fingerprint=FINGERPRINT, pooling="span",
+        dim=24, k=50, pool=800, parameters={"a": 1}, training={"seed": 0}, metrics={"test": {}},
+    )  # fmt: skip
+
+
+def test_what_is_read_predicts_what_was_written(probe, learnable, tmp_path):
+    folder = save_probe(probe, tmp_path / "out" / "probe")
+    for place in (folder, tmp_path / "out"):  # the folder itself, or the results that hold it
+        again = load_probe(place)
+        one, other = again.predict(learnable[0]), probe.predict(learnable[0])
+        np.testing.assert_array_equal(one.rps, other.rps)
+        np.testing.assert_array_equal(one.domain_score, other.domain_score)
+        facts = ("family", "fingerprint", "pooling", "dim", "k", "pool", "parameters", "training")
+        assert all(getattr(again, name) == getattr(probe, name) for name in facts)
+
+
+def test_nothing_in_it_is_pickle(probe, tmp_path):
+    folder = save_probe(probe, tmp_path)
+    suffixes = {path.suffix for path in folder.iterdir()}
+    assert suffixes <= {".json", ".safetensors", ".ubj"}
+    for path in folder.iterdir():
+        assert not path.read_bytes().startswith(b"\x80")  # pickle's first byte from protocol 2
+
+
+def test_saving_another_family_leaves_nothing_of_the_first(probe, learnable, tmp_path):
+    from argus.retrievability.probes.estimators import RidgeProbe
+
+    save_probe(probe, tmp_path)
+    from dataclasses import replace
+
+    ridge = replace(probe, model=RidgeProbe().fit(*learnable).model_)
+    save_probe(ridge, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "domain.safetensors", "model.safetensors", "probe.json",
+    ]  # fmt: skip
+    assert load_probe(tmp_path).family == "ridge"
+
+
+def test_any_changed_or_missing_file_is_noticed(probe, tmp_path):
+    folder = save_probe(probe, tmp_path)
+    for path in [p for p in folder.iterdir() if p.name != "probe.json"]:
+        content = path.read_bytes()
+        for damaged in (content[:-3], content[:-1] + bytes([content[-1] ^ 1]), b""):
+            path.write_bytes(damaged)
+            with pytest.raises(InputError, match="is not as written; expected the probe"):
+                load_probe(folder)
+        path.unlink()
+        with pytest.raises(InputError, match="is missing"):
+            load_probe(folder)
+        path.write_bytes(content)
+    load_probe(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": 2}, "format version 2; expected 1"),
+        ({"format": None}, "format version None"),
+        ({"family": "forest"}, "family 'forest' is none of ridge"),
+        ({"k": "fifty"}, "field 'k' is 'fifty', not int"),
+        ({"fingerprint": None}, "field 'fingerprint' is None, not str"),
+        ({"dim": 25}, "does not fit its weights"),
+    ],
+)
+def test_a_header_that_is_not_ours_is_refused(probe, tmp_path, change, says):
+    header = save_probe(probe, tmp_path) / "probe.json"
+    header.write_text(json.dumps(json.loads(header.read_text()) | change))
+    with pytest.raises(InputError, match=says):
+        load_probe(tmp_path)
+
+
+def test_weights_that_do_not_belong_together_are_refused_even_with_good_hashes(probe, tmp_path):
+    from safetensors.numpy import save
+
+    from argus.data import file_hash
+
+    folder = save_probe(probe, tmp_path)
+    header = json.loads((folder / "probe.json").read_text())
+    path = folder / "domain.safetensors"
+    path.write_bytes(save({"mean": np.zeros(24, np.float32)}))
+    header["files"][path.name] = file_hash(path)
+    (folder / "probe.json").write_text(json.dumps(header))
+    with pytest.raises(InputError, match="does not fit its weights"):
+        load_probe(folder)
+
+
+def test_a_folder_without_probe_and_broken_json_say_so(tmp_path):
+    with pytest.raises(InputError, match=r"no probe.json in it; .*argus probe fit wrote"):
+        load_probe(tmp_path)
+    (tmp_path / "probe.json").write_text("{")
+    with pytest.raises(InputError, match="is not JSON"):
+        load_probe(tmp_path)

@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from argus.errors import FingerprintMismatch, InputError
+from argus.retrievability.probes import Probe, same_encoder
+from argus.retrievability.probes.domain import fit_domain
+from argus.retrievability.probes.estimators import RidgeProbe
+
+BASE = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision={} pooling=mean"
+HERE = Path("probe")
+
+
+@pytest.fixture
+def probe(learnable):
+    vectors, labels = learnable
+    model = RidgeProbe(0.01).fit(vectors, labels).model_
+    domain = fit_domain(vectors[:400], vectors[400:])
+    return Probe(
+        model, domain, fingerprint=BASE.format("float32"), pooling="span", dim=24, k=50, pool=800
+    )
+
+
+def test_beyond_its_region_it_abstains_and_inside_it_speaks(probe, learnable):
+    far = np.full((3, 24), 5, np.float32)
+    prediction = probe.predict(np.vstack([learnable[0][:10], far]).astype(np.float32))
+    assert prediction.states.tolist()[-3:] == ["abstained"] * 3
+    assert np.isnan(prediction.rps[~prediction.in_domain]).all()
+    assert ((prediction.rps >= 0) & (prediction.rps <= 1))[prediction.in_domain].all()
+    assert prediction.counts["abstained"] + prediction.counts["predicted"] == 13
+    assert prediction.counts["abstained"] >= 3
+    assert np.isfinite(probe.estimate(far)).all()  # without abstention on request
+    assert np.isfinite(prediction.domain_score).all()
+
+
+def test_nothing_in_gives_nothing_out(probe):
+    prediction = probe.predict(np.zeros((0, 24), np.float32))
+    assert prediction.counts == {"predicted": 0, "abstained": 0}
+
+
+def test_another_shape_or_values_that_are_not_finite_are_refused(probe):
+    with pytest.raises(InputError, match=r"vectors of shape \(2, 23\); expected \(n, 24\)"):
+        probe.predict(np.zeros((2, 23), np.float32))
+    with pytest.raises(InputError, match="not finite"):
+        probe.predict(np.full((2, 24), np.nan, np.float32))
+
+
+def test_another_encoder_is_refused_with_both_named(probe):
+    other = BASE.format("float32").replace("tiny@abc", "tiny@def")
+    with pytest.raises(FingerprintMismatch, match="probe of another encoder") as caught:
+        probe.check_vectors_of(other, "span", where=HERE)
+    assert "tiny@abc" in str(caught.value) and "tiny@def" in str(caught.value)
+    assert "argus probe fit" in str(caught.value)
+
+
+def test_another_number_format_of_the_same_weights_is_not_another_encoder(probe):
+    probe.check_vectors_of(BASE.format("bfloat16"), "span", where=HERE)
+    assert same_encoder(BASE.format("float16"), BASE.format("float32"))
+    assert not same_encoder(BASE.format("float16"), BASE.format("float16") + " x")
+
+
+def test_another_pooling_is_refused(probe):
+    with pytest.raises(InputError, match="a probe of span-pooled vectors, given sentence-pooled"):
+        probe.check_vectors_of(BASE.format("float32"), "sentence", where=HERE)
