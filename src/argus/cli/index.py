@@ -1,0 +1,163 @@
+"""`argus index build|add|delete`: indexes on disk, one view per document to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+
+app = typer.Typer(
+    help="Build and change indexes.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Folder = Annotated[Path, typer.Option("--index", help="Index folder.")]
+Vectors = Annotated[
+    Path | None,
+    typer.Option(
+        "--vectors",
+        help="Your own vectors (.npy, one row per document in corpus order) instead of embedding; "
+        "--encoder names what queries are embedded with.",
+    ),
+]
+Ann = Annotated[
+    bool,
+    typer.Option("--ann", help="Also build the approximate index, for 100,000 views and more."),
+]
+
+
+@app.command()
+def build(
+    corpus: o.Corpus,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the index.")],
+    encoder: o.EncoderName = "all-MiniLM-L6-v2",
+    vectors: Vectors = None,
+    ann: Ann = False,
+    base_url: o.BaseUrl = "https://api.openai.com/v1",
+    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
+    precision: o.Precision = "auto",
+    device: o.Device = None,
+    batch: o.BatchSize = 64,
+    concurrency: o.Concurrency = 4,
+    store: o.Store = None,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    text_field: o.TextField = None,
+    coerce_ids: o.CoerceIds = False,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Index every document of a corpus through its own text.
+
+    Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
+    """
+    from argus.data import FieldNames
+    from argus.encoders import EncoderConfig
+    from argus.workflows.index import build_index
+
+    result = build_index(
+        corpus,
+        out=out,
+        encoder=EncoderConfig(
+            model=encoder, precision=precision, device=device, base_url=base_url,
+            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
+        ),
+        vectors=vectors,
+        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        store=store,
+        limit=limit,
+        fresh=fresh,
+        ann=ann,
+    )  # fmt: skip
+    _show(result.summary, as_json=json)
+
+
+@app.command()
+def add(
+    index: Folder,
+    corpus: o.Corpus,
+    vectors: Vectors = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="Default: the encoder that the index names."),
+    ] = None,
+    ann: Ann = False,
+    id_field: o.IdField = None,
+    title_field: o.TitleField = None,
+    text_field: o.TextField = None,
+    coerce_ids: o.CoerceIds = False,
+    limit: o.Limit = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Add the documents of a corpus to an index: all of them, or none when one is there already."""
+    from argus.data import FieldNames
+    from argus.workflows.index import add_documents
+
+    result = add_documents(
+        index,
+        corpus,
+        encoder=encoder,
+        vectors=vectors,
+        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        limit=limit,
+        ann=ann,
+    )
+    _show(result.summary, as_json=json)
+
+
+@app.command()
+def delete(
+    index: Folder,
+    ids: Annotated[list[str] | None, typer.Argument(help="Document ids.")] = None,
+    ids_file: Annotated[
+        Path | None, typer.Option("--ids-file", help="File with one document id per line.")
+    ] = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Delete documents with all their views: all of them, or none when an id is unknown."""
+    from argus.workflows.index import delete_documents, read_ids
+
+    given = list(ids or []) + (read_ids(ids_file) if ids_file else [])
+    result = delete_documents(index, given)
+    _show(result.summary, as_json=json)
+
+
+def _show(summary: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        o.print_json(summary)
+        return
+    for line in describe(summary):
+        typer.echo(line)
+
+
+def describe(summary: dict[str, Any]) -> list[str]:
+    """Return the headline of an index job, as lines."""
+    documents = summary["documents"]
+    lines = []
+    if "deleted" in documents:
+        lines.append(
+            f"deleted {documents['deleted']:,} documents ({summary['views_deleted']:,} views)"
+        )
+    else:
+        left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
+        lines.append(f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})")
+    lines += [f"failed: {f['documents']:,} x {f['reason']}" for f in summary.get("failures", [])]
+    own = summary.get("vectors")
+    if own and own["normalised"]:
+        lines.append(f"note: the rows of {own['file']} were scaled to length 1")
+    if own and own["encoder_agreement"] < 0.9:
+        lines.append(
+            f"warning: your vectors agree with {summary['encoder']} only to cosine "
+            f"{own['encoder_agreement']:.2f}; queries need the encoder that made them"
+        )
+    approximate = ", approximate index" if summary["ann"] else ""
+    lines.append(f"index: {summary['index']} ({summary['views']:,} views{approximate})")
+    return lines

@@ -1,0 +1,50 @@
+"""`argus search`: ask an index one question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+
+SNIPPET = 160
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    index: Annotated[
+        str,
+        typer.Option("--index", help="Index folder; PATH@original or PATH@REMEDY for that state."),
+    ],
+    k: Annotated[int, typer.Option("--k", help="How many documents.", min=1)] = 10,
+    hybrid: Annotated[
+        str | None,
+        typer.Option("--hybrid", help="Fuse with BM25: rrf, min-max or z. Default: dense only."),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
+    ] = None,
+    device: o.Device = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Show the documents that answer QUERY best, each with its own text."""
+    from argus.workflows.retriever import search_index
+
+    found = search_index(query, index, k=k, hybrid=hybrid, encoder=encoder, device=device)
+    if json:
+        o.print_json(found)
+        return
+    if not found["results"]:
+        typer.echo("nothing found")
+    for hit in found["results"]:
+        through = hit["view"] if hit["kind"] not in {None, "original"} else None
+        view = f"  (through {hit['kind']} {through})" if through else ""
+        typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
+        typer.echo(f"     {_snippet(hit['text'])}")
+
+
+def _snippet(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SNIPPET else line[: SNIPPET - 3] + "..."

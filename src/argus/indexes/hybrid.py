@@ -1,0 +1,111 @@
+"""Fusing rankings: reciprocal ranks or normalised scores, named, ties by document id.
+
+A document that one run lacks was not found by that retriever: it gets nothing from it under `rrf`
+and `min-max`, and that run's lowest standard score under `z`, where 0 would mean average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from argus.data.types import Run
+from argus.errors import InputError
+from argus.indexes.snapshot import check_k
+
+Fusion = Literal["rrf", "min-max", "z"]
+FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
+RRF_CONSTANT = 60.0
+"""k of Cormack, Clarke and Büttcher (SIGIR 2009), the value of their experiments."""
+
+Scores = Mapping[str, float]
+
+
+def fuse(
+    runs: Sequence[Run], k: int, method: Fusion = "rrf", *, weights: Sequence[float] | None = None
+) -> Run:
+    """Return the k best documents per query over all runs.
+
+    weights: one factor per run, 1 each by default. Queries are those of any run. Raises InputError
+    for an unknown method, a wrong number of weights, and weights below 0.
+    """
+    check_k(k)
+    contribution = _METHODS[check_fusion(method)]
+    weights = [1.0] * len(runs) if weights is None else list(weights)
+    if len(weights) != len(runs) or any(not w >= 0 for w in weights):
+        raise InputError(
+            f"weights {weights} for {len(runs)} runs",
+            expected="a number from 0 per run",
+            fix="Leave them out to weigh all alike.",
+        )
+    queries = dict.fromkeys(query for run in runs for query in run)
+    return {
+        query: _top(
+            [
+                (weight, *contribution(run.get(query, {})))
+                for run, weight in zip(runs, weights, strict=True)
+            ],
+            k,
+        )
+        for query in queries
+    }
+
+
+def check_fusion(name: str) -> Fusion:
+    """Return `name` as a fusion; InputError listing them when it is none."""
+    for fusion in FUSIONS:
+        if fusion == name:
+            return fusion
+    raise InputError(
+        f"fusion {name!r}", expected=f"one of {', '.join(FUSIONS)}", fix="Take rrf if in doubt."
+    )
+
+
+def ranking(scores: Scores) -> list[str]:
+    """Return documents best first, ties by id."""
+    return sorted(scores, key=lambda doc: (-scores[doc], doc))
+
+
+def reciprocal_ranks(scores: Scores) -> tuple[dict[str, float], float]:
+    """Return 1 / (60 + rank) per document, and 0 for those that were not found."""
+    ranked = ranking(scores)
+    return {doc: 1 / (RRF_CONSTANT + rank) for rank, doc in enumerate(ranked, 1)}, 0.0
+
+
+def min_max(scores: Scores) -> tuple[dict[str, float], float]:
+    """Return scores scaled to 0..1 (all 1 where they are equal), and 0 for those not found."""
+    if not scores:
+        return {}, 0.0
+    low, high = min(scores.values()), max(scores.values())
+    if high == low:
+        return dict.fromkeys(scores, 1.0), 0.0
+    return {doc: (score - low) / (high - low) for doc, score in scores.items()}, 0.0
+
+
+def standard_scores(scores: Scores) -> tuple[dict[str, float], float]:
+    """Return scores less their mean over their deviation, and the lowest for those not found."""
+    if not scores:
+        return {}, 0.0
+    values = np.array(list(scores.values()), np.float64)
+    deviation = float(values.std())
+    centred = (values - values.mean()) / deviation if deviation > 0 else np.zeros(len(values))
+    return dict(zip(scores, centred.tolist(), strict=True)), float(centred.min())
+
+
+_METHODS: dict[Fusion, Callable[[Scores], tuple[dict[str, float], float]]] = {
+    "rrf": reciprocal_ranks,
+    "min-max": min_max,
+    "z": standard_scores,
+}
+
+
+def _top(parts: Sequence[tuple[float, dict[str, float], float]], k: int) -> dict[str, float]:
+    """Sum the weighted parts (weight, score per document, score of a document not found)."""
+    documents = {doc for _, scores, _ in parts for doc in scores}
+    total = {
+        doc: sum(weight * scores.get(doc, absent) for weight, scores, absent in parts)
+        for doc in documents
+    }
+    return {doc: total[doc] for doc in ranking(total)[:k]}

@@ -1,0 +1,183 @@
+"""BM25 over texts (bm25s): exact scores, ties by id.
+
+Every word of a text is indexed. Stop words are left out of a query unless it has no other word
+("The Who", "It" stay findable), which keeps long questions fast and changes hardly any score, since
+such words occur nearly everywhere. Words are not stemmed: surface forms of names must match as
+they are. Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray, IntArray, Run
+from argus.errors import InputError
+from argus.indexes.snapshot import check_k
+from argus.indexes.words import asked, words
+
+FILE, FORMAT = "lexical.json", 1
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Ranked ids per query, best first, scores above 0 only; a query may have none."""
+
+    ids: list[list[str]]
+    scores: list[list[float]]
+
+    def run(self, query_ids: Sequence[str]) -> Run:
+        """Return `query_id -> id -> score`, in rank order."""
+        return {
+            query: dict(zip(ids, scores, strict=True))
+            for query, ids, scores in zip(query_ids, self.ids, self.scores, strict=True)
+        }
+
+
+class LexicalIndex:
+    """BM25 over documents of one or several texts. Make one with `build` or `load`."""
+
+    def __init__(self, ids: list[str], starts: IntArray, bm25: Any | None) -> None:
+        self.ids, self._starts = ids, starts
+        self._bm25 = bm25  # None where no text has a word
+        self._folds = len(ids) < int(starts[-1])
+
+    @classmethod
+    def build(
+        cls,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        titles: Sequence[str] | None = None,
+        *,
+        title_weight: int = 1,
+    ) -> LexicalIndex:
+        """Index `texts[i]` under `ids[i]`.
+
+        An id given several times is a document with several texts, of which the best counts.
+        titles: counted as `title_weight` more occurrences of their words in the text.
+        Texts may be empty: they are never found.
+        """
+        if len(ids) != len(texts) or (titles is not None and len(titles) != len(ids)):
+            given = "" if titles is None else f" and {len(titles)} titles"
+            raise ValueError(f"{len(ids)} ids for {len(texts)} texts{given}")
+        order = sorted(range(len(ids)), key=lambda i: ids[i])  # stable: texts of one id keep order
+        vocabulary: dict[str, int] = {"": 0}
+        tokens = []
+        for i in order:
+            found = words(texts[i])
+            if titles is not None:
+                found += words(titles[i]) * title_weight
+            tokens.append([vocabulary.setdefault(word, len(vocabulary)) for word in found])
+        sorted_ids = [ids[i] for i in order]
+        first = [i for i, id_ in enumerate(sorted_ids) if not i or id_ != sorted_ids[i - 1]]
+        bm25 = None
+        if len(vocabulary) > 1:
+            bm25 = _bm25s().BM25(auto_compile=False)
+            bm25.index((tokens, vocabulary), show_progress=False)
+        starts = np.array([*first, len(sorted_ids)], np.int64)
+        return cls([sorted_ids[i] for i in first], starts, bm25)
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.ids)
+
+    def search(self, queries: Iterable[str], k: int) -> Hits:
+        """Return the k best documents of each query text; ties by id."""
+        check_k(k)
+        hits = Hits([], [])
+        for query in queries:
+            scores = self.scores(query)
+            rows = _best(scores, k)
+            hits.ids.append([self.ids[row] for row in rows])
+            hits.scores.append(scores[rows].tolist())
+        return hits
+
+    def scores(self, query: str) -> FloatArray:
+        """Return the score of every document, in the order of `ids`; shape (len(self),)."""
+        known = self._bm25.vocab_dict if self._bm25 is not None else {}
+        tokens = [known[word] for word in asked(query) if word in known]
+        if self._bm25 is None or not tokens:
+            return np.zeros(len(self), np.float32)
+        scores: FloatArray = self._bm25.get_scores_from_ids(tokens)
+        return np.maximum.reduceat(scores, self._starts[:-1]) if self._folds else scores
+
+    def save(self, path: Path | str) -> None:
+        """Write the index to a folder of its own, replacing what was there."""
+        path = Path(path)
+        temporary = path.with_name(f".{path.name}.partial")
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        try:
+            if self._bm25 is not None:
+                self._bm25.save(temporary, show_progress=False)
+            header = {
+                "format": FORMAT,
+                "ids": self.ids,
+                "starts": self._starts.tolist(),
+                "words": self._bm25 is not None,
+            }
+            (temporary / FILE).write_text(json.dumps(header), encoding="utf-8")
+            if (path / FILE).is_file():
+                shutil.rmtree(path)
+            temporary.rename(path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    @classmethod
+    def load(cls, path: Path | str) -> LexicalIndex:
+        """Read what `save` wrote; InputError when it is missing or damaged."""
+        path = Path(path)
+        if not (path / FILE).is_file():
+            raise InputError(
+                f"is not a lexical index: it holds no {FILE}",
+                expected="a folder that LexicalIndex.save wrote",
+                fix="Build it again.",
+                where=path,
+            )
+        try:
+            header = json.loads((path / FILE).read_text(encoding="utf-8"))
+            ids, starts = list(header["ids"]), np.array(header["starts"], np.int64)
+            if len(starts) != len(ids) + 1 or header["format"] != FORMAT:
+                raise ValueError(f"{len(ids)} ids, {len(starts)} starts")
+            bm25 = None
+            if header["words"]:
+                bm25 = _bm25s().BM25.load(path, show_progress=False, auto_compile=False)
+                if bm25.scores["num_docs"] != starts[-1]:
+                    raise ValueError(f"{bm25.scores['num_docs']} texts for {starts[-1]}")
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            raise InputError(
+                f"is damaged ({type(error).__name__}: {error})",
+                expected="a lexical index as Argus wrote it",
+                fix="Build it again.",
+                where=path,
+            ) from error
+        return cls(ids, starts, bm25)
+
+
+def _best(scores: FloatArray, k: int) -> IntArray:
+    """Return the rows of the k highest scores above 0, best first, ties by row."""
+    rows = np.flatnonzero(scores > 0)
+    if len(rows) > k:
+        kth = np.partition(scores[rows], -k)[-k]
+        rows = rows[scores[rows] >= kth]  # all that tie with the k-th, cut below
+    order = np.argsort(-scores[rows], kind="stable")[:k]
+    best: IntArray = rows[order]
+    return best
+
+
+def _bm25s() -> Any:
+    try:
+        import bm25s
+    except ImportError as error:
+        raise InputError(
+            "lexical search needs bm25s, which is not installed",
+            expected="bm25s 0.3 or later",
+            fix="pip install bm25s",
+        ) from error
+    return bm25s

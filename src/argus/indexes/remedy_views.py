@@ -1,0 +1,69 @@
+"""What remedies put into an index, and the original that is served whatever they added."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from argus.data.types import View
+from argus.errors import InputError
+
+ORIGINAL = "original"
+"""`as_of` this: the index without any remedy's views. Also the kind of a document's own text."""
+REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyViews:
+    """What one remedy put into the index, and what that takes."""
+
+    id: str
+    views: int
+    documents: int
+    bytes: int
+    """Text in UTF-8 and vector, as stored before compression."""
+    added: int
+    """Number of its last commit; later remedies have larger ones."""
+
+
+def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
+    """Return one entry per remedy of an Arrow table of `remedy, doc_id, text, added`."""
+    import pyarrow.compute as pc
+
+    size = pc.add(pc.binary_length(rows["text"]), vector_bytes)
+    groups = rows.append_column("bytes", size).group_by("remedy")
+    found = groups.aggregate(
+        [("doc_id", "count"), ("doc_id", "count_distinct"), ("bytes", "sum"), ("added", "max")]
+    )
+    remedies = [
+        RemedyViews(
+            row["remedy"], row["doc_id_count"], row["doc_id_count_distinct"],
+            row["bytes_sum"], row["added_max"],
+        )
+        for row in found.to_pylist()
+    ]  # fmt: skip
+    return sorted(remedies, key=lambda r: (r.added, r.id))
+
+
+def check_remedy_id(remedy: str) -> None:
+    """Raise InputError unless `remedy` is "" or can stand in INDEX@REMEDY."""
+    if remedy and (not REMEDY_ID.fullmatch(remedy) or remedy == ORIGINAL):
+        raise InputError(
+            f"remedy id {remedy!r}",
+            expected=f"letters, digits, '.', '_' and '-', and not {ORIGINAL!r}",
+            fix="For example expand-1.",
+        )
+
+
+def served(views: Sequence[View]) -> View:
+    """Return the original among one document's views; InputError when there is none."""
+    original = next((view for view in views if view.kind == ORIGINAL), None)
+    if original is None:
+        raise InputError(
+            f"document {views[0].doc_id!r} has no view of kind {ORIGINAL!r}",
+            expected="one original view per document",
+            fix="Add the document's own text to the index.",
+        )
+    return original

@@ -1,0 +1,173 @@
+"""One state of an index in memory: exact search over documents, whatever views they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray, IntArray, View
+from argus.errors import InputError
+from argus.indexes.fold import TopDocuments, target_ranks, top_documents
+
+BLOCK_BYTES = 128 << 20
+"""Scores held at a time. Each block is folded, so about twice this is used beyond the vectors."""
+
+
+class Snapshot:
+    """Views ordered by (document id, view id) and their vectors, one contiguous array.
+
+    columns: an Arrow table of `id, doc_id, kind, text, source, remedy`, in that order of rows;
+    vectors: (n_views, dim) float32, unit rows. Nothing here changes after it was made.
+    """
+
+    def __init__(self, columns: Any, vectors: FloatArray) -> None:
+        self.columns, self.vectors = columns, vectors
+        self.doc_ids, self.starts = _documents(columns["doc_id"])
+
+    @classmethod
+    def of(cls, views: Sequence[View], vectors: FloatArray) -> Snapshot:
+        """Make a snapshot of views that lie in memory, in any order; vectors as `views`."""
+        import pyarrow as pa
+
+        order = sorted(range(len(views)), key=lambda i: (views[i].doc_id, views[i].id))
+        names = ("id", "doc_id", "kind", "text", "source")
+        columns = {
+            name: pa.array([getattr(views[i], name) for i in order], pa.string()) for name in names
+        }
+        columns["remedy"] = pa.array([""] * len(views), pa.string())
+        return cls(pa.table(columns), np.ascontiguousarray(vectors[order], np.float32))
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.doc_ids)
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.vectors.shape[1])
+
+    @cached_property
+    def views(self) -> list[View]:
+        """All views, in row order."""
+        return list(rows_to_views(self.columns))
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {doc_id: i for i, doc_id in enumerate(self.doc_ids)}
+
+    def positions(self, doc_ids: Iterable[str]) -> IntArray:
+        """Return the position of each document in `doc_ids`; InputError names unknown ones."""
+        wanted = list(doc_ids)
+        unknown = sorted({d for d in wanted if d not in self._position})
+        if unknown:
+            raise unknown_documents(unknown)
+        return np.array([self._position[d] for d in wanted], np.int64)
+
+    def rows_of(self, doc_id: str) -> range:
+        """Return the rows of one document's views."""
+        position = int(self.positions([doc_id])[0])
+        return range(int(self.starts[position]), int(self.starts[position + 1]))
+
+    def search(self, queries: FloatArray, k: int) -> TopDocuments:
+        """Return the k documents whose best view is nearest to each query.
+
+        queries: (n_queries, dim), unit rows. Ties break by document id; k is cut to the number of
+        documents. Raises InputError for queries of another dimension or that are not finite.
+        """
+        queries = check_queries(queries, self.dim)
+        check_k(k)
+        result = TopDocuments(*([[] for _ in queries] for _ in range(3)))  # type: ignore[arg-type]
+        if not len(self):
+            return result
+        view_ids = self.columns["id"]
+        for start, block, scores in self._blocks(queries):
+            top = top_documents(block, self.vectors, self.starts, scores, k)
+            names = view_ids.take(top.view).to_pylist()
+            for query, document, score, name in zip(
+                (top.query + start).tolist(), top.document.tolist(), top.score.tolist(), names,
+                strict=True,
+            ):  # fmt: skip
+                result.doc_ids[query].append(self.doc_ids[document])
+                result.scores[query].append(score)
+                result.view_ids[query].append(name)
+        return result
+
+    def ranks(self, queries: FloatArray, doc_ids: Sequence[str]) -> IntArray:
+        """Return the 1-based rank of document `doc_ids[i]` in query i, shape (n_queries,).
+
+        Ranks count every document of the snapshot; ties break by document id. Raises InputError
+        naming documents that are not here.
+        """
+        queries = check_queries(queries, self.dim)
+        if len(queries) != len(doc_ids):
+            raise ValueError(f"{len(doc_ids)} documents for {len(queries)} queries")
+        targets = self.positions(doc_ids)
+        parts = [
+            target_ranks(
+                block, self.vectors, self.starts, scores, targets[start : start + len(block)]
+            )
+            for start, block, scores in self._blocks(queries)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def _blocks(self, queries: FloatArray) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+        step = max(1, BLOCK_BYTES // (4 * max(1, len(self.vectors))))
+        for start in range(0, len(queries), step):
+            block = queries[start : start + step]
+            yield start, block, block @ self.vectors.T  # (block, n_views)
+
+
+def check_queries(queries: FloatArray, dim: int) -> FloatArray:
+    """Return the queries as float32 (n, dim); InputError for another shape or NaN."""
+    queries = np.asarray(queries, np.float32)
+    if queries.ndim != 2 or queries.shape[1] != dim:
+        raise InputError(
+            f"query vectors of shape {queries.shape}",
+            expected=f"(n, {dim}), as the vectors of the index",
+            fix="Embed queries with the encoder that the index names.",
+        )
+    if not np.isfinite(queries).all():
+        bad = int((~np.isfinite(queries).all(axis=1)).sum())
+        raise InputError(
+            f"{bad} query vectors are not finite",
+            expected="numbers",
+            fix="Check the encoder that made them.",
+        )
+    return queries
+
+
+def check_k(k: int) -> None:
+    """Raise InputError unless k is at least 1."""
+    if k < 1:
+        raise InputError(f"k={k}", expected="a whole number from 1", fix="For example 10.")
+
+
+def unknown_documents(ids: Sequence[str]) -> InputError:
+    """Return the error for documents that an index does not hold."""
+    shown = ", ".join(repr(i) for i in ids[:5]) + (" ..." if len(ids) > 5 else "")
+    return InputError(
+        f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {shown}",
+        expected="ids of documents in the index",
+        fix="Check the spelling; ids are case-sensitive.",
+    )
+
+
+def rows_to_views(columns: Any) -> Iterator[View]:
+    """Return the rows of an Arrow table as views."""
+    names = ("id", "doc_id", "kind", "text", "source")
+    for row in zip(*(columns[name].to_pylist() for name in names), strict=True):
+        yield View(*row)
+
+
+def _documents(column: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the distinct ids of a sorted column, and where each begins."""
+    import pyarrow.compute as pc
+
+    counted = pc.value_counts(column)  # in order of first appearance, so sorted
+    ids = counted.field("values").to_pylist()
+    counts = counted.field("counts").to_numpy(zero_copy_only=False)
+    return ids, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,0 +1,158 @@
+"""The rows of an index as a LanceDB table: what is checked before a row may enter."""
+
+from __future__ import annotations
+
+import fcntl
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray, View
+from argus.errors import ArgusError, InputError
+
+NAME = "views"
+UNIT_TOLERANCE = 1e-3
+"""How far a vector's length may be from 1: half precision rounds by less."""
+READ_ROWS = 8192
+
+
+def schema(dim: int) -> Any:
+    """Return the Arrow schema of the table."""
+    import pyarrow as pa
+
+    names = ("id", "doc_id", "kind", "text", "source", "remedy")
+    return pa.schema(
+        [pa.field(name, pa.string(), nullable=False) for name in names]
+        + [
+            pa.field("added", pa.int64(), nullable=False),
+            pa.field("vector", pa.list_(pa.float32(), dim), nullable=False),
+        ]
+    )
+
+
+def record_batch(
+    views: Sequence[View], vectors: FloatArray, *, remedy: str, added: int, dim: int
+) -> Any:
+    """Return one Arrow batch of checked views; see `check_vectors`."""
+    import pyarrow as pa
+
+    vectors = check_vectors(vectors, len(views), dim)
+    flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())
+    names = ("id", "doc_id", "kind", "text", "source")
+    try:
+        columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in names]
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"a view holds characters that are no Unicode text ({error})",
+            expected="text that can be written as UTF-8",
+            fix="Remove lone surrogates from the text.",
+        ) from error
+    columns.append(pa.array([remedy] * len(views), pa.string()))
+    columns.append(pa.array([added] * len(views), pa.int64()))
+    columns.append(pa.FixedSizeListArray.from_arrays(flat, dim))
+    return pa.record_batch(columns, schema=schema(dim))
+
+
+def check_vectors(vectors: FloatArray, n: int, dim: int) -> FloatArray:
+    """Return the vectors as float32; InputError unless (n, dim), finite and of length 1."""
+    vectors = np.asarray(vectors, np.float32)
+    if vectors.shape != (n, dim):
+        raise InputError(
+            f"vectors of shape {vectors.shape} for {n} views",
+            expected=f"({n}, {dim}): a row per view, of the dimension of the index",
+            fix="Embed the views with the encoder that the index names.",
+        )
+    norms = np.linalg.norm(vectors, axis=1)
+    wrong = np.flatnonzero(~(np.abs(norms - 1) <= UNIT_TOLERANCE))  # NaN compares false
+    if len(wrong):
+        row = int(wrong[0])
+        bad = "not finite" if not np.isfinite(norms[row]) else f"of length {norms[row]:.4g}"
+        raise InputError(
+            f"{len(wrong)} of {n} vectors are no unit vectors: row {row} is {bad}",
+            expected="finite vectors of length 1",
+            fix="Divide each vector by its length; leave out what could not be embedded.",
+        )
+    return vectors
+
+
+def check_ids(views: Sequence[View], seen: set[str]) -> None:
+    """Raise InputError for a view id that is empty or taken; else add the ids to `seen`."""
+    ids = [view.id for view in views]
+    twice = sorted({i for i, n in Counter(ids).items() if n > 1 or i in seen})
+    if twice:
+        shown = ", ".join(map(repr, twice[:5])) + (" ..." if len(twice) > 5 else "")
+        raise InputError(
+            f"{len(twice)} view ids are already taken: {shown}",
+            expected="one view per id",
+            fix="Delete the document or roll the remedy back first, or give the views other ids.",
+        )
+    if any(not view.id or not view.doc_id for view in views):
+        raise InputError(
+            "a view without id or doc_id", expected="both", fix="Name the view and its document."
+        )
+    seen.update(ids)
+
+
+class Checked:
+    """Batches on their way into the table; keeps the error that stopped them.
+
+    LanceDB reports an error raised inside the reader as text; `error` is the original.
+    """
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        self.batches, self.rows = batches, 0
+        self.error: Exception | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            for batch in self.batches:
+                self.rows += batch.num_rows
+                yield batch
+        except Exception as error:
+            self.error = error
+            raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Hold the index's lock; ArgusError when another process, or thread, writes to it."""
+    try:
+        lock = (path / "lock").open("w")
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror})",
+            expected="a folder that can be written",
+            fix="Check its owner and mode, or copy the index.",
+            where=path,
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ArgusError(
+                f"{path} is being written to by another run; wait for it and run this again. "
+                "Nothing was changed."
+            ) from error
+        yield
+
+
+@contextmanager
+def storage(path: Path, doing: str) -> Iterator[None]:
+    """Turn what LanceDB raises (RuntimeError, OSError, ValueError) into an ArgusError."""
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError) as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise ArgusError(
+            f"{path}: {doing} failed ({lines[0][:300]}). The index is as it was before; mend that "
+            "(space on the disk, rights, a damaged file) and run the same command again."
+        ) from error
+
+
+def quoted(values: Iterable[str]) -> str:
+    """Return values as a SQL list: `'a', 'O''Hara'`."""
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)

@@ -1,0 +1,342 @@
+"""ViewIndex: the views of documents with their vectors, on disk, in an embedded LanceDB table.
+
+One folder: `index.json` (see `argus.indexes.header`) and the table. Every `add`,
+`delete_documents` and `rollback` is one commit of the table: a process killed at any moment leaves
+the state before it or the state after it. One process writes at a time (a second one gets an
+ArgusError); any number may read, each sees the state at which it opened the index, or last
+wrote to it, or called `refresh`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray, View
+from argus.errors import InputError
+from argus.indexes.approximate import approximate_search, build, exists
+from argus.indexes.fold import TopDocuments
+from argus.indexes.header import FILE, IndexHeader, read_header, write_header
+from argus.indexes.remedy_views import (
+    ORIGINAL,
+    RemedyViews,
+    check_remedy_id,
+    grouped,
+    served,
+)
+from argus.indexes.snapshot import (
+    Snapshot,
+    check_k,
+    check_queries,
+    rows_to_views,
+    unknown_documents,
+)
+from argus.indexes.table import (
+    NAME,
+    READ_ROWS,
+    Checked,
+    check_ids,
+    quoted,
+    record_batch,
+    schema,
+    storage,
+    writing,
+)
+
+__all__ = ["ORIGINAL", "RemedyViews", "ViewIndex", "served"]
+
+COLUMNS = ["id", "doc_id", "kind", "text", "source", "remedy"]
+Batch = tuple[Sequence[View], FloatArray]
+
+
+class ViewIndex:
+    """Views and vectors on disk. Make one with `ViewIndex.create` or `ViewIndex.open`."""
+
+    def __init__(self, path: Path, header: IndexHeader, table: Any) -> None:
+        self.path, self.header, self.table = path, header, table
+        self._kept: tuple[tuple[int, str | None], Snapshot] | None = None
+
+    @classmethod
+    def create(
+        cls, path: Path | str, *, fingerprint: str, dim: int, encoder: dict[str, Any] | None = None
+    ) -> ViewIndex:
+        """Make an empty index in a new folder, or in one that holds no index yet.
+
+        fingerprint: of the encoder that makes all vectors; encoder: its configuration, so that a
+        later command can load it. Raises InputError where there is an index already.
+        """
+        path = Path(path)
+        if (path / FILE).exists():
+            raise InputError(
+                "holds an index already",
+                expected="a new folder",
+                fix="Add to it, give another folder, or start over with --fresh.",
+                where=path,
+            )
+        header = IndexHeader(fingerprint=fingerprint, dim=dim, encoder=encoder or {})
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot be made ({error.strerror})",
+                expected="a folder that can be written",
+                fix="Give another path.",
+                where=path,
+            ) from error
+        with writing(path), storage(path, "making the index"):
+            mode = "overwrite" if (path / f"{NAME}.lance").exists() else "create"
+            table = _connect(path).create_table(NAME, schema=schema(dim), mode=mode)
+            write_header(path, header)
+        return cls(path, header, table)
+
+    @classmethod
+    def open(cls, path: Path | str, *, fingerprint: str | None = None) -> ViewIndex:
+        """Open an index; reading needs no right to write.
+
+        Raises InputError for what is no index, and FingerprintMismatch when `fingerprint` is
+        given and another encoder made the vectors.
+        """
+        path = Path(path)
+        header = read_header(path)
+        header.check_fingerprint(fingerprint, path)
+        with storage(path, "opening the index"):
+            table = _connect(path).open_table(NAME)
+            width = table.schema.field("vector").type.list_size
+        if width != header.dim:
+            raise InputError(
+                f"{FILE} says dim {header.dim}, the vectors have {width}",
+                expected="one dimension",
+                fix=f"Restore {FILE} from a copy, or build the index again with --fresh.",
+                where=path,
+            )
+        return cls(path, header, table)
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the encoder that made the vectors."""
+        return self.header.fingerprint
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self.header.dim
+
+    @property
+    def version(self) -> int:
+        """Number of the state that this handle sees; every change makes a larger one."""
+        return int(self.table.version)
+
+    def __len__(self) -> int:
+        """Return the number of views."""
+        return int(self.table.count_rows())
+
+    def refresh(self) -> None:
+        """See what other processes have written since."""
+        with storage(self.path, "reading the index"):
+            self.table.checkout_latest()
+
+    def add(self, views: Sequence[View], vectors: FloatArray, remedy: str = "") -> int:
+        """Add views with their vectors in one commit; return how many.
+
+        vectors: (n_views, dim) float32, unit rows. remedy: the id under which `rollback` removes
+        them; such views must belong to documents that are in the index. Raises InputError, and
+        changes nothing, for taken ids, wrong vectors, unknown documents, a malformed remedy id.
+        """
+        return self.add_batches([(views, vectors)] if len(views) else [], remedy)
+
+    def add_batches(self, batches: Iterable[Batch], remedy: str = "") -> int:
+        """Add any number of (views, vectors) batches in one commit, one batch in memory at a time.
+
+        Conditions and errors as for `add`; an error that `batches` raises leaves nothing behind.
+        """
+        import pyarrow as pa
+
+        check_remedy_id(remedy)
+        with writing(self.path):
+            self.refresh()
+            added = self.version + 1
+            checked = Checked(self._batches(batches, remedy, added))
+            reader = pa.RecordBatchReader.from_batches(schema(self.dim), checked)
+            try:
+                with storage(self.path, "adding views"):
+                    self.table.add(reader)
+            except Exception:
+                if checked.error is not None:
+                    raise checked.error from None
+                raise
+        return checked.rows
+
+    def _batches(self, batches: Iterable[Batch], remedy: str, added: int) -> Iterator[Any]:
+        taken = set(self._column("id"))
+        documents = set(self._column("doc_id")) if remedy else set()
+        for views, vectors in batches:
+            check_ids(views, taken)
+            if remedy:
+                unknown = sorted({v.doc_id for v in views} - documents)
+                if unknown:
+                    raise unknown_documents(unknown)
+            yield record_batch(views, vectors, remedy=remedy, added=added, dim=self.dim)
+
+    def delete_documents(self, ids: Iterable[str]) -> int:
+        """Remove all views of these documents in one commit; return how many views.
+
+        They leave every state, earlier ones too. InputError names unknown ids; nothing changes.
+        """
+        wanted = set(ids)
+        with writing(self.path):
+            self.refresh()
+            unknown = sorted(wanted - set(self._column("doc_id")))
+            if unknown:
+                raise unknown_documents(unknown)
+            return self._delete(f"doc_id IN ({quoted(sorted(wanted))})") if wanted else 0
+
+    def rollback(self, remedy: str) -> int:
+        """Remove exactly the views that `remedy` added, in one commit; return how many.
+
+        Raises InputError listing the remedies there are when it is none of them.
+        """
+        with writing(self.path):
+            self.refresh()
+            self._check_remedy(remedy)
+            return self._delete(f"remedy = {quoted([remedy])}")
+
+    def _delete(self, condition: str) -> int:
+        before = len(self)
+        with storage(self.path, "deleting views"):
+            self.table.delete(condition)
+        return before - len(self)
+
+    def remedies(self) -> list[RemedyViews]:
+        """Return the remedies whose views are in the index, in the order in which they came."""
+        rows = self._rows("remedy != ''", ["remedy", "doc_id", "text", "added"])
+        return grouped(rows, 4 * self.dim)
+
+    def views_of(self, doc_id: str) -> list[View]:
+        """Return a document's views, its original first, then by id; InputError if unknown."""
+        rows = self._rows(f"doc_id = {quoted([doc_id])}", COLUMNS)
+        if not rows.num_rows:
+            raise unknown_documents([doc_id])
+        return sorted(rows_to_views(rows), key=lambda v: (v.kind != ORIGINAL, v.id))
+
+    def document(self, doc_id: str) -> View:
+        """Return the view with the document's own text: what is served, whichever view was found.
+
+        Raises InputError for an unknown document and for one without an original view.
+        """
+        return served(self.views_of(doc_id))
+
+    def condition(self, as_of: str | None) -> str | None:
+        """Return the SQL condition of a state; InputError for a remedy that is not there.
+
+        None: everything. "original": no remedy's views. A remedy: what of its moment is still
+        there; views that were rolled back and deleted documents are in no state.
+        """
+        if as_of is None:
+            return None
+        if as_of == ORIGINAL:
+            return "remedy = ''"
+        return f"added <= {self._check_remedy(as_of).added}"
+
+    def _check_remedy(self, remedy: str) -> RemedyViews:
+        there = {r.id: r for r in self.remedies()}
+        if remedy not in there:
+            raise InputError(
+                f"unknown remedy {remedy!r}",
+                expected=f"one of {', '.join(there)}" if there else "a remedy; there is none",
+                fix="Check the id.",
+                where=self.path,
+            )
+        return there[remedy]
+
+    def snapshot(self, as_of: str | None = None) -> Snapshot:
+        """Read a state into memory; the last one read is kept until the index changes.
+
+        as_of: None (now), "original" (no remedy's views), or a remedy (right after it). Memory:
+        the vectors once, and the texts.
+        """
+        key = (self.version, as_of)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = None  # before reading, so that two are never held
+            self._kept = (key, self._read(self.condition(as_of)))
+        return self._kept[1]
+
+    def _read(self, condition: str | None) -> Snapshot:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = self._rows(condition, COLUMNS).combine_chunks()
+        rows = rows.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
+        vectors = np.empty((rows.num_rows, self.dim), np.float32)
+        with storage(self.path, "reading vectors"):
+            for batch in self._query(condition, ["id", "vector"]).to_batches(READ_ROWS):
+                if not batch.num_rows:
+                    continue
+                places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
+                flat = pa.compute.list_flatten(batch["vector"]).to_numpy()
+                vectors[places] = flat.reshape(-1, self.dim)
+        return Snapshot(rows, vectors)
+
+    def texts(self, as_of: str | None = None) -> dict[str, list[str]]:
+        """Return the `id`, `doc_id` and `text` of a state's views, in no order."""
+        names = ("id", "doc_id", "text")
+        rows = self._rows(self.condition(as_of), names)
+        return {name: rows[name].to_pylist() for name in names}
+
+    def build_ann(self) -> None:
+        """Build the approximate index over all vectors, replacing an older one, and compact.
+
+        Views that are added later are searched exactly beside it until it is built again.
+        """
+        with writing(self.path), storage(self.path, "building the approximate index"):
+            self.table.checkout_latest()
+            build(self.table)
+
+    def has_ann(self) -> bool:
+        """Return whether there is an approximate index."""
+        with storage(self.path, "reading the index"):
+            return exists(self.table)
+
+    def search(
+        self, queries: FloatArray, k: int, as_of: str | None = None, *, exact: bool | None = None
+    ) -> TopDocuments:
+        """Return the k nearest documents of each query under the max fold, ties by id.
+
+        exact: None searches approximately where there is an approximate index and the state is
+        not already in memory; see `argus.indexes.approximate` for what is then certain.
+        """
+        queries = check_queries(queries, self.dim)
+        check_k(k)
+        kept = self._kept is not None and self._kept[0] == (self.version, as_of)
+        if exact is None:
+            exact = kept or not self.has_ann()
+        if exact:
+            return self.snapshot(as_of).search(queries, k)
+        with storage(self.path, "searching the index"):
+            return approximate_search(self.table, queries, k, self.condition(as_of))
+
+    def _query(self, condition: str | None, columns: Sequence[str]) -> Any:
+        query = self.table.search().select(list(columns))
+        return query.where(condition) if condition else query
+
+    def _rows(self, condition: str | None, columns: Sequence[str]) -> Any:
+        with storage(self.path, "reading the index"):
+            return self._query(condition, columns).to_arrow()
+
+    def _column(self, name: str) -> list[str]:
+        values: list[str] = self._rows(None, [name])[name].to_pylist()
+        return values
+
+
+def _connect(path: Path) -> Any:
+    try:
+        import lancedb
+    except ImportError as error:
+        raise InputError(
+            "an index needs lancedb, which is not installed",
+            expected="lancedb 0.30 or later",
+            fix="pip install 'argus-retrieval[vector-stores]'",
+        ) from error
+    return lancedb.connect(path)

@@ -1,0 +1,30 @@
+"""Text to words, with the standard library alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+WORD = re.compile(r"[^\W_]+")
+STOP_WORDS = frozenset(
+    WORD.findall(
+        "a an and are as at be but by for from had has have he her his how i if in into is it its "
+        "me my no not of on or our she so such that the their them then there these they this to "
+        "was we were what when where which who whom whose why will with would you your"
+    )
+)
+"""English words that say nothing of a topic; see `argus.indexes.lexical` for their use."""
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text: runs of letters and digits, compatibility-folded, caseless.
+
+    Accents stay, "ﬁ" and "fi" are one, "_" and "-" part words. No stemming.
+    """
+    return WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def asked(text: str) -> list[str]:
+    """Return the words of a query without stop words, or all of them when nothing else is left."""
+    everything = words(text)
+    return [word for word in everything if word not in STOP_WORDS] or everything

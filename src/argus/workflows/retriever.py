@@ -1,0 +1,216 @@
+"""From an index on disk and the encoder it names to a retriever: queries in, run out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray, Query, Run
+from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.fold import TopDocuments
+from argus.indexes.header import FILE
+from argus.indexes.hybrid import check_fusion, fuse
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.snapshot import check_k
+from argus.indexes.views import ViewIndex, served
+
+FUSED_DEPTH = 100
+"""How many documents of each ranking are fused, or k where that is more."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """An index as it is named on the command line: `PATH`, `PATH@original`, `PATH@REMEDY_ID`."""
+
+    path: Path
+    as_of: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}@{self.as_of}" if self.as_of else str(self.path)
+
+
+def parse_index_spec(text: str | Path | IndexSpec) -> IndexSpec:
+    """Return path and state. A path that exists as it stands, '@' and all, is that path."""
+    if isinstance(text, IndexSpec):
+        return text
+    path, at, as_of = str(text).rpartition("@")
+    if not at or Path(text).exists():
+        return IndexSpec(Path(text))
+    if not path or not as_of:
+        raise InputError(
+            f"index {str(text)!r}",
+            expected="PATH, PATH@original or PATH@REMEDY_ID",
+            fix="Leave '@' out to search the index as it is now.",
+        )
+    return IndexSpec(Path(path), as_of)
+
+
+class IndexRetriever:
+    """Searches one state of an index: dense, or dense and BM25 over the same views, fused.
+
+    Raises InputError for an unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not
+    the one that made the index.
+    """
+
+    def __init__(
+        self,
+        index: ViewIndex,
+        encoder: Encoder,
+        as_of: str | None = None,
+        hybrid: str | None = None,
+    ) -> None:
+        if encoder.fingerprint != index.fingerprint:
+            raise FingerprintMismatch(
+                index.path, stored=index.fingerprint, given=encoder.fingerprint
+            )
+        index.condition(as_of)  # an unknown remedy is an error now, not at the first query
+        self.index, self.encoder, self.as_of = index, encoder, as_of
+        self.hybrid = check_fusion(hybrid) if hybrid is not None else None
+        self._lexical: tuple[int, LexicalIndex] | None = None
+
+    @property
+    def name(self) -> str:
+        """What this ranks by, for manifests and reports."""
+        state = self.as_of or "now"
+        ranked = "dense" if self.hybrid is None else f"{self.hybrid}(dense, bm25)"
+        return f"{ranked} of {self.index.path.name}@{state}"
+
+    def search(self, queries: Sequence[Query], k: int) -> Run:
+        """Return the k best documents per query; a query without text finds none."""
+        asked = [q for q in queries if q.text.strip()]
+        run: Run = {q.id: {} for q in queries}
+        if len(run) != len(queries):
+            raise InputError(
+                f"{len(queries) - len(run)} query ids are given twice",
+                expected="one query per id",
+                fix="Rename one of each two.",
+            )
+        if not asked:
+            check_k(k)
+            return run
+        ids = [q.id for q in asked]
+        if self.hybrid is None:
+            return run | self.search_views([q.text for q in asked], k).run(ids)
+        depth = max(k, FUSED_DEPTH)
+        dense = self.search_views([q.text for q in asked], depth).run(ids)
+        lexical = self.lexical().search([q.text for q in asked], depth).run(ids)
+        return run | fuse([dense, lexical], k, self.hybrid)
+
+    def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
+        """Return dense results with the views that won."""
+        check_k(k)
+        vectors: FloatArray = np.asarray(self.encoder.encode_queries(texts), np.float32)
+        return self.index.search(vectors, k, self.as_of)
+
+    def lexical(self) -> LexicalIndex:
+        """Return BM25 over the views of this state, built once per version of the index."""
+        if self._lexical is None or self._lexical[0] != self.index.version:
+            columns = self.index.texts(self.as_of)
+            built = LexicalIndex.build(columns["doc_id"], columns["text"])
+            self._lexical = (self.index.version, built)
+        return self._lexical[1]
+
+
+def open_retriever(
+    spec: str | Path | IndexSpec,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    *,
+    hybrid: str | None = None,
+    device: str | None = None,
+) -> IndexRetriever:
+    """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
+
+    Raises InputError for what is no index, an unknown state, or an index that does not say which
+    encoder it needs; FingerprintMismatch for the wrong encoder.
+    """
+    spec = parse_index_spec(spec)
+    if hybrid is not None:
+        check_fusion(hybrid)
+    index = ViewIndex.open(spec.path)
+    index.condition(spec.as_of)  # before the encoder is loaded
+    return IndexRetriever(index, encoder_of(index, encoder, device), spec.as_of, hybrid)
+
+
+def encoder_of(
+    index: ViewIndex,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+) -> Encoder:
+    """Return `encoder`, loaded if need be, or the one that the index names."""
+    if encoder is not None and not isinstance(encoder, (EncoderConfig, str)):
+        return encoder
+    if encoder is None:
+        encoder = stored_encoder(index)
+    elif isinstance(encoder, str):
+        encoder = EncoderConfig(model=encoder)
+    if device is not None:
+        encoder = replace(encoder, device=device)
+    return load_encoder(encoder, stored=index.fingerprint).encoder
+
+
+def stored_encoder(index: ViewIndex) -> EncoderConfig:
+    """Return the configuration in index.json; InputError when there is none, or it is broken."""
+    stored: dict[str, Any] = index.header.encoder
+    if not stored.get("model"):
+        raise InputError(
+            f"does not name an encoder that can be loaded (its vectors: {index.fingerprint})",
+            expected="an encoder",
+            fix="Give the encoder that made it (--encoder).",
+            where=index.path,
+        )
+    try:
+        return EncoderConfig(**stored)
+    except TypeError as error:
+        raise InputError(
+            f"encoder settings {stored} ({error})",
+            expected="what Argus wrote",
+            fix="Give the encoder (--encoder), or restore the file from a copy.",
+            where=index.path / FILE,
+        ) from error
+
+
+def search_index(
+    query: str,
+    spec: str | Path | IndexSpec,
+    *,
+    k: int = 10,
+    hybrid: str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+) -> dict[str, Any]:
+    """Answer one question: the k best documents, each with its own text and what found it.
+
+    `view` and `kind` name the dense view that won; a hybrid ranking has no single one (None).
+    """
+    check_k(k)
+    if not query.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.")
+    retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device)
+    index = retriever.index
+    if hybrid is None:
+        top = retriever.search_views([query], k)
+        found = list(zip(top.doc_ids[0], top.scores[0], top.view_ids[0], strict=True))
+    else:
+        scores = retriever.search([Query("query", query)], k)["query"]
+        found = [(doc, score, "") for doc, score in scores.items()]
+    results = []
+    for rank, (doc_id, score, view_id) in enumerate(found, 1):
+        views = index.views_of(doc_id)
+        kind = next((view.kind for view in views if view.id == view_id), None)
+        results.append(
+            {
+                "rank": rank,
+                "id": doc_id,
+                "score": score,
+                "view": view_id or None,
+                "kind": kind,
+                "text": served(views).text,
+            }
+        )
+    return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
+            "results": results}  # fmt: skip

@@ -1,0 +1,66 @@
+import json
+import sys
+
+import pytest
+
+from argus.cli import index, search
+from argus.cli.main import app, main
+
+CORPUS = [
+    {"_id": "cat", "text": "Cats purr when they are content."},
+    {"_id": "rock", "text": "The Who are an English rock band."},
+    {"_id": "blank", "text": " "},
+]
+
+
+@pytest.fixture
+def argus(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    if "index" not in {group.name for group in app.registered_groups}:
+        app.add_typer(index.app, name="index")
+        app.command()(search.search)
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(d) + "\n" for d in CORPUS))
+    (tmp_path / "more.jsonl").write_text('{"_id": "sun", "text": "The sun is a star."}\n')
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["argus", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return stopped.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+def test_an_index_is_built_searched_extended_and_cut(argus):
+    code, out, _ = argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision",
+                         "float32")  # fmt: skip
+    assert code == 0
+    assert out == "indexed 2 of 3 (1 without text, 0 failed)\nindex: i (2 views)\n"
+    assert argus("index", "add", "--index", "i", "--corpus", "more.jsonl")[0] == 0
+    code, out, _ = argus("search", "a star in the sky", "--index", "i", "--k", "1", "--json")
+    assert [hit["id"] for hit in json.loads(out)["results"]] == ["sun"]
+    code, out, _ = argus("search", "band", "--index", "i@original", "--hybrid", "rrf")
+    assert out.splitlines()[0].split()[-1] == "rock"
+    code, out, _ = argus("index", "delete", "--index", "i", "sun")
+    assert out == "deleted 1 documents (1 views)\nindex: i (2 views)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("search", "x", "--index", "none"), "argus: none: no such folder"),
+        (("search", "x", "--index", "."), "is not an index: it holds no index.json"),
+        (("search", " ", "--index", "."), "an empty query"),
+        (("search", "x", "--index", ".", "--hybrid", "sum"), "fusion 'sum'"),
+        (("index", "delete", "--index", ".", "x"), "is not an index"),
+        (("index", "build", "--corpus", "none", "--out", "i"), "no such file or folder"),
+    ],
+)
+def test_mistakes_are_named_and_exit_with_2(argus, arguments, message):
+    code, out, err = argus(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err

@@ -1,0 +1,40 @@
+import pytest
+
+from argus.errors import InputError
+from argus.indexes.hybrid import fuse
+
+DENSE = {"q": {"a": 0.9, "b": 0.5, "c": 0.1}}
+LEXICAL = {"q": {"b": 12.0, "d": 4.0}, "other": {"x": 1.0}}
+
+
+def test_reciprocal_ranks_add_up():
+    run = fuse([DENSE, LEXICAL], 10)
+    assert run["q"] == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "d": 1 / 62, "c": 1 / 63})
+    assert list(run["q"]) == ["b", "a", "d", "c"]
+    assert list(run["other"]) == ["x"]
+
+
+def test_min_max_scales_each_run_and_gives_nothing_for_what_was_not_found():
+    run = fuse([DENSE, LEXICAL], 10, "min-max", weights=[1, 0.5])
+    assert run["q"] == pytest.approx({"a": 1.0, "b": 0.5 + 0.5, "c": 0.0, "d": 0.0})
+    assert list(run["q"])[:2] == ["a", "b"]  # a tie, by id
+
+
+def test_z_gives_the_lowest_score_for_what_was_not_found():
+    run = fuse([{"q": {"a": 1.0, "b": 3.0}}, {"q": {"b": 5.0, "c": 5.0}}], 10, "z")
+    assert run["q"] == pytest.approx({"b": 1.0, "a": -1.0, "c": -1.0})
+
+
+def test_ties_break_by_id_and_k_cuts():
+    assert list(fuse([{"q": {"b": 1.0, "a": 1.0, "c": 1.0}}], 2)["q"]) == ["a", "b"]
+    assert fuse([], 3) == {}
+    assert fuse([{"q": {}}], 3, "z") == {"q": {}}
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(InputError, match="fusion 'sum'; expected one of rrf, min-max, z"):
+        fuse([DENSE], 1, "sum")
+    with pytest.raises(InputError, match="for 2 runs; expected a number from 0 per run"):
+        fuse([DENSE, LEXICAL], 1, weights=[1])
+    with pytest.raises(InputError, match="k=0"):
+        fuse([DENSE], 0)

@@ -1,0 +1,310 @@
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from argus.data.types import View
+from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.indexes.views import ViewIndex
+
+DIM = 8
+
+
+def unit(n, seed=0):
+    vectors = np.random.default_rng(seed).normal(size=(n, DIM)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def originals(n, start=0):
+    return [View(f"d{i:03}", f"d{i:03}", "original", f"text {i}") for i in range(start, start + n)]
+
+
+def expansions(n, remedy):
+    return [View(f"d{i:03}#{remedy}", f"d{i:03}", "expansion", f"text {i} {remedy}", "p")
+            for i in range(n)]  # fmt: skip
+
+
+@pytest.fixture
+def index(tmp_path):
+    index = ViewIndex.create(tmp_path / "idx", fingerprint="f", dim=DIM, encoder={"model": "m"})
+    index.add(originals(20), unit(20))
+    return index
+
+
+def test_what_was_added_is_there_after_opening(index):
+    opened = ViewIndex.open(index.path, fingerprint="f")
+    assert opened.header.encoder == {"model": "m"}
+    assert len(opened) == 20
+    snapshot = opened.snapshot()
+    assert snapshot.views == originals(20)
+    assert np.array_equal(snapshot.vectors, unit(20))
+    assert opened.search(unit(20), 1).doc_ids == [[f"d{i:03}"] for i in range(20)]
+
+
+def test_as_of_gives_the_state_after_each_remedy(index):
+    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
+    index.add(originals(2, start=20), unit(2, 2))
+    index.add(expansions(7, "r2"), unit(7, 3), remedy="r2")
+    sizes = {state: len(index.snapshot(state).views) for state in ("original", "r1", "r2", None)}
+    assert sizes == {"original": 22, "r1": 25, "r2": 34, None: 34}
+    assert [(r.id, r.views, r.documents) for r in index.remedies()] == [("r1", 5, 5), ("r2", 7, 7)]
+    texts = sum(len(v.text) for v in expansions(5, "r1"))
+    assert index.remedies()[0].bytes == texts + 5 * 4 * DIM
+
+
+def test_rollback_removes_exactly_one_remedys_views(index):
+    before = index.snapshot()
+    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
+    index.add(expansions(5, "r2"), unit(5, 2), remedy="r2")
+    assert index.rollback("r1") == 5
+    assert [r.id for r in index.remedies()] == ["r2"]
+    with pytest.raises(InputError, match="unknown remedy 'r1'; expected one of r2"):
+        index.rollback("r1")
+    assert index.rollback("r2") == 5
+    assert index.snapshot().views == before.views
+    assert np.array_equal(index.snapshot().vectors, before.vectors)
+    with pytest.raises(InputError, match="expected a remedy; there is none"):
+        index.snapshot("r2")
+
+
+def test_a_deleted_document_leaves_with_all_its_views(index):
+    index.add(expansions(3, "r1"), unit(3, 1), remedy="r1")
+    assert index.delete_documents(["d000", "d019"]) == 3
+    assert len(index.snapshot("original")) == 18
+    with pytest.raises(InputError, match="2 unknown document ids: 'd000', 'x'"):
+        index.delete_documents(["d001", "x", "d000"])
+    assert len(index) == 20
+    assert index.delete_documents([]) == 0
+
+
+def test_the_original_is_served_whatever_was_found(index):
+    index.add(expansions(1, "r1"), unit(1, 5), remedy="r1")
+    assert index.search(unit(1, 5), 1).view_ids == [["d000#r1"]]
+    assert index.document("d000").text == "text 0"
+    assert [v.id for v in index.views_of("d000")] == ["d000", "d000#r1"]
+    with pytest.raises(InputError, match="unknown document id: 'nope'"):
+        index.document("nope")
+
+
+def test_ids_with_quotes_and_other_scripts_are_ids_like_any(index):
+    ids = ["O'Hara", 'a"b', "'; DROP", "北京", "é", "a b"]
+    index.add([View(i, i, "original", i) for i in ids], unit(6, 9))
+    assert [index.document(i).id for i in ids] == ids
+    assert index.delete_documents(ids) == 6
+
+
+@pytest.mark.parametrize(
+    ("views", "vectors", "remedy", "message"),
+    [
+        (originals(2), unit(2), "", "2 view ids are already taken: 'd000', 'd001'"),
+        ([View("n", "n", "original", "")] * 2, unit(2), "", "1 view ids are already taken: 'n'"),
+        (expansions(1, "n"), unit(2), "", r"vectors of shape \(2, 8\) for 1 views"),
+        (expansions(1, "n"), unit(1) * np.nan, "", "row 0 is not finite"),
+        (expansions(1, "n"), unit(1) * 3, "", "row 0 is of length 3"),
+        (expansions(1, "n"), unit(1)[:, :4], "", r"expected \(1, 8\)"),
+        ([View("n", "zz", "expansion", "")], unit(1), "r", "1 unknown document id: 'zz'"),
+        ([View("", "d000", "expansion", "")], unit(1), "", "a view without id or doc_id"),
+        ([View("n", "d000", "expansion", "\ud800")], unit(1), "", "no Unicode text"),
+        (expansions(1, "n"), unit(1), "a b", "remedy id 'a b'; expected letters"),
+        (expansions(1, "n"), unit(1), "original", "remedy id 'original'"),
+    ],
+)  # fmt: skip
+def test_what_may_not_enter_changes_nothing(index, views, vectors, remedy, message):
+    before = index.version
+    with pytest.raises(InputError, match=message):
+        index.add(views, vectors, remedy)
+    index.refresh()
+    assert index.version == before
+    assert len(index) == 20
+
+
+def test_batches_are_one_commit_and_an_error_among_them_leaves_nothing(index):
+    def batches(fail):
+        yield originals(5, start=20), unit(5)
+        if fail:
+            raise KeyError("broken source")
+        yield originals(5, start=25), unit(5)
+
+    with pytest.raises(KeyError, match="broken source"):
+        index.add_batches(batches(fail=True))
+    assert len(ViewIndex.open(index.path)) == 20
+    version = index.version
+    assert index.add_batches(batches(fail=False)) == 10
+    assert index.version == version + 1
+    assert index.add([], np.zeros((0, DIM), np.float32)) == 0
+
+
+def test_a_second_writer_is_told_and_a_reader_reads_on(index):
+    reader = ViewIndex.open(index.path)
+    with (index.path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for write in (
+            lambda: index.add(originals(1, start=20), unit(1)),
+            lambda: index.delete_documents(["d000"]),
+            lambda: index.rollback("r"),
+        ):
+            with pytest.raises(ArgusError, match="is being written to by another run"):
+                write()
+        assert len(reader.snapshot()) == 20
+    index.add(originals(1, start=20), unit(1))
+    assert len(reader) == 20
+    reader.refresh()
+    assert len(reader.snapshot()) == 21
+
+
+def test_what_is_no_index_is_named(tmp_path, index):
+    with pytest.raises(InputError, match="no such folder; expected an index folder"):
+        ViewIndex.open(tmp_path / "none")
+    with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
+        ViewIndex.open(tmp_path)
+    with pytest.raises(InputError, match="holds an index already"):
+        ViewIndex.create(index.path, fingerprint="f", dim=DIM)
+    with pytest.raises(FingerprintMismatch, match="stored: f"):
+        ViewIndex.open(index.path, fingerprint="g")
+    file = tmp_path / "file"
+    file.write_text("x")
+    with pytest.raises(InputError, match="is a file; expected an index folder"):
+        ViewIndex.open(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is damaged"),
+        ("[]", "is damaged"),
+        ('{"format": 1}', "is damaged .KeyError"),
+        ({"dim": 0}, "dim is 0"),
+        ({"fingerprint": None}, "fingerprint is None"),
+        ({"format": 2}, "index format 2"),
+        ({"dim": 9}, "says dim 9, the vectors have 8"),
+    ],
+)
+def test_a_damaged_header_is_named(index, content, message):
+    file = index.path / "index.json"
+    if isinstance(content, dict):
+        content = json.dumps(json.loads(file.read_text()) | content)
+    file.write_text(content)
+    with pytest.raises(InputError, match=message):
+        ViewIndex.open(index.path)
+
+
+def test_a_damaged_table_is_an_error_to_act_on(index):
+    for manifest in (index.path / "views.lance" / "_versions").glob("*.manifest"):
+        manifest.write_bytes(b"x")
+    with pytest.raises(ArgusError, match="opening the index failed"):
+        ViewIndex.open(index.path)
+
+
+CHILD = """
+import sys
+import numpy as np
+from argus.data.types import View
+from argus.indexes.views import ViewIndex
+index = ViewIndex.open(sys.argv[1])
+rng = np.random.default_rng(0)
+def unit(n):
+    v = rng.normal(size=(n, 8)).astype(np.float32)
+    return v / np.linalg.norm(v, axis=1, keepdims=True)
+print("ready", flush=True)
+i = 0
+while True:
+    i += 1
+    ids = [f"n{i}-{j}" for j in range(50)]
+    index.add([View(d, d, "original", d) for d in ids], unit(50))
+    index.add([View(d + "#r", d, "expansion", d) for d in ids], unit(50), remedy=f"r{i}")
+    index.rollback(f"r{i}")
+    index.delete_documents(ids)
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_moment_leaves_a_whole_state(index):
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(index.path)], stdout=subprocess.PIPE
+        )
+        assert child.stdout.readline() == b"ready\n"
+        time.sleep(float(rng.uniform(0.02, 0.4)))
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        opened = ViewIndex.open(index.path)
+        extra = [v for v in opened.snapshot().views if v.doc_id.startswith("n")]
+        assert len(extra) in (0, 50, 100)
+        assert len([v for v in extra if v.kind == "original"]) in (0, 50)
+        assert np.allclose(np.linalg.norm(opened.snapshot().vectors, axis=1), 1, atol=1e-5)
+        opened.delete_documents({v.doc_id for v in extra})  # the lock died with its owner
+        assert len(opened.snapshot()) == 20
+
+
+FULL = """
+import resource, sys
+import numpy as np
+from argus.data.types import View
+from argus.errors import ArgusError
+from argus.indexes.views import ViewIndex
+index = ViewIndex.open(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+v = np.random.default_rng(0).normal(size=(5000, 8)).astype(np.float32)
+v /= np.linalg.norm(v, axis=1, keepdims=True)
+try:
+    index.add([View(f"n{i}", f"n{i}", "original", f"text {i}") for i in range(5000)], v)
+except ArgusError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_an_error_and_the_index_stays(index):
+    ran = subprocess.run(
+        [sys.executable, "-c", FULL, str(index.path)], capture_output=True, text=True, check=False
+    )
+    assert "adding views failed" in ran.stdout, ran.stderr
+    assert "The index is as it was before" in ran.stdout
+    assert len(ViewIndex.open(index.path).snapshot()) == 20
+
+
+@pytest.mark.slow
+def test_an_approximate_index_respects_states_deletions_and_later_rows(tmp_path):
+    index = ViewIndex.create(tmp_path / "idx", fingerprint="f", dim=DIM)
+    index.add(originals(900), unit(900))
+    index.add(expansions(900, "r1"), unit(900, 1), remedy="r1")
+    index.build_ann()
+    assert index.has_ann()
+    index.add(expansions(400, "r2"), unit(400, 2), remedy="r2")  # not in the approximate index
+    queries = unit(40, 3)
+
+    def agreement(as_of):
+        near = index.search(queries, 10, as_of, exact=False)
+        exact = index.search(queries, 10, as_of, exact=True)
+        if as_of == "original":
+            assert not any("#" in view for row in near.view_ids for view in row)
+        shared = [len(set(a) & set(b)) for a, b in zip(near.doc_ids, exact.doc_ids, strict=True)]
+        assert all(len(row) == len(set(row)) == 10 for row in near.doc_ids)
+        return sum(shared) / 400
+
+    assert min(agreement(state) for state in ("original", "r1", None)) >= 0.99
+    assert index.search(unit(400, 2), 1, exact=False).view_ids == [
+        [f"d{i:03}#r2"] for i in range(400)
+    ]
+    index.rollback("r1")
+    index.delete_documents([f"d{i:03}" for i in range(100)])
+    assert agreement(None) >= 0.99
+    gone = index.search(unit(900, 1), 5, exact=False)
+    assert not any("#r1" in view for row in gone.view_ids for view in row)
+    assert not {f"d{i:03}" for i in range(100)} & {doc for row in gone.doc_ids for doc in row}
+
+
+def test_approximate_search_returns_every_document_when_k_is_larger(index):
+    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
+    near, exact = (index.search(unit(3, 4), 50, exact=exact) for exact in (False, True))
+    assert near.doc_ids == exact.doc_ids
+    assert near.view_ids == exact.view_ids
+    assert np.allclose(near.scores, exact.scores, atol=1e-5)
