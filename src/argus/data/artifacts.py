@@ -22,7 +22,7 @@ import pyarrow.parquet
 from argus.errors import InputError
 
 MARKER = ".argus"
-OWN_FOLDERS = ("embeddings", "ranks")
+OWN_FOLDERS = ("embeddings", "ranks", "views.lance", "probe", "remedies")
 OWN_FILES = frozenset(
     f"{name}{suffix}"
     for name, suffixes in {
@@ -31,8 +31,17 @@ OWN_FILES = frozenset(
         "exposure": (".parquet", ".csv"),
         "misses": (".parquet", ".csv"),
         "questions": (".parquet", ".csv"),
+        "trials": (".parquet",),
+        "predictions": (".parquet",),
+        "predicted": (".parquet", ".csv"),
+        "diagnosis": (".parquet", ".csv"),
+        "receipt": (".parquet", ".csv"),
+        "per_query": (".parquet", ".csv"),
+        "comparison": (".parquet", ".csv"),
+        "comparison_queries": (".parquet", ".csv"),
         "summary": (".json",),
         "manifest": (".json",),
+        "index": (".json",),
         "report": (".html",),
     }.items()
     for suffix in suffixes

@@ -1,0 +1,117 @@
+"""`argus compare`: two results, encoders or indexes over one corpus, what is gained and lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+
+
+def compare(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Two folders that audit or exposure wrote.")
+    ] = None,
+    out: o.Out = Path("argus-compare"),
+    encoder: Annotated[
+        list[str] | None, typer.Option("--encoder", help="Twice, with --corpus: before, after.")
+    ] = None,
+    index: Annotated[
+        list[str] | None,
+        typer.Option("--index", help="Twice: PATH, PATH@original or PATH@REMEDY."),
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="What both encoders read; with --index, whose titles ask."),
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Queries to ask both indexes, too.")
+    ] = None,
+    k: Annotated[
+        int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
+    ] = 10,
+    relations: Annotated[
+        str | None,
+        typer.Option("--relations", help='For the audits: triples file, or "mentions".'),
+    ] = None,
+    precision: o.Precision = "auto",
+    device: o.Device = None,
+    limit: o.Limit = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Name the documents and entities that a change gains and loses.
+
+    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --index A --index B.
+    Writes comparison.parquet and .csv, summary.json, manifest.json and report.html.
+    """
+    _one_kind(folders or [], encoder or [], index or [], corpus)
+    from argus.workflows import compare as jobs
+
+    if folders:
+        result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
+    elif index:
+        result = jobs.compare_two_indexes(
+            (index[0], index[1]), out=out, queries=queries or (), corpus=corpus, k=k, fresh=fresh
+        )
+    else:
+        assert encoder is not None and corpus is not None  # _one_kind has seen to it
+        from argus.encoders import EncoderConfig
+        from argus.knowledge import KnowledgeSource
+        from argus.workflows.audit import AuditConfig
+        from argus.workflows.exposure import ExposureConfig
+
+        first, second = (
+            EncoderConfig(model=name, precision=precision, device=device) for name in encoder
+        )
+        result = jobs.compare_encoders(
+            corpus,
+            (first, second),
+            out=out,
+            source=KnowledgeSource(relations=relations),
+            audit_config=AuditConfig(seed=seed, device=device),
+            exposure_config=ExposureConfig(k=k, seed=seed),
+            limit=limit,
+            fresh=fresh,
+        )
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_comparison(result.summary)
+        typer.echo(f"report: {result.report}")
+
+
+def print_comparison(summary: dict[str, Any]) -> None:
+    """Print the headline of a comparison."""
+    for note in summary["notes"]:
+        typer.echo(note)
+    for kind, verdicts in summary["verdicts"].items():
+        shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
+        typer.echo(f"{kind}: {shown}")
+    for verdict in ("lost", "gained"):
+        for row in summary[verdict][:5]:
+            name = row["label"] or row["id"]
+            typer.echo(f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}")
+
+
+def _one_kind(
+    folders: list[Path], encoders: list[str], indexes: list[str], corpus: Path | None
+) -> None:
+    from argus.errors import InputError
+
+    given = {
+        "folders": len(folders), "--encoder": len(encoders), "--index": len(indexes)
+    }  # fmt: skip
+    named = {name: n for name, n in given.items() if n}
+    if list(named.values()) != [2] or (encoders and corpus is None):
+        got = ", ".join(f"{n} {name}" for name, n in named.items()) or "nothing to compare"
+        raise InputError(
+            got + (" without --corpus" if encoders and corpus is None else ""),
+            expected="two folders, or --corpus with --encoder twice, or --index twice",
+            fix="For example: argus compare before/ after/ --out comparison/",
+            where="argus compare",
+        )

@@ -1,0 +1,122 @@
+"""`argus evaluate`: one system on judged queries, or a change, before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+
+
+def evaluate(
+    queries: Annotated[
+        Path, typer.Option("--queries", help="Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")
+    ],
+    qrels: Annotated[
+        Path, typer.Option("--qrels", help="Judgements (TSV, CSV: query-id, corpus-id, score).")
+    ],
+    out: o.Out = Path("argus-out"),
+    index: Annotated[
+        list[str] | None,
+        typer.Option("--index", help="PATH, PATH@original or PATH@REMEDY; once or twice."),
+    ] = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="TREC run file (.gz too) or JSON; counts after --index."),
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="Where titles and texts come from; runs need it for both."),
+    ] = None,
+    diagnosis: Annotated[
+        Path | None,
+        typer.Option("--diagnosis", help="Folder with diagnosis.parquet, for ARGUS Table 4."),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="For an index that does not name its own."),
+    ] = None,
+    measures: Annotated[
+        str, typer.Option("--measures", help="Names as papers write them, separated by commas.")
+    ] = "nDCG@5,nDCG@10,nDCG@20,nDCG@50,R@10,R@50,R@100,RR",
+    headline: Annotated[
+        str, typer.Option("--headline", help="The measure by which a query counts as harmed.")
+    ] = "nDCG@10",
+    depth: Annotated[int, typer.Option("--depth", help="Results kept per query.", min=1)] = 100,
+    resamples: Annotated[
+        int, typer.Option("--resamples", help="Of the test and the intervals.", min=1)
+    ] = 10_000,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Measure an index or a run on judged queries; with two, the second against the first.
+
+    Writes per_query.parquet and .csv, summary.json, manifest.json and report.html. With two
+    systems: paired randomisation test, bootstrap intervals, and the queries that were harmed.
+    """
+    from argus.workflows.evaluate import EvaluateConfig
+    from argus.workflows.evaluate import evaluate as measure
+
+    result = measure(
+        queries,
+        qrels,
+        out=out,
+        indexes=index or (),
+        runs=run or (),
+        corpus=corpus,
+        diagnosis=diagnosis,
+        encoder=encoder,
+        config=EvaluateConfig(
+            measures=tuple(name.strip() for name in measures.split(",") if name.strip()),
+            headline=headline, depth=depth, resamples=resamples, seed=seed,
+        ),
+        fresh=fresh,
+    )  # fmt: skip
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_evaluation(result.summary)
+        typer.echo(f"report: {result.report}")
+
+
+def print_evaluation(summary: dict[str, Any]) -> None:
+    """Print the headline of an evaluation."""
+    counts, systems = summary["queries"], summary["systems"]
+    typer.echo(
+        f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
+    )
+    for name in systems[0]["measures"]:
+        values = " -> ".join(f"{system['measures'][name]:.4f}" for system in systems)
+        typer.echo(f"{name}: {values}{_difference(summary, name)}")
+    for system in systems:
+        missing = system["missing_judged_documents"]
+        if missing and missing["documents"]:
+            typer.echo(
+                f"{system['name']}: {missing['documents']:,} relevant documents are not in it "
+                f"({missing['queries']:,} queries); no retriever could bring them back"
+            )
+    if summary["comparison"]:
+        found = summary["comparison"][summary["headline"]]
+        typer.echo(
+            f"by {summary['headline']}: {found['improved']:,} queries improved, "
+            f"{found['harmed']:,} harmed, {found['unchanged']:,} unchanged"
+        )
+    share = summary["implicitness"]["share"]
+    if share is not None:
+        typer.echo(f"{share:.1%} of the queries share no content word with a relevant title")
+
+
+def _difference(summary: dict[str, Any], name: str) -> str:
+    if not summary["comparison"]:
+        return ""
+    found = summary["comparison"][name]
+    interval = (
+        "no interval from one query"
+        if found["low"] is None
+        else f"95% {found['low']:+.4f} to {found['high']:+.4f}"
+    )
+    return f" ({found['mean_difference']:+.4f}, {interval}, p={found['p_value']:.3g})"

@@ -1,0 +1,86 @@
+"""`argus gate`: pass, fail or not measured, for a pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+
+_Bound = float | None
+
+
+def gate(
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders that audit, exposure or evaluate wrote.")
+    ],
+    max_low_rps_share: Annotated[
+        _Bound, typer.Option("--max-low-rps-share", help="Entities with RPS below 0.33.")
+    ] = None,
+    min_mean_rps: Annotated[_Bound, typer.Option("--min-mean-rps", help="Mean RPS.")] = None,
+    min_recall: Annotated[
+        _Bound, typer.Option("--min-recall", help="Of the last system evaluated.")
+    ] = None,
+    recall_measure: Annotated[
+        str, typer.Option("--recall-measure", help="What --min-recall reads.")
+    ] = "R@10",
+    min_ndcg: Annotated[
+        _Bound, typer.Option("--min-ndcg", help="Of the last system evaluated.")
+    ] = None,
+    max_ndcg_drop: Annotated[
+        _Bound, typer.Option("--max-ndcg-drop", help="Mean loss from before to after.")
+    ] = None,
+    max_harmed_share: Annotated[
+        _Bound, typer.Option("--max-harmed-share", help="Queries whose nDCG fell.")
+    ] = None,
+    ndcg_measure: Annotated[
+        str, typer.Option("--ndcg-measure", help="What the nDCG checks read.")
+    ] = "nDCG@10",
+    max_never_retrieved_share: Annotated[
+        _Bound,
+        typer.Option("--max-never-retrieved-share", help="Documents that no query brought back."),
+    ] = None,
+    min_self_retrieval: Annotated[
+        _Bound,
+        typer.Option("--min-self-retrieval", help="Titles and sentences that find their document."),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a summary for a pull request.")
+    ] = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Check results against bounds: exit 0 pass, 1 fail, 2 could not measure.
+
+    A check passes only on a measurement: what failed counts as its worst value. A failed check
+    decides (1); else one that could not be measured does (2). No check at all is 2.
+    """
+    from argus.workflows.gate import Bounds
+    from argus.workflows.gate import gate as run
+
+    result = run(
+        folders,
+        Bounds(
+            max_low_rps_share=max_low_rps_share, min_mean_rps=min_mean_rps, min_recall=min_recall,
+            min_ndcg=min_ndcg, max_ndcg_drop=max_ndcg_drop, max_harmed_share=max_harmed_share,
+            max_never_retrieved_share=max_never_retrieved_share,
+            min_self_retrieval=min_self_retrieval,
+            recall_measure=recall_measure, ndcg_measure=ndcg_measure,
+        ),
+    )  # fmt: skip
+    if json:
+        o.print_json(
+            {
+                "verdict": result.verdict,
+                "outcomes": [asdict(outcome) for outcome in result.outcomes],
+            }
+        )
+    elif markdown:
+        typer.echo(result.markdown(), nl=False)
+    else:
+        for outcome in result.outcomes:
+            typer.echo(outcome.line)
+    raise typer.Exit(result.exit_code)

@@ -1,0 +1,176 @@
+"""Evaluate one system, or two against each other, on judged queries (docs/design.md §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import corpus_file, read_corpus, read_qrels, read_queries
+from argus.data.types import Qrels, Query, Run
+from argus.errors import InputError
+from argus.evaluation.measures import cutoff
+from argus.evaluation.significance import RESAMPLES
+from argus.reports import write_report
+from argus.workflows.evaluation_findings import EvaluationFindings
+from argus.workflows.rps_of_documents import highest_rps
+from argus.workflows.systems import (
+    System,
+    given_run,
+    judge,
+    open_index,
+    search_index,
+    with_corpus,
+)
+from argus.workflows.workspace import Record
+
+MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConfig:
+    """What is measured, over runs of `depth` documents.
+
+    headline: the measure by which queries count as harmed. resamples: of test and intervals.
+    """
+
+    measures: tuple[str, ...] = MEASURES
+    headline: str = "nDCG@10"
+    depth: int = 100
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("--depth", self.depth), ("--resamples", self.resamples)):
+            if value < 1:
+                raise InputError(
+                    f"{value}", expected="a whole number from 1", fix="Use 100.", where=name
+                )
+        if self.headline not in self.measures:
+            raise InputError(
+                f"headline {self.headline!r}",
+                expected=f"one of the measures: {', '.join(self.measures)}",
+                fix="Add it to --measures, or name another with --headline.",
+                where="--headline",
+            )
+        deepest = max((cutoff(name) or 0 for name in self.measures), default=0)
+        if deepest > self.depth:
+            raise InputError(
+                f"a measure reads {deepest} documents of runs of {self.depth}",
+                expected="runs at least as deep as every measure",
+                fix=f"Use --depth {deepest}.",
+                where="--depth",
+            )
+
+
+@dataclass(frozen=True)
+class EvaluateResult:
+    """What was measured; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per query: measures of every system, difference, whether it is implicit."""
+
+
+def evaluate(
+    queries: Path | str | Sequence[Query],
+    qrels: Path | str | Qrels,
+    *,
+    out: Path | str,
+    indexes: Sequence[str] = (),
+    runs: Sequence[Path | Run] = (),
+    corpus: Path | None = None,
+    diagnosis: Path | None = None,
+    encoder: str | None = None,
+    config: EvaluateConfig | None = None,
+    fresh: bool = False,
+) -> EvaluateResult:
+    """Measure one or two systems; with two, the second against the first.
+
+    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `runs` (TREC or JSON files,
+    or runs). corpus: where titles and texts come from; an index knows its texts itself. diagnosis:
+    folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
+    not name theirs. Raises InputError for bad
+    input; nothing is written before all of it has been read.
+    """
+    config = config or EvaluateConfig()
+    if len(indexes) + len(runs) not in (1, 2):
+        raise InputError(
+            f"{len(indexes)} indexes and {len(runs)} runs",
+            expected="one system, or two (before and after)",
+            fix="Name them with --index and --run.",
+            where="--index, --run",
+        )
+    asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
+    judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
+    judged = judge(asked, judgements)
+    highest = highest_rps(diagnosis) if diagnosis else None
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = _record(config, indexes, queries, qrels, corpus, diagnosis, runs)
+    _keep_input(folder, record)
+    with record.timed("asking"):
+        systems = _systems(asked, indexes, runs, corpus, config.depth, encoder)
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
+    with record.timed("measuring"):
+        found = EvaluationFindings(asked, judged, systems, config, highest)
+        summary, table = found.summary(), found.table()
+    folder.open()
+    folder.write_table("per_query", table, csv=True)
+    folder.write_section("summary.json", "evaluation", summary)
+    folder.write_section("manifest.json", "evaluation", record.manifest(summary["queries"]))
+    return EvaluateResult(folder.path, write_report(folder.path), summary, table)
+
+
+def _systems(
+    asked: Sequence[Query],
+    indexes: Sequence[str],
+    runs: Sequence[Path | Run],
+    corpus: Path | None,
+    depth: int,
+    encoder: str | None,
+) -> list[System]:
+    documents = read_corpus(corpus) if corpus else None
+    systems = [given_run(run, asked, depth, name=f"run {i}") for i, run in enumerate(runs, start=1)]
+    systems = [search_index(*open_index(name, encoder), asked, depth) for name in indexes] + systems
+    return systems if documents is None else [with_corpus(s, documents) for s in systems]
+
+
+def _record(
+    config: EvaluateConfig,
+    indexes: Sequence[str],
+    queries: object,
+    qrels: object,
+    corpus: Path | None,
+    diagnosis: Path | None,
+    runs: Sequence[Path | Run],
+) -> Record:
+    files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
+    named = {"queries": queries, "qrels": qrels}
+    inputs = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))} | files
+    return Record(
+        "evaluation",
+        {**asdict(config), "indexes": list(indexes)},
+        {
+            **inputs,
+            "corpus": corpus_file(corpus) if corpus else None,
+            "diagnosis": diagnosis / "diagnosis.parquet" if diagnosis else None,
+        },
+    )
+
+
+def _keep_input(folder: ArtifactFolder, record: Record) -> None:
+    """Refuse --fresh where it would delete what is being read."""
+    for path in filter(None, record.inputs.values()):
+        if folder.fresh and folder.path.resolve() in path.resolve().parents:
+            raise InputError(
+                f"--fresh would empty the folder that holds {path}",
+                expected="input outside --out",
+                fix="Give another --out, or leave out --fresh.",
+                where=folder.path,
+            )

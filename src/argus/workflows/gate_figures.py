@@ -1,0 +1,122 @@
+"""The figures that the gate checks, read from a job's part of summary.json.
+
+A figure is a mean of values in 0..1 over n things. With f more that failed to be measured, its
+best and worst possible values are (n·v + f)/(n + f) and n·v/(n + f), or the other way round.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+
+class NotMeasured(Exception):
+    """There is no such figure; the text says why and what to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measured value, and what it could be at best and worst, had nothing failed."""
+
+    value: float
+    best: float
+    worst: float
+    note: str
+
+
+def _mean(value: Any, n: int, failed: int, *, high_is_good: bool, of: str) -> Figure:
+    if value is None or not n:
+        raise NotMeasured(f"measured on no {of}; the report of the folder says why")
+    value = float(value)
+    if not math.isfinite(value):
+        raise NotMeasured(f"{value} is no figure: run it again")
+    low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
+    best, worst = (high, low) if high_is_good else (low, high)
+    note = f", {n:,} {of}" + (f" and {failed:,} that failed" if failed else "")
+    return Figure(value, best, worst, note)
+
+
+def low_rps_share(audit: dict[str, Any], _: object = None) -> Figure:
+    """Share of the scored entities with RPS below 0.33."""
+    return _of_entities(audit, "share_below_0.33", high_is_good=False)
+
+
+def mean_rps(audit: dict[str, Any], _: object = None) -> Figure:
+    """Mean RPS of the scored entities."""
+    return _of_entities(audit, "mean_rps", high_is_good=True)
+
+
+def _of_entities(audit: dict[str, Any], name: str, *, high_is_good: bool) -> Figure:
+    counts = audit["entities"]
+    return _mean(
+        audit[name], counts["measured"], counts["failed"], high_is_good=high_is_good, of="entities"
+    )
+
+
+def never_retrieved(exposure: dict[str, Any], _: object = None) -> Figure:
+    """Share of the documents with text that no query brought back."""
+    counts = exposure["documents"]
+    n = counts["total"] - counts["failed"] - counts["reasons"].get("no text", 0)
+    value = exposure["never_retrieved"] / n if n else None
+    return _mean(value, n, counts["failed"], high_is_good=False, of="documents")
+
+
+def self_retrieval(exposure: dict[str, Any], _: object = None) -> Figure:
+    """Share of all probes, titles and sentences, that bring their own document back."""
+    kinds = [exposure[kind] for kind in ("title", "sentence") if exposure[kind]["probes"]]
+    n = sum(kind["probes"] for kind in kinds)
+    value = sum(kind["probes"] * kind["success_at_k"] for kind in kinds) / n if n else None
+    failed = exposure["probes_failed"]
+    figure = _mean(value, n, failed, high_is_good=True, of="probes")
+    return Figure(
+        figure.value, figure.best, figure.worst, f" in the top {exposure['k']}" + figure.note
+    )
+
+
+def measure(evaluation: dict[str, Any], name: str) -> Figure:
+    """Return a measure of the last system: the only one, or the one after the change."""
+    system = evaluation["systems"][-1]
+    if name not in system["measures"]:
+        raise NotMeasured(f"{name} is not among the measures: run argus evaluate --measures {name}")
+    queries = evaluation["queries"]
+    figure = _mean(
+        system["measures"][name],
+        queries["measured"],
+        queries["failed"],
+        high_is_good=True,
+        of="queries",
+    )
+    return Figure(figure.value, figure.best, figure.worst, f" ({name}){figure.note}")
+
+
+def drop(evaluation: dict[str, Any], name: str) -> Figure:
+    """Return how much the mean of a measure fell; negative where it rose."""
+    found = _compared(evaluation, name)
+    n, failed = found["queries"], evaluation["queries"]["failed"]
+    value = -float(found["mean_difference"])
+    if not math.isfinite(value):
+        raise NotMeasured(f"{value} is no figure: run it again")
+    best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
+    note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
+    return Figure(value, best, worst, note)
+
+
+def harmed_share(evaluation: dict[str, Any], name: str) -> Figure:
+    """Return the share of the queries on which a measure fell."""
+    found = _compared(evaluation, name)
+    n, failed = found["queries"], evaluation["queries"]["failed"]
+    value = found["harmed"] / n if n else None
+    figure = _mean(value, n, failed, high_is_good=False, of="queries")
+    return Figure(figure.value, figure.best, figure.worst, f" ({name}){figure.note}")
+
+
+def _compared(evaluation: dict[str, Any], name: str) -> dict[str, Any]:
+    comparison = evaluation["comparison"]
+    if comparison is None:
+        raise NotMeasured("only one system was evaluated: run argus evaluate with two")
+    if name not in comparison:
+        raise NotMeasured(f"{name} is not among the measures: run argus evaluate --measures {name}")
+    if not comparison[name]["queries"]:
+        raise NotMeasured("measured on no queries; the report of the folder says why")
+    return dict(comparison[name])

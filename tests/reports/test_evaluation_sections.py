@@ -1,0 +1,84 @@
+import json
+import re
+
+import pyarrow as pa
+import pytest
+
+from argus.data import Query
+from argus.reports import write_report
+from argus.reports.sections import SECTIONS, comparison, evaluation
+from argus.workflows.compare import _write
+from argus.workflows.compare_results import SCHEMA, counts
+from argus.workflows.evaluate import EvaluateConfig, evaluate
+from argus.workflows.workspace import Record
+
+QUERIES = [Query("q1", "Who <b>ruled</b>?"), Query("q2", "When did Teutberga die?")]
+QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "gone": 1}}
+BEFORE = {"q1": {"d1": 2.0}, "q2": {"d1": 3.0}}
+AFTER = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 2.0}}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(SECTIONS, "evaluation", ("Questions judged", evaluation.section))
+    monkeypatch.setitem(SECTIONS, "comparison", ("Gained and lost", comparison.section))
+
+
+def tables(page):
+    return json.loads(re.search(r"const TABLES = (.*);", page).group(1))
+
+
+def page_of(tmp_path, **settings):
+    corpus = tmp_path / "corpus.jsonl"
+    records = [
+        {"_id": "d1", "title": "Teutberga", "text": "A queen."},
+        {"_id": "d2", "title": "Cow", "text": "Grass."},
+    ]
+    corpus.write_text("".join(json.dumps(r) + "\n" for r in records))
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "out", corpus=corpus,
+        config=EvaluateConfig(resamples=200), **settings,
+    )  # fmt: skip
+    return write_report(result.folder).read_text()
+
+
+def test_before_and_after_with_the_harmed_queries_by_their_text(tmp_path):
+    page = page_of(tmp_path, runs=[BEFORE, AFTER])
+    assert "Did the change help?" in page
+    assert "1 relevant documents are not in <code>run 1</code>" in page
+    found = tables(page)
+    (harmed,) = found["evaluation_harmed"]["rows"]
+    assert harmed[0] == "Who <b>ruled</b>? · q1" and harmed[4:] == [1, 2]
+    assert "<b>ruled</b>" not in page, "text from outside is never markup"
+    by_measure = {row[0]: row for row in found["evaluation_measures"]["rows"]}
+    assert by_measure["RR"][1:4] == [1.0, 0.75, "-0.2500"]
+    widths = {name: len(t["columns"]) for name, t in found.items()}
+    assert all(len(r) == widths[name] for name, t in found.items() for r in t["rows"])
+
+
+def test_one_system_says_what_judged_questions_show(tmp_path):
+    page = page_of(tmp_path, runs=[BEFORE])
+    assert "What judged questions show" in page and "evaluation_harmed" not in tables(page)
+    assert len(tables(page)["evaluation_measures"]["columns"]) == 2
+
+
+def test_a_comparison_names_what_was_lost_and_says_why_there_is_no_audit(tmp_path):
+    schema_row = {
+        "kind": "document", "id": "d1", "label": "Teutberga", "verdict": "lost",
+        "before": "retrieved", "after": "never retrieved", "value_before": 1.0,
+        "value_after": 7.0, "change": 6.0,
+    }  # fmt: skip
+    same = schema_row | {"id": "d2", "verdict": "same"}
+    table = pa.Table.from_pylist([schema_row, same], schema=SCHEMA)
+    record = Record("comparison", {"before": "a", "after": "b"}, {})
+    _write(
+        tmp_path, False, record, table, None, ["a", "b"], ["enc-a", "enc-b"],
+        {"same_corpus": False, "kinds": {}, **counts([schema_row, same])}, ["no audit: too few"],
+    )  # fmt: skip
+    page = (tmp_path / "report.html").read_text()
+    assert "What is gained and lost?" in page and "no audit: too few" in page
+    assert "different corpus files" in page
+    (row,) = tables(page)["comparison"]["rows"]
+    assert row == [
+        "document", "Teutberga · d1", "lost", "retrieved", "never retrieved", 1.0, 7.0,
+    ]  # fmt: skip
