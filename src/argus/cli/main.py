@@ -19,10 +19,26 @@ app = typer.Typer(
 )
 
 # One thin module per command; each registers itself on `app`.
-from argus.cli import audit, demo, exposure, report  # noqa: E402
+from argus.cli import (  # noqa: E402
+    audit,
+    compare,
+    demo,
+    diagnose,
+    evaluate,
+    explain,
+    exposure,
+    gate,
+    index,
+    probe,
+    remedy,
+    report,
+    search,
+)
 
-for module in (demo, audit, exposure, report):
+for module in (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, report):
     app.command()(getattr(module, module.__name__.rpartition(".")[2]))
+for group in (probe, index, remedy):
+    app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,105 @@
+"""Where a document stands for a query: dense, approximate, BM25 and fused ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.indexes.hybrid import Fusion, fuse
+from argus.workflows.explain_types import Case, Place, ScoredView, Standing
+from argus.workflows.retriever import FUSED_DEPTH
+
+DEFAULT_FUSION: Fusion = "rrf"
+QUERY = "query"
+
+
+def standing(case: Case) -> Standing:
+    """Return the document's place in every ranking, whichever of them counts."""
+    depth = max(case.k, FUSED_DEPTH)
+    dense = _dense(case)
+    approximate, approximate_kth = _approximate(case)
+    bm25_scores = case.retriever.lexical().scores(case.query)
+    bm25 = _bm25(case, bm25_scores)
+    fused, fused_kth = _fused(case, depth)
+    counts = {
+        "fused": (fused, fused_kth),
+        "approximate": (approximate, approximate_kth),
+        "dense": (dense, _kth(case)),
+    }
+    ranked_by = "fused" if case.retriever.hybrid else "approximate" if approximate else "dense"
+    place, kth = counts[ranked_by]
+    assert place is not None
+    came_back = place.rank is not None and place.rank <= case.k
+    own = place.score if ranked_by == "fused" else dense.score
+    return Standing(
+        ranked_by=ranked_by,
+        rank=place.rank,
+        came_back=came_back,
+        dense=dense,
+        approximate=approximate,
+        bm25=bm25,
+        fused=fused,
+        fusion=case.retriever.hybrid or DEFAULT_FUSION,
+        views=_views(case),
+        kth_score=kth,
+        gap=0.0 if came_back else None if kth is None or own is None else max(0.0, kth - own),
+    )
+
+
+def _dense(case: Case) -> Place:
+    if not case.present:
+        return Place(None, None, len(case.snapshot))
+    rank = int(case.snapshot.ranks(case.vector, [case.doc_id])[0])
+    return Place(rank, _views(case)[0].score, len(case.snapshot))
+
+
+def _kth(case: Case) -> float | None:
+    scores = case.snapshot.search(case.vector, case.k).scores[0] if len(case.snapshot) else []
+    return scores[-1] if scores else None
+
+
+def _approximate(case: Case) -> tuple[Place | None, float | None]:
+    index = case.retriever.index
+    if not index.has_ann():
+        return None, None
+    found = index.search(case.vector, case.k, case.retriever.as_of, exact=False)
+    ids, scores = found.doc_ids[0], found.scores[0]
+    rank = ids.index(case.doc_id) + 1 if case.doc_id in ids else None
+    place = Place(rank, scores[rank - 1] if rank else None, len(ids))
+    return place, scores[-1] if scores else None
+
+
+def _bm25(case: Case, scores: FloatArray) -> Place:
+    ids = case.retriever.lexical().ids
+    matched = int((scores > 0).sum())
+    if case.doc_id not in ids:
+        return Place(None, None, matched)
+    at = ids.index(case.doc_id)
+    if not scores[at] > 0:
+        return Place(None, 0.0, matched)
+    above = (scores > scores[at]).sum() + (scores[:at] == scores[at]).sum()  # ties by id
+    return Place(1 + int(above), float(scores[at]), matched)
+
+
+def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
+    """Fuse as a hybrid search does: two rankings of `depth` documents."""
+    dense = case.snapshot.search(case.vector, depth).run([QUERY])
+    lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
+    method = case.retriever.hybrid or DEFAULT_FUSION
+    scores = fuse([dense, lexical], 2 * depth, method).get(QUERY, {})
+    ranked = list(scores)
+    rank = ranked.index(case.doc_id) + 1 if case.doc_id in scores else None
+    kth = scores[ranked[min(case.k, len(ranked)) - 1]] if ranked else None
+    return Place(rank, scores.get(case.doc_id), len(ranked)), kth
+
+
+def _views(case: Case) -> list[ScoredView]:
+    if not case.present:
+        return []
+    vectors = case.snapshot.vectors[case.rows.start : case.rows.stop]
+    scores = case.scores_with(np.asarray(vectors, np.float32)).tolist()
+    scored = [
+        ScoredView(view.id, view.kind, score, view.source)
+        for view, score in zip(case.views, scores, strict=True)
+    ]
+    return sorted(scored, key=lambda view: (-view.score, view.id))

@@ -1,0 +1,193 @@
+"""What an explanation is made of, and what every check is given."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray, View
+from argus.indexes.fold import max_fold, pair_products
+from argus.indexes.snapshot import Snapshot, rows_to_views
+from argus.indexes.views import ORIGINAL
+from argus.workflows.retriever import IndexRetriever
+
+Float64Array = npt.NDArray[np.float64]
+
+
+class Cause(StrEnum):
+    """Why a document may not come back."""
+
+    ABSENT = "not in index"
+    APPROXIMATE = "approximate-search loss"
+    VECTOR = "prefix or pooling mismatch"
+    WINDOW = "beyond the window"
+    SUPERSEDED = "superseded"
+    HUBS = "displaced by hubs"
+    LEXICAL = "lexical gap"
+    ENTITIES = "low predicted RPS"
+
+
+class Verdict(StrEnum):
+    """What was concluded of a cause."""
+
+    FOUND = "found"
+    RULED_OUT = "ruled out"
+    UNCHECKED = "could not check"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause: what was concluded, from what, and what to do about it."""
+
+    cause: Cause
+    state: Verdict
+    summary: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    """Plain JSON values: figures, names of documents."""
+    advice: str = ""
+    decisive: bool | None = None
+    """Whether mending this alone brings the document into the top k, as computed; None where that
+    was not computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the document stands in one ranking; None for what is beyond what was looked at."""
+
+    rank: int | None
+    score: float | None
+    of: int
+    """How many documents this ranking was followed for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredView:
+    """One view of the document under this query."""
+
+    id: str
+    kind: str
+    score: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the document stands, and what is missing to the top k of the ranking that counts."""
+
+    ranked_by: str
+    """"dense", "approximate" or "fused": the ranking that a search of this index would return."""
+    rank: int | None
+    came_back: bool
+    dense: Place
+    approximate: Place | None
+    """None where there is no approximate index."""
+    bm25: Place
+    fused: Place
+    fusion: str
+    views: list[ScoredView]
+    """Best first; empty for a document that is not in the index."""
+    kth_score: float | None
+    """Score of the last of the top k, in the ranking that counts."""
+    gap: float | None
+    """Score that is missing to it; 0 where the document came back."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a document came back for a query, or did not."""
+
+    query: str
+    query_id: str | None
+    doc_id: str
+    index: str
+    encoder: str
+    k: int
+    verdict: str
+    cause: Cause | None
+    """The most probable cause; None where the document came back or no check explains it."""
+    came_back: bool
+    standing: Standing
+    findings: list[Finding]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One query and one document in one state of an index."""
+
+    query: str
+    doc_id: str
+    k: int
+    retriever: IndexRetriever
+    snapshot: Snapshot
+    vector: FloatArray
+    """Of the query, shape (1, dim), unit row."""
+
+    @property
+    def present(self) -> bool:
+        """Whether this state of the index holds the document."""
+        return bool(self.rows)
+
+    @cached_property
+    def rows(self) -> range:
+        """Rows of the document's views; empty where it is not in this state."""
+        return self.snapshot.rows_of(self.doc_id) if self.holds(self.doc_id) else range(0)
+
+    def holds(self, doc_id: str) -> bool:
+        """Return whether this state of the index holds a document."""
+        ids = self.snapshot.doc_ids  # ordered
+        at = bisect_left(ids, doc_id)
+        return at < len(ids) and ids[at] == doc_id
+
+    @cached_property
+    def views(self) -> list[View]:
+        """The document's views, in row order."""
+        return list(rows_to_views(self.snapshot.columns.slice(self.rows.start, len(self.rows))))
+
+    @cached_property
+    def original(self) -> int | None:
+        """Row of the document's own text; None where it has none."""
+        own = (
+            row for row, view in zip(self.rows, self.views, strict=True) if view.kind == ORIGINAL
+        )
+        return next(own, None)
+
+    @cached_property
+    def text(self) -> str:
+        """The document's own text; "" where there is none."""
+        return "" if self.original is None else self.views[self.original - self.rows.start].text
+
+    @cached_property
+    def best(self) -> FloatArray:
+        """Score of every document's best view, shape (n_documents,)."""
+        folded: FloatArray = max_fold(self.vector @ self.snapshot.vectors.T, self.snapshot.starts)[
+            0
+        ]
+        return folded
+
+    @cached_property
+    def rivals(self) -> FloatArray:
+        """Scores of all other documents, best first."""
+        scores = self.best
+        if self.present:
+            scores = np.delete(scores, int(self.snapshot.positions([self.doc_id])[0]))
+        descending: FloatArray = np.sort(scores)[::-1]
+        return descending
+
+    def rank_of_score(self, score: float) -> int:
+        """Return the dense rank that the document would have with this score."""
+        return 1 + int((self.rivals > score).sum())
+
+    def scores_with(self, vectors: FloatArray) -> Float64Array:
+        """Return the query's score of each row of `vectors`, (n, dim)."""
+        rows = np.arange(len(vectors))
+        return pair_products(self.vector, vectors, np.zeros(len(vectors), np.int64), rows)

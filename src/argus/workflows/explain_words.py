@@ -1,0 +1,112 @@
+"""What the words of a query find: shared terms, BM25 rank, what a hybrid search would do."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from argus.indexes.words import asked, words
+from argus.workflows.explain_types import Case, Cause, Finding, Standing, Verdict
+
+LOW_COVERAGE = 0.5
+"""Share of the query's weight (idf) below which a document that lacks the rest counts as implicit:
+it then holds less than half of what tells the query's documents from the others."""
+
+
+def check_words(case: Case, place: Standing) -> Finding:
+    """Compare the query's terms (no stop words, no stemming) with the document's."""
+    if not case.present:
+        text = "the document is not in this state of the index"
+        return Finding(Cause.LEXICAL, Verdict.UNCHECKED, text)
+    evidence = term_evidence(case)
+    evidence |= {"bm25_rank": place.bm25.rank, "dense_rank": place.dense.rank}
+    evidence |= {"fused_rank": place.fused.rank, "fusion": place.fusion}
+    shared, missing, share = (
+        evidence[name] for name in ("shared_terms", "missing_terms", "coverage")
+    )
+    if (between := _between(case.k, place, evidence)) is not None:
+        return between
+    if not shared:
+        return Finding(
+            Cause.LEXICAL, Verdict.FOUND,
+            "an implicit question: it shares no term with the document",
+            evidence,
+            "Nothing lexical can help. Add views that say what the document implies (`argus remedy "
+            "expand`), or put the question in the document's words.",
+        )  # fmt: skip
+    if share < LOW_COVERAGE:
+        return Finding(
+            Cause.LEXICAL, Verdict.FOUND,
+            f"a partly implicit question: the document lacks {_list(missing)} ({1 - share:.0%} of "
+            "the query's weight)",
+            evidence,
+            "Add views that say what the document implies (`argus remedy expand`), or ask with its "
+            "own words.",
+        )  # fmt: skip
+    lacks = f", not {_list(missing)}" if missing else ""
+    return Finding(
+        Cause.LEXICAL, Verdict.RULED_OUT,
+        f"it holds {len(shared)} of {len(shared) + len(missing)} query terms ({share:.0%} of their "
+        f"weight){lacks}; BM25 {_ranks(place.bm25.rank)}",
+        evidence,
+    )  # fmt: skip
+
+
+def _between(k: int, place: Standing, evidence: dict[str, Any]) -> Finding | None:
+    """Return what dense and BM25 make of it together, where one has it in the top k alone."""
+    dense, bm25, fused = place.dense.rank, place.bm25.rank, place.fused.rank
+    if place.ranked_by == "fused" and not place.came_back and dense is not None and dense <= k:
+        return Finding(
+            Cause.LEXICAL, Verdict.FOUND,
+            f"dense search alone ranks it {dense}, BM25 {_ranks(bm25)}: the {place.fusion} fusion "
+            "loses it",
+            evidence,
+            "Search dense, or weigh BM25 less in the fusion.",
+            decisive=True,
+        )  # fmt: skip
+    if dense is None or dense <= k or bm25 is None or bm25 > k:
+        return None
+    helps = fused is not None and fused <= k
+    missing = evidence["missing_terms"]
+    lacks = f"; it lacks {_list(missing)}" if missing else ""
+    return Finding(
+        Cause.LEXICAL, Verdict.FOUND,
+        f"BM25 ranks it {bm25} by {_list(evidence['shared_terms'])}, dense search {dense}: the "
+        f"vectors miss these words{lacks}; {'the' if helps else 'yet the'} {place.fusion} fusion "
+        f"ranks it {fused or 'nowhere'}",
+        evidence,
+        f"Search hybrid (--hybrid {place.fusion})." if helps
+        else "Weigh BM25 more in the fusion; add views that say what the document implies (`argus "
+        "remedy expand`).",
+        decisive=helps,
+    )  # fmt: skip
+
+
+def term_evidence(case: Case) -> dict[str, Any]:
+    """Return shared, missing and unknown query terms, and the share of idf that is covered.
+
+    idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of this state.
+    """
+    lexical = case.retriever.lexical()
+    terms = list(dict.fromkeys(asked(case.query)))
+    counts = {term: int((lexical.scores(term) > 0).sum()) for term in terms}
+    held = {word for view in case.views for word in words(view.text)}
+    n = len(lexical)
+    weight = {t: math.log(1 + (n - c + 0.5) / (c + 0.5)) for t, c in counts.items()}
+    total = sum(weight.values())
+    shared = sorted((t for t in terms if t in held), key=lambda t: -weight[t])
+    return {
+        "shared_terms": shared,
+        "missing_terms": sorted((t for t in terms if t not in held), key=lambda t: -weight[t]),
+        "terms_nowhere_in_the_corpus": [t for t in terms if not counts[t]],
+        "documents_with_term": counts,
+        "coverage": round(sum(weight[t] for t in shared) / total, 4) if total else 0.0,
+    }
+
+
+def _ranks(rank: int | None) -> str:
+    return "does not find it" if rank is None else f"ranks it {rank}"
+
+
+def _list(terms: list[str]) -> str:
+    return ", ".join(map(repr, terms[:4])) + (" ..." if len(terms) > 4 else "")
