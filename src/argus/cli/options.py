@@ -6,11 +6,14 @@ import difflib
 import json
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from argus.errors import InputError, Location
+
+if TYPE_CHECKING:
+    from argus.workflows.reference import ReferenceConfig
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -77,6 +80,19 @@ def whole_numbers(text: str, option: str) -> tuple[int, ...]:
             fix="For example 10,50.",
             where=option,
         ) from error
+
+
+def reference(
+    kb: list[Path] | None, mentions: str, ignore_case: bool, common_words: bool, min_length: int
+) -> ReferenceConfig:
+    """Put together what a diagnosis or a remedy is told by."""
+    from argus.knowledge.gazetteer import GazetteerConfig
+    from argus.workflows.reference import ReferenceConfig
+
+    names = GazetteerConfig(
+        ignore_case=ignore_case, min_length=min_length, common_words=common_words
+    )
+    return ReferenceConfig(kb=tuple(kb or ()), mentions=mentions, names=names)
 
 
 def print_json(value: Any) -> None:
@@ -174,3 +190,43 @@ Config = Annotated[
         "--config", help="TOML file with these options.", callback=read_config, is_eager=True
     ),
 ]
+
+Kb = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--kb", help="Passages with titles that say what entities are; may be given again."
+    ),
+]
+Mentions = Annotated[
+    str,
+    typer.Option(
+        "--mentions",
+        help="gazetteer (names of the knowledge base), capitals, or ner:MODEL.",
+        rich_help_panel="Mentions",
+    ),
+]
+IgnoreCase = Annotated[
+    bool,
+    typer.Option("--ignore-case", help="Names in any case.", rich_help_panel="Mentions"),
+]
+CommonWords = Annotated[
+    bool,
+    typer.Option(
+        "--common-words",
+        help="Also one-word names that occur in lower case.",
+        rich_help_panel="Mentions",
+    ),
+]
+MinLength = Annotated[
+    int,
+    typer.Option(
+        "--min-length", help="Shorter names are left out.", min=1, rich_help_panel="Mentions"
+    ),
+]
+ProbeFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--probe", help="Folder from argus probe fit; default: what ships for the encoder."
+    ),
+]
+Tau = Annotated[float, typer.Option("--tau", help="Predicted RPS below this is at risk.")]

@@ -12,6 +12,7 @@ import pyarrow as pa
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import corpus_file, read_corpus, read_qrels, read_queries
 from argus.data.types import Qrels, Query, Run
+from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.measures import cutoff
 from argus.evaluation.significance import RESAMPLES
@@ -87,7 +88,7 @@ def evaluate(
     runs: Sequence[Path | Run] = (),
     corpus: Path | None = None,
     diagnosis: Path | None = None,
-    encoder: str | None = None,
+    encoder: Encoder | str | None = None,
     config: EvaluateConfig | None = None,
     fresh: bool = False,
 ) -> EvaluateResult:
@@ -133,7 +134,7 @@ def _systems(
     runs: Sequence[Path | Run],
     corpus: Path | None,
     depth: int,
-    encoder: str | None,
+    encoder: Encoder | str | None,
 ) -> list[System]:
     documents = read_corpus(corpus) if corpus else None
     systems = [given_run(run, asked, depth, name=f"run {i}") for i, run in enumerate(runs, start=1)]

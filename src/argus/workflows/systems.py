@@ -12,6 +12,7 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import InputError
 
 if TYPE_CHECKING:
+    from argus.encoders import Encoder
     from argus.workflows.retriever import IndexRetriever
 
 RUN_FILE = "run file"
@@ -32,7 +33,7 @@ class System:
     """Of the documents that are known."""
 
 
-def open_index(name: str, encoder: str | None = None) -> tuple[str, IndexRetriever]:
+def open_index(name: str, encoder: Encoder | str | None = None) -> tuple[str, IndexRetriever]:
     """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`.
 
     encoder: instead of the one that the index names; FingerprintMismatch when it is another.

@@ -1,0 +1,1 @@
+"""Diagnose which documents are at risk, repair them by more views, and write the receipt."""

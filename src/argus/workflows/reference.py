@@ -1,0 +1,99 @@
+"""What a repair is told by: a reference knowledge base, a finder of mentions, a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argus.data.corpus import corpus_file, read_corpus
+from argus.data.types import Document
+from argus.encoders import Encoder
+from argus.errors import InputError
+from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.knowledge.ner import TokenClassifier
+from argus.knowledge.spotting import MentionFinder
+from argus.retrievability.probes import Probe, load_default, load_probe
+
+GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceConfig:
+    """Where entities are found and what is known of them.
+
+    kb: files or folders of passages with titles, read as a corpus is. mentions: "gazetteer" (names
+    of the knowledge base), "capitals" (capitalised names), or "ner:MODEL", a token-classification
+    model or folder ("ner" alone takes the paper's, dslim/bert-base-NER).
+    """
+
+    kb: tuple[Path, ...] = ()
+    mentions: str = GAZETTEER
+    names: GazetteerConfig = field(default_factory=GazetteerConfig)
+
+    def __post_init__(self) -> None:
+        known = self.mentions in (GAZETTEER, CAPITALS, NER)
+        if not (known or self.mentions.startswith(f"{NER}:")) or self.mentions == f"{NER}:":
+            raise InputError(
+                f"{self.mentions!r}",
+                expected="gazetteer, capitals, ner, or ner:MODEL",
+                fix="Leave it out for gazetteer.",
+                where="--mentions",
+            )
+        if self.mentions == GAZETTEER and not self.kb:
+            raise InputError(
+                "no knowledge base for the gazetteer to take names from",
+                expected="--kb FILE, passages with titles",
+                fix="Give one, or find names without: --mentions capitals, or ner:MODEL.",
+                where="--kb",
+            )
+
+    def described(self) -> dict[str, Any]:
+        """Return the configuration for a manifest."""
+        return {"kb": [str(path) for path in self.kb], "mentions": self.mentions} | asdict(
+            self.names
+        )
+
+    def inputs(self) -> dict[str, Path | None]:
+        """Return the files of the knowledge bases, named for a manifest."""
+        return {f"kb {i}": corpus_file(path) for i, path in enumerate(self.kb, 1)}
+
+
+def read_passages(config: ReferenceConfig) -> list[Document]:
+    """Read the passages of all knowledge bases; ids of several are told apart by the file's name.
+
+    Raises InputError as `read_corpus` does.
+    """
+    if len(config.kb) == 1:
+        return read_corpus(config.kb[0])
+    passages = []
+    for number, path in enumerate(config.kb, 1):
+        for passage in read_corpus(path):
+            name = f"{number}:{passage.id}"
+            passages.append(Document(name, passage.text, passage.title, passage.metadata))
+    return passages
+
+
+def make_finder(
+    config: ReferenceConfig, passages: Sequence[Document], texts: Sequence[str]
+) -> MentionFinder:
+    """Return what finds mentions in `texts`; words common in them are not taken as names."""
+    if config.mentions == GAZETTEER:
+        return Gazetteer.from_documents(passages, config.names, texts=texts)
+    if config.mentions == CAPITALS:
+        return CapitalisedNames()
+    model = config.mentions.partition(":")[2]
+    return TokenClassifier(model) if model else TokenClassifier()
+
+
+def open_probe(probe: Path | str | Probe | None, encoder: Encoder) -> Probe:
+    """Return the probe given, or the one that ships for the encoder; checked against it."""
+    pooling = "span" if encoder.pools_spans else "sentence"
+    if probe is None:
+        return load_default(encoder.fingerprint, pooling)
+    loaded = probe if isinstance(probe, Probe) else load_probe(Path(probe))
+    where = Path("--probe") if isinstance(probe, Probe) else Path(probe)
+    loaded.check_vectors_of(encoder.fingerprint, pooling, where=where)
+    return loaded

@@ -1,0 +1,272 @@
+import time
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from argus.data.types import Span
+from argus.remedies.guard import (
+    CLOSING,
+    Insertion,
+    Rejected,
+    apply,
+    examine,
+    insertable,
+    places,
+)
+
+DOCUMENT = "Bern lies on the Aare. Bern is old, and Zurich is larger (than Bern)."
+CONTEXT = {"Bern": ["Bern is the capital of Switzerland."], "Aare": ["The Aare is a Swiss river."]}
+
+
+def first(document, *entities):
+    return {
+        e: Span(document.index(e), document.index(e) + len(e)) for e in entities if e in document
+    }
+
+
+def accepted(synthesis, document=DOCUMENT, context=CONTEXT):
+    found = examine(document, synthesis, first(document, *context), context)
+    return found if isinstance(found, Rejected) else [(i.entity, i.description) for i in found]
+
+
+def reasons(synthesis, document=DOCUMENT, context=CONTEXT):
+    found = examine(document, synthesis, first(document, *context), context)
+    assert isinstance(found, Rejected), found
+    return found.reason
+
+
+def without(text, document, insertions):
+    """Delete what `apply` inserted, by arithmetic of its own."""
+    for i in sorted(insertions, key=lambda i: i.at):
+        comma = i.at < len(document) and document[i.at] not in CLOSING
+        added = f", {i.description}" + "," * comma
+        assert text[i.at : i.at + len(added)] == added
+        text = text[: i.at] + text[i.at + len(added) :]
+    return text
+
+
+def test_descriptions_after_first_mentions_are_read_and_the_rest_is_the_document():
+    text = (
+        "Bern, capital of Switzerland, lies on the Aare, Swiss river. "
+        "Bern is old, and Zurich is larger (than Bern)."
+    )
+    assert accepted(text) == [("Bern", "capital of Switzerland"), ("Aare", "Swiss river")]
+    assert accepted(f"\n {text}\n") == accepted(text)
+    assert apply(DOCUMENT, examine(DOCUMENT, text, first(DOCUMENT, *CONTEXT), CONTEXT)) == text
+
+
+def test_an_unchanged_document_gives_no_insertions():
+    assert accepted(DOCUMENT) == []
+
+
+def test_a_closing_comma_is_optional_where_punctuation_follows():
+    assert accepted(DOCUMENT.replace("Aare.", "Aare, Swiss river,.")) == [("Aare", "Swiss river")]
+    assert accepted(DOCUMENT.replace("Bern lies", "Bern, capital lies")).reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("lies on", "lay on"),
+        ("Bern is old", "Bern, capital of Switzerland, is old"),  # a later mention
+        ("Zurich", "Zurich, capital of Switzerland,"),  # not offered
+        (" and Zurich is larger", ""),
+        ("Bern lies", "Bern, the old capital of all Switzerland, lies"),  # six words
+        ("Bern lies", "Bern,  capital, lies"),
+        ("Bern lies", "Bern (capital of Switzerland) lies"),
+        ("Bern lies", "Bern, capital of Switzerland. Bern is Swiss, lies"),
+        ("Bern lies", "Bern, <b>capital</b>, lies"),
+        ("Bern lies", "Bern, `capital`, lies"),
+        ("Bern lies", "Bern, *capital*, lies"),
+        ("Bern lies", "Bern, _capital_, lies"),
+        ("Bern lies", "Bern, capital&lt, lies"),
+        ("Bern lies", "Bern, capital www.bern.ch, lies"),
+        ("Bern lies", "Bern, capital bern.ch/visit, lies"),
+        ("Bern lies", "Bern, capital https://bern, lies"),
+        ("Bern lies", "Bern, capital me@bern, lies"),
+        ("Bern lies", "Bern, capi\u200btal, lies"),
+        ("Bern lies", "Bern, capital\u202e, lies"),
+        ("Bern lies", "Bern, capital\ufe0f, lies"),
+        ("Bern lies", "Bern, capital \u3164, lies"),
+        ("Bern lies", "Bern, capi\u00adtal, lies"),
+        ("Bern lies", "Bern, capital\U000e0041, lies"),
+        ("Bern lies", "Bern, capital\u00a0of Switzerland, lies"),
+        ("Bern lies", "Bern, capital\x00, lies"),
+        ("Bern lies", "Bern, capital\nof Switzerland, lies"),
+        ("Bern lies", "Bern, a" + "\u0301" * 4 + ", lies"),
+        ("Bern lies", "Bern, " + "c" * 33 + ", lies"),
+    ],
+)
+def test_anything_else_is_rejected(change):
+    assert "it is not the document with descriptions of at most 5 words" in reasons(
+        DOCUMENT.replace(*change, 1)
+    )
+
+
+@pytest.mark.parametrize("whole", ["", " ", '{"text": "Bern"}', DOCUMENT[:30], DOCUMENT * 2])
+def test_what_is_not_the_document_is_rejected(whole):
+    assert accepted(whole).reason
+
+
+@pytest.mark.parametrize("said", ["capital of Acme", "AcmeCola", "capital in 1999", "of the"])
+def test_what_the_passages_do_not_say_is_rejected(said):
+    reason = reasons(DOCUMENT.replace("Bern lies", f"Bern, {said}, lies"))
+    assert reason == f"{said!r} after 'Bern' is not supported by the knowledge base"
+
+
+def test_what_the_document_itself_says_is_no_support():
+    document = "Bern sells AcmeCola. Reference passage of Bern: AcmeCola AcmeCola."
+    assert "not supported" in reasons(document.replace("Bern", "Bern, AcmeCola,", 1), document)
+
+
+def test_a_document_that_has_a_description_already_is_told_from_one_that_was_given_it():
+    document = "Bern, capital of Switzerland, lies on the Aare."
+    assert accepted(document, document) == []
+    twice = document.replace("Bern", "Bern, capital", 1)
+    assert accepted(twice, document) == [("Bern", "capital")]
+
+
+def test_line_ends_and_white_space_around_the_text_make_no_difference():
+    document = "\r\n Bern\r\nlies here.\r\n\r\n"
+    synthesis = "Bern, capital,\nlies here."
+    found = examine(document, synthesis, first(document, "Bern"), CONTEXT)
+    assert apply(document, found) == "\r\n Bern, capital,\r\nlies here.\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "synthesis"),
+    [
+        ("Bern", "Bern, capital"),
+        ("Bern", "Bern, capital,"),
+        ("(Bern)", "(Bern, capital)"),
+        ("Bern\n", "Bern, capital"),
+        ("Bern (x)", "Bern, capital, (x)"),
+        ("Bern( x)", "Bern, capital,( x)"),
+        ("Bern, Bern", "Bern, capital, Bern"),
+    ],
+)
+def test_mentions_at_the_edges_of_a_document_take_descriptions(document, synthesis):
+    assert accepted(synthesis, document) == [("Bern", "capital")]
+
+
+@pytest.mark.parametrize("after", ["'s", "-", "e", "’s", '"', ".5", ",000", ":30", "/x"])
+def test_nothing_is_inserted_inside_a_word_or_number(after):
+    assert not insertable(f"Bern{after}", Span(0, 4))
+
+
+@pytest.mark.parametrize("after", ["", " ", "\n", ".", ". It", ", x", ")", "]", "(", "?"])
+def test_descriptions_stand_behind_whole_words(after):
+    assert insertable(f"Bern{after}", Span(0, 4))
+
+
+def test_spans_beyond_the_document_and_of_white_space_take_nothing():
+    assert not insertable("Bern", Span(0, 5))
+    assert not insertable("Bern  ", Span(0, 5))
+    assert not insertable(" Bern", Span(0, 1))
+
+
+def test_of_overlapping_mentions_only_the_longest_takes_a_description():
+    document = "The University of Bern is old."
+    spans = {
+        "Bern": Span(18, 22),
+        "University of Bern": Span(4, 22),
+        "University": Span(4, 14),
+    }
+    assert places(document, spans) == {"University of Bern": 22}
+    assert places("", {}) == {}
+
+
+def test_of_two_names_of_one_place_one_is_taken_always_the_same():
+    spans = {"b": Span(0, 4), "a": Span(0, 4)}
+    assert places("Bern", spans) == {"a": 4}
+    assert places("Bern", dict(reversed(spans.items()))) == {"a": 4}
+
+
+TEXT = st.text(st.sampled_from("Ab1 ,.;:!?()'\n\r\t-éß字\u0301\u200b\U0001f600"), max_size=60)
+WORD = st.sampled_from(["Ab", "1", "b", "é", "字", "St. Ab", "A.B.", "R&B", "1990", "a-b", "Ab's"])
+DESCRIPTION = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
+SUPPORT = "Ab b é 字 St A B R 1990 1"
+
+
+@st.composite
+def documents_and_mentions(draw):
+    document = draw(TEXT.filter(bool))
+    cuts = st.tuples(st.integers(0, len(document) - 1), st.integers(1, 8))
+    spans = [
+        Span(start, min(start + size, len(document) + 1))
+        for start, size in draw(st.lists(cuts, max_size=6))
+    ]
+    return document, {f"e{i}": span for i, span in enumerate(spans)}
+
+
+@st.composite
+def edited(draw):
+    """A document, its first mentions, and a synthesis that may or may not be acceptable."""
+    document, spans = draw(documents_and_mentions())
+    kind = draw(st.sampled_from(["any", "inserted", "applied"]))
+    if kind == "any":
+        return document, spans, draw(st.one_of(TEXT, st.just(document)))
+    if kind == "applied":
+        where = places(document, spans)
+        chosen = [Insertion(at, e, draw(DESCRIPTION)) for e, at in where.items()]
+        return document, spans, apply(document, chosen)
+    at = draw(st.integers(0, len(document)))
+    piece = f", {draw(DESCRIPTION)}{draw(st.sampled_from(['', ',']))}"
+    return document, spans, document[:at] + piece + document[at:]
+
+
+def compared(text):
+    """What is left when white space around and commas that close are of no account."""
+    return text.strip().replace("\r\n", "\n").replace(",", "")
+
+
+@given(edited())
+def test_an_accepted_synthesis_is_the_document_and_deleting_its_insertions_gives_it_back(case):
+    document, spans, synthesis = case
+    found = examine(document, synthesis, spans, {e: [SUPPORT] for e in spans})
+    assume(not isinstance(found, Rejected))
+    text = apply(document, found)
+    assert without(text, document, found) == document
+    assert compared(text) == compared(synthesis)
+    assert {i.at for i in found} <= set(places(document, spans).values())
+
+
+@given(documents_and_mentions(), st.data())
+def test_what_apply_writes_is_accepted_as_it_was_meant_or_says_the_same(case, data):
+    document, spans = case
+    chosen = [
+        Insertion(at, e, data.draw(DESCRIPTION))
+        for e, at in places(document, spans).items()
+        if data.draw(st.booleans())
+    ]
+    text = apply(document, chosen)
+    found = examine(document, text, spans, {e: [SUPPORT] for e in spans})
+    if not isinstance(found, Rejected):  # "1" alone may not say anything of the passage
+        assert compared(apply(document, found)) == compared(text)
+    assert without(text, document, chosen) == document
+
+
+@pytest.mark.parametrize("unit", [", a", ",", ", ", "a. ", ", a.a.a", "a, a ", ", b, a"])
+def test_hostile_texts_take_linear_time(unit):
+    document = (unit * 100_000)[:100_000]
+    step = len(unit)
+    spans = {f"e{i}": Span(i, i + step) for i in range(0, 50_000, step)}
+    start = time.perf_counter()
+    for synthesis in (document, document + unit, document.replace("a", "a, a", 20), unit * 99_000):
+        examine(document, synthesis, spans, {e: ["a"] for e in spans})
+    assert time.perf_counter() - start < 5
+
+
+def test_thousands_of_insertions_are_read_in_seconds():
+    names = [f"Name{i}" for i in range(8000)]
+    document = " and ".join(names)
+    at, spans = 0, {}
+    for name in names:
+        spans[name] = Span(at, at + len(name))
+        at += len(name) + 5
+    chosen = [Insertion(span.end, name, "river") for name, span in spans.items()]
+    start = time.perf_counter()
+    found = examine(document, apply(document, chosen), spans, {e: ["a river"] for e in spans})
+    assert found == chosen
+    assert time.perf_counter() - start < 5
