@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,21 @@ def write_beir(
 ) -> None:
     """Write the three files of a BEIR collection into `folder`, making it if need be."""
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
-    _write_jsonl(
-        folder / "corpus.jsonl",
-        (
-            {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
-            for d in documents
-        ),
-    )
-    _write_jsonl(folder / "queries.jsonl", ({"_id": q.id, "text": q.text} for q in queries))
+    write_jsonl(folder / "corpus.jsonl", as_rows(documents))
+    write_jsonl(folder / "queries.jsonl", ({"_id": q.id, "text": q.text} for q in queries))
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q}\t{d}\t{grade}" for q, judged in qrels.items() for d, grade in judged.items()]
     (folder / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> None:
+def as_rows(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
+    """Yield documents as the rows of a BEIR corpus."""
+    for d in documents:
+        yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
+
+
+def write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> None:
+    """Write one JSON object per line."""
     with path.open("w", encoding="utf-8") as out:
         for record in records:
             out.write(json.dumps(record, ensure_ascii=False) + "\n")

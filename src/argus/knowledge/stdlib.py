@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def standard_library() -> KnowledgeBase:
     return KnowledgeBase(entities, relate(members))
 
 
+@cache
 def walk_members() -> list[Member]:
     """List the members in a fresh, isolated process (imports have side effects)."""
     command = [sys.executable, "-I", "-m", "argus.knowledge.stdlib_walk"]
@@ -79,6 +81,21 @@ def walk_members() -> list[Member]:
     records = (json.loads(line) for line in result.stdout.splitlines())
     unique = {r["name"]: Member(**{**r, "bases": tuple(r["bases"])}) for r in records}
     return [unique[name] for name in sorted(unique)]
+
+
+def standard_reference(base: KnowledgeBase) -> list[Document]:
+    """Return the reference knowledge base of the sample: what docstrings say further down.
+
+    One passage per entity of `base` whose docstring has more than the first paragraph, which alone
+    is in the corpus. Made from the library by this rule, whatever is asked of it.
+    """
+    passages = []
+    for member in walk_members():
+        whole = " ".join(member.doc.split())
+        rest = whole.removeprefix(first_paragraph(member.doc)).strip()
+        if member.name in base.index and rest:
+            passages.append(Document(member.name, rest, member.name))
+    return passages
 
 
 def first_paragraph(doc: str) -> str:

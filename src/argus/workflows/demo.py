@@ -10,16 +10,24 @@ from typing import Any
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.beir import as_rows, write_jsonl
 from argus.data.corpus import read_corpus
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.evaluation import evaluate, is_implicit
 from argus.indexes import search
-from argus.knowledge.stdlib import standard_library, write_sample_corpus
+from argus.knowledge import KnowledgeBase
+from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
 from argus.progress import announce
 from argus.reports import write_report
 from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
+from argus.workflows.expand import expand_index
 from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
+from argus.workflows.index import build_index
+from argus.workflows.probe import HOME as PROBE
+from argus.workflows.probe import ProbeConfig, fit_probe
+from argus.workflows.receipt import RemedyResult
+from argus.workflows.reference import ReferenceConfig
 from argus.workflows.workspace import Record, open_encoder
 
 DEPTH = 1000
@@ -34,6 +42,7 @@ class DemoResult:
     audit: AuditResult
     exposure: ExposureResult
     questions: dict[str, Any]
+    repair: RemedyResult
     report: Path
 
 
@@ -76,7 +85,30 @@ def demo(
         queries=questions,
     )
     asked = ask(corpus, questions, qrels, audited, folder, encoder)
-    return DemoResult(folder.path, audited, exposed, asked, write_report(folder.path))
+    repaired = repair(base, folder, encoder)
+    return DemoResult(folder.path, audited, exposed, asked, repaired, write_report(folder.path))
+
+
+def repair(
+    base: KnowledgeBase, folder: ArtifactFolder, encoder: EncoderConfig | str
+) -> RemedyResult:
+    """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate the repair.
+
+    The knowledge base is the rest of the docstrings, of which the corpus holds the beginning.
+    """
+    corpus, kb = folder / "corpus", folder / "corpus" / "kb.jsonl"
+    write_jsonl(kb, as_rows(standard_reference(base)))
+    fit_probe(folder.path, out=folder.path, config=ProbeConfig(families=("ridge",)))
+    build_index(corpus, out=folder.path, encoder=encoder)
+    return expand_index(
+        folder.path,
+        reference=ReferenceConfig(kb=(kb,)),
+        probe=folder / PROBE,
+        queries=corpus,
+        qrels=corpus / "qrels" / "test.tsv",
+        corpus=corpus,
+        out=folder.path,
+    )
 
 
 def _fitting(config: AuditConfig, n: int) -> AuditConfig:
