@@ -29,7 +29,7 @@ def distribution(histogram: dict[str, list[float]], k: int, pool: int) -> Figure
         "marker": {"color": colours},
         "hovertemplate": "RPS about %{x:.2f}: %{y:,} entities<extra></extra>",
     }
-    return _figure([bars], f"RPS at k={k}, N={pool:,}", "entities", {"bargap": 0.04}, xrange=[0, 1])
+    return framed([bars], f"RPS at k={k}, N={pool:,}", "entities", {"bargap": 0.04}, xrange=[0, 1])
 
 
 def share_over_pool(curve: dict[str, list[float]], k: int) -> Figure:
@@ -44,7 +44,7 @@ def share_over_pool(curve: dict[str, list[float]], k: int) -> Figure:
         ),
         _line(curve["values"], curve["mean"], "mean RPS", "#8a93a0", markers=True, dash="dot"),
     ]
-    figure = _figure(traces, f"candidates N (k={k})", "share of entities", {}, yrange=[0, 1])
+    figure = framed(traces, f"candidates N (k={k})", "share of entities", {}, yrange=[0, 1])
     figure["layout"]["xaxis"] |= {"type": "log", "tickvals": curve["values"]}
     return figure
 
@@ -59,7 +59,7 @@ def share_over_k(curve: dict[str, list[float]], k: int, pool: int) -> Figure:
     ]
     line = {"color": INK, "width": 1, "dash": "dot"}
     marker = {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "line": line}
-    return _figure(
+    return framed(
         traces,
         f"results read, k (N={pool:,})",
         "share of entities",
@@ -94,7 +94,7 @@ def projection(
                 "marker": {"color": colour, "size": 4, "opacity": 0.55},
             }
         )
-    figure = _figure(traces, "first axis", "second axis", {})
+    figure = framed(traces, "first axis", "second axis", {})
     for axis in ("xaxis", "yaxis"):
         figure["layout"][axis] |= {"showticklabels": False, "zeroline": False}
     return figure
@@ -107,7 +107,7 @@ def lorenz(shares: Sequence[float], gini: float) -> Figure:
         _line(x, list(shares), f"this retriever (Gini {gini:.2f})", BAND_COLOURS["low"]),
         _line([0, 1], [0, 1], "all documents alike", "#c9ced6", dash="dash"),
     ]
-    return _figure(
+    return framed(
         traces,
         "share of documents, least retrieved first",
         "share of retrievals",
@@ -136,7 +136,7 @@ def _line(
     }
 
 
-def _figure(
+def framed(
     data: list[Figure],
     x: str,
     y: str,
@@ -145,6 +145,7 @@ def _figure(
     xrange: list[float] | None = None,
     yrange: list[float] | None = None,
 ) -> Figure:
+    """Return a figure with the report's axes, titled x and y; `layout` goes over the common one."""
     axis = {"gridcolor": GRID, "linecolor": GRID, "zerolinecolor": GRID, "automargin": True}
     return {
         "data": data,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from argus.reports.figures import BAND_COLOURS, GRID, INK, Figure
+from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 
 CELLS = 40
 """Cells of the joint density along each axis."""
@@ -38,7 +36,9 @@ def density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64])
         "hoverinfo": "skip",
         "showlegend": False,
     }
-    return _figure([heat, diagonal], "predicted RPS", "measured RPS", [0, 1], [0, 1])
+    return framed(
+        [heat, diagonal], "predicted RPS", "measured RPS", {}, xrange=[0, 1], yrange=[0, 1]
+    )
 
 
 def residuals(values: npt.NDArray[np.float64]) -> Figure:
@@ -52,28 +52,7 @@ def residuals(values: npt.NDArray[np.float64]) -> Figure:
         "marker": {"color": BAND_COLOURS["high"]},
         "hovertemplate": "about %{x:.2f}: %{y:,} entities<extra></extra>",
     }
-    figure = _figure([bars], "measured − predicted RPS", "entities", [-1, 1], None)
     line = {"color": INK, "width": 1, "dash": "dot"}
     zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper", "line": line}
-    figure["layout"] |= {"bargap": 0.04, "shapes": [zero]}
-    return figure
-
-
-def _figure(
-    data: list[Figure], x: str, y: str, xrange: list[float], yrange: list[float] | None
-) -> Figure:
-    axis: dict[str, Any] = {"gridcolor": GRID, "linecolor": GRID, "zerolinecolor": GRID}
-    axis |= {"automargin": True}
-    return {
-        "data": data,
-        "layout": {
-            "xaxis": axis | {"title": {"text": x}, "range": xrange},
-            "yaxis": axis | {"title": {"text": y}} | ({"range": yrange} if yrange else {}),
-            "margin": {"l": 56, "r": 16, "t": 12, "b": 48},
-            "height": 320,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK},
-            "hoverlabel": {"bgcolor": "white"},
-        },
-    }
+    layout = {"bargap": 0.04, "shapes": [zero]}
+    return framed([bars], "measured − predicted RPS", "entities", layout, xrange=[-1, 1])

@@ -6,7 +6,16 @@ tables, and a template `assets/sections/NAME.html.j2` that lays them out.
 
 from __future__ import annotations
 
-from argus.reports.sections import audit, comparison, evaluation, exposure, probe, questions
+from argus.reports.sections import (
+    audit,
+    comparison,
+    diagnosis,
+    evaluation,
+    exposure,
+    probe,
+    questions,
+    remedy,
+)
 from argus.reports.sections.base import MAX_ROWS, Build, Section
 
 SECTIONS: dict[str, tuple[str, Build]] = {
@@ -15,6 +24,8 @@ SECTIONS: dict[str, tuple[str, Build]] = {
     "probe": ("Probe", probe.section),
     "prediction": ("Predicted", probe.prediction_section),
     "questions": ("Questions", questions.section),
+    "diagnosis": ("Diagnosis", diagnosis.section),
+    "remedy": ("Repair", remedy.section),
     "evaluation": ("Judged questions", evaluation.section),
     "comparison": ("Gained and lost", comparison.section),
 }
