@@ -223,3 +223,19 @@ def test_a_killed_run_loses_at_most_one_batch(tmp_path):
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(embedded.vectors, expected, atol=1e-6)
     assert json.loads((path / "store.json").read_text()) == {"fingerprint": "letters", "dim": 3}
+
+
+def test_all_spans_of_one_text_are_encoded_in_one_call(tmp_path):
+    texts = ["abc" + "a" * n for n in range(BATCH_TEXTS + 1)]
+    items = [Item(text, Role.SPAN, Span(i, i + 1)) for text in texts for i in range(3)]
+    calls = []
+
+    class Counted(Letters):
+        def encode_spans(self, texts, spans):
+            calls.append(set(texts))
+            return super().encode_spans(texts, spans)
+
+    with EmbeddingStore(tmp_path, fingerprint="letters", dim=DIM) as store:
+        found = embed(items, Counted(), store)
+    assert found.ok.all() and len(found.vectors) == len(items)
+    assert calls == [set(texts[:-1]), {texts[-1]}]

@@ -92,16 +92,19 @@ def embed(
 
 
 def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
-    """Cut into batches of one role and similar length; spans of one text stay neighbours."""
+    """Cut into batches of one role and similar length; all spans of one text come together."""
     order = sorted(missing.items(), key=lambda kv: (kv[1].role, len(kv[1].text), kv[1].text))
-    start = 0
-    while start < len(order):
-        role = order[start][1].role
-        stop = start
-        while stop < min(start + BATCH_TEXTS, len(order)) and order[stop][1].role == role:
-            stop += 1
-        yield order[start:stop]
-        start = stop
+    batch: list[tuple[bytes, Item]] = []
+    texts: set[str] = set()
+    for key, item in order:
+        full = len(texts) == BATCH_TEXTS and item.text not in texts
+        if batch and (full or item.role != batch[0][1].role):
+            yield batch
+            batch, texts = [], set()
+        batch.append((key, item))
+        texts.add(item.text)
+    if batch:
+        yield batch
 
 
 def _encode(encoder: Encoder, items: Sequence[Item]) -> tuple[FloatArray, dict[int, str]]:
