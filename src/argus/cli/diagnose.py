@@ -21,8 +21,12 @@ def diagnose(
     probe: o.ProbeFolder = None,
     tau: o.Tau = 0.3,
     encoder: o.EncoderName = "all-MiniLM-L6-v2",
+    base_url: o.BaseUrl = "https://api.openai.com/v1",
+    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
     precision: o.Precision = "auto",
     device: o.Device = None,
+    batch: o.BatchSize = 64,
+    concurrency: o.Concurrency = 4,
     store: o.Store = None,
     id_field: o.IdField = None,
     title_field: o.TitleField = None,
@@ -49,12 +53,15 @@ def diagnose(
         reference=reference,
         fields=FieldNames(id_field, title_field, text_field, coerce_ids),
         probe=probe,
-        encoder=EncoderConfig(model=encoder, precision=precision, device=device),
+        encoder=EncoderConfig(
+            model=encoder, precision=precision, device=device, base_url=base_url,
+            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
+        ),
         tau=tau,
         store=store,
         limit=limit,
         fresh=fresh,
-    )
+    )  # fmt: skip
     if json:
         o.print_json(result.summary)
     else:
@@ -75,4 +82,15 @@ def print_diagnosis(summary: dict[str, Any]) -> None:
         typer.echo(
             f"at risk (predicted RPS below {summary['tau']:g}): {share:.1%} of the scored, in "
             f"{summary['documents_at_risk']:,} documents"
+        )
+    if not counts["total"]:
+        typer.echo(
+            "no document names an entity: give a knowledge base of this corpus (--kb), take names "
+            "in any case (--ignore-case), or find them without one (--mentions capitals, ner:MODEL)"
+        )
+    if summary["unread"]["entities"]:
+        typer.echo(
+            f"{summary['unread']['entities']:,} entities in {summary['unread']['documents']:,} "
+            "documents stand only beyond what the model reads of a document: its vector knows "
+            "nothing of them"
         )

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import Document, Span, State
-from argus.encoders import EmbeddingStore, Encoder, Item, Role, embed
+from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.errors import InputError
-from argus.knowledge.spotting import Mention, MentionFinder
+from argus.knowledge.spotting import Mention, MentionFinder, without_surrogates
 from argus.progress import progress
 from argus.retrievability.probes import Probe
 
 TAU = 0.3
 """Default threshold of ARGUS §4.1."""
-FINDING_TEXTS = 256
-"""Texts given to the finder at a time."""
+UNREAD = "beyond what the model reads of the document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Risk:
     """Least predicted RPS over the occurrences that could be scored; None without any."""
     state: State
     reason: str = ""
+    unread: int = 0
+    """Occurrences beyond what the encoder reads of a document: its vector knows nothing of them."""
 
     def below(self, tau: float) -> bool:
         """Return whether the entity is at risk. What could not be scored is not flagged."""
@@ -77,22 +79,30 @@ def diagnose(
 
     Spans refer to `Document.content`, the text that is indexed. A mention that the encoder cannot
     embed is failed; one beyond the probe's training region is not applicable. An entity is
-    measured when any of its occurrences is. Raises ProbeMismatch for a probe of another encoder.
+    measured when any of its occurrences is. A mention beyond the encoder's window is read in a
+    window of its own and counted in `Risk.unread`; it is failed where the encoder pools no spans,
+    since the document's vector says nothing of it. Raises ProbeMismatch for a probe of another
+    encoder.
     """
     check_tau(tau)
-    mentions = find_mentions([d.content for d in documents], finder)
-    items = [
-        Item(document.content, Role.SPAN if encoder.pools_spans else Role.DOCUMENT, mention.span)
-        for document, found in zip(documents, mentions, strict=True)
-        for mention in found
-    ]
-    if not encoder.pools_spans:
-        items = [Item(item.text, Role.DOCUMENT) for item in items]
-    scored = score_items(items, encoder, store, probe)
+    pooling = "span" if encoder.pools_spans else "sentence"
+    probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
+    texts = [without_surrogates(d.content) for d in documents]  # tokenizers take no others
+    mentions = find_mentions(texts, finder)
+    placed = [(i, mention.span) for i, found in enumerate(mentions) for mention in found]
+    unread = beyond_window(texts, placed, encoder)
+    if encoder.pools_spans:
+        items = [Item(texts[i], Role.SPAN, span) for i, span in placed]
+        scored = score_items(items, encoder, store, probe)
+    else:  # the document's own vector, where that has read the mention
+        items = [Item(texts[placed[n][0]], Role.DOCUMENT) for n in np.flatnonzero(~unread)]
+        read = iter(score_items(items, encoder, store, probe))
+        scored = [Scored(None, State.FAILED, UNREAD) if far else next(read) for far in unread]
     risks: list[Risk] = []
     first = 0
     for document, found in zip(documents, mentions, strict=True):
-        risks += _risks(document.id, found, scored[first : first + len(found)])
+        part = slice(first, first + len(found))
+        risks += _risks(document.id, found, scored[part], unread[part])
         first += len(found)
     return Diagnosis(risks, tau, len(documents))
 
@@ -128,13 +138,15 @@ def score_items(
 
 
 def find_mentions(texts: Sequence[str], finder: MentionFinder) -> list[list[Mention]]:
-    """Return the mentions of every text."""
+    """Return the mentions of every text.
+
+    The finder gets all texts at once: some look at all of them to tell names from common words.
+    """
     found: list[list[Mention]] = []
     with progress("finding mentions", len(texts)) as advance:
-        for start in range(0, len(texts), FINDING_TEXTS):
-            part = texts[start : start + FINDING_TEXTS]
-            found += finder.find(part)
-            advance(len(part))
+        for mentions in finder.find(texts):
+            found.append(mentions)
+            advance(1)
     return found
 
 
@@ -149,16 +161,40 @@ def check_tau(tau: float) -> None:
         )
 
 
-def _risks(doc_id: str, mentions: Sequence[Mention], scored: Sequence[Scored]) -> Iterable[Risk]:
+def beyond_window(
+    texts: Sequence[str], places: Sequence[tuple[int, Span]], encoder: Encoder
+) -> npt.NDArray[np.bool_]:
+    """Return which mentions, (position in `texts`, span), end where the encoder does not read.
+
+    Shape (n_places,). An encoder that does not tell its window is taken to read everything.
+    """
+    beyond = np.zeros(len(places), bool)
+    if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
+        return beyond
+    last: dict[int, int] = {}
+    for i, span in places:
+        last[i] = max(span.end, last.get(i, 0))
+    counts = encoder.count_tokens([texts[i][:end] for i, end in last.items()])
+    long = {i for i, n in zip(last, counts.tolist(), strict=True) if n > encoder.max_tokens}
+    doubtful = [n for n, (i, _) in enumerate(places) if i in long]
+    upto = encoder.count_tokens([texts[places[n][0]][: places[n][1].end] for n in doubtful])
+    beyond[doubtful] = upto > encoder.max_tokens
+    return beyond
+
+
+def _risks(
+    doc_id: str,
+    mentions: Sequence[Mention],
+    scored: Sequence[Scored],
+    unread: npt.NDArray[np.bool_],
+) -> Iterable[Risk]:
     """Gather the occurrences of each surface form; white space in it makes no difference."""
     places: dict[str, list[int]] = {}
     for i, mention in enumerate(mentions):
         places.setdefault(" ".join(mention.surface.split()), []).append(i)
     for entity, at in places.items():
-        results = [scored[i] for i in at]
-        known = [r.rps for r in results if r.rps is not None]
-        lost = next((r for r in results if r.rps is None), None)
-        unknown = len(results) - len(known)
+        known = [rps for i in at if (rps := scored[i].rps) is not None]
+        lost = next((scored[i] for i in at if scored[i].rps is None), None)
         yield Risk(
             doc_id,
             entity,
@@ -166,12 +202,18 @@ def _risks(doc_id: str, mentions: Sequence[Mention], scored: Sequence[Scored]) -
             tuple(dict.fromkeys(id_ for i in at for id_ in mentions[i].entity_ids)),
             min(known, default=None),
             State.MEASURED if known or lost is None else lost.state,
-            ""
-            if lost is None
-            else f"{unknown} of {len(results)} occurrences: {lost.reason}"
-            if known
-            else lost.reason,
+            _reason([scored[i] for i in at]),
+            int(unread[at].sum()),
         )
+
+
+def _reason(results: Sequence[Scored]) -> str:
+    """Say why occurrences have no prediction, and of how many that is so where others have."""
+    lost = [result.reason for result in results if result.rps is None]
+    reasons = "; ".join(dict.fromkeys(lost))
+    if not lost or len(lost) == len(results):
+        return reasons
+    return f"{len(lost)} of {len(results)} occurrences: {reasons}"
 
 
 def share_below(diagnosis: Diagnosis, tau: float | None = None) -> float | None:

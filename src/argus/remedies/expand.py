@@ -9,12 +9,12 @@ document that crowd out others.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from argus.data.types import Document, View
+from argus.data.types import Document, IntArray, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.errors import InputError
 from argus.knowledge.mentions import ground
@@ -22,6 +22,12 @@ from argus.remedies.diagnose import Risk
 from argus.remedies.lookup import K_AUG, Passage, PassageLookup
 
 KIND = "expansion"
+BEARERS = 8
+"""Passages of one name that are compared with a mention, where the context is checked."""
+SEAM_TOKENS = 2
+"""Tokens that joining two texts may add."""
+LONGEST_WORD = 40
+"""Characters; a longer run without white space may be cut anywhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +36,8 @@ class ExpandConfig:
 
     k_aug: passages per entity. title_first: passages that bear the entity's name come before those
     that BM25 finds, and keep them out. min_similarity: context check, least cosine between mention
-    and passage, each pooled over the name; None takes every passage. max_views: most views per
+    and passage, each pooled over the name; None takes every passage. With it, of several passages
+    that bear the name the most similar are taken, not the first. max_views: most views per
     document, best similarity first; None has no cap. fit_window: cut the document so that model
     reads the passage. skip_known: leave out passages that the document holds already.
     """
@@ -42,6 +49,21 @@ class ExpandConfig:
     max_views: int | None = None
     fit_window: bool = False
     skip_known: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("k_aug", self.k_aug), ("max_views", self.max_views)):
+            if least is not None and least < 1:
+                raise InputError(
+                    f"{name} {least}",
+                    expected="a whole number from 1",
+                    fix="Leave it out for the preset's.",
+                )
+        if self.min_similarity is not None and not -1 <= self.min_similarity <= 1:
+            raise InputError(
+                f"min_similarity {self.min_similarity}",
+                expected="a cosine, from -1 to 1",
+                fix="Leave it out for the preset's.",
+            )
 
 
 PAPER = ExpandConfig(preset="paper")
@@ -84,7 +106,8 @@ def look_up(
     wanted = [(d, risk) for d in documents for risk in flagged.get(d.id, ())]
     names = list(dict.fromkeys(risk.entity for _, risk in wanted))
     by_words = dict(zip(names, lookup.by_words(names, config.k_aug), strict=True))
-    titled = lookup.by_title([risk.entity_ids for _, risk in wanted], config.k_aug)
+    bearers = config.k_aug if config.min_similarity is None else max(config.k_aug, BEARERS)
+    titled = lookup.by_title([risk.entity_ids for _, risk in wanted], bearers)
     pairs = []
     for (document, risk), linked in zip(wanted, titled, strict=True):
         passages = linked if config.title_first and linked else by_words[risk.entity]
@@ -123,22 +146,32 @@ def _passage_item(passage: Passage) -> Item:
 
 
 def choose(pairs: Sequence[Pair], config: ExpandConfig) -> list[Pair]:
-    """Return the pairs that pass the context check, at most `max_views` per document."""
-    passed = [
-        p
-        for p in pairs
-        if config.min_similarity is None
-        or (p.similarity is not None and p.similarity >= config.min_similarity)
-    ]
-    if config.max_views is None:
-        return passed
+    """Return the pairs that pass the context check, at most `max_views` per document.
+
+    Where the context is checked, at most `k_aug` per entity of a document. The most similar come
+    first and are taken.
+    """
+    taken = list(pairs)
+    if config.min_similarity is not None:
+        least = config.min_similarity
+        taken = [p for p in pairs if p.similarity is not None and p.similarity >= least]
+        taken = _most_similar(taken, config.k_aug, lambda p: (p.document.id, p.risk.entity))
+    if config.max_views is not None:
+        taken = _most_similar(taken, config.max_views, lambda p: p.document.id)
+    return taken
+
+
+def _most_similar(
+    pairs: Sequence[Pair], most: int, group: Callable[[Pair], Hashable]
+) -> list[Pair]:
+    """Return at most so many pairs of each group; groups in order of their first."""
+    groups: dict[Hashable, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(group(pair), []).append(pair)
     kept: list[Pair] = []
-    of_document: dict[str, list[Pair]] = {}
-    for pair in passed:
-        of_document.setdefault(pair.document.id, []).append(pair)
-    for group in of_document.values():
-        best = sorted(group, key=lambda p: (-(p.similarity or 0), p.risk.entity, p.passage.id))
-        kept += best[: config.max_views]
+    for members in groups.values():
+        members.sort(key=lambda p: (-(p.similarity or 0), p.risk.entity, p.passage.id))
+        kept += members[:most]
     return kept
 
 
@@ -169,26 +202,35 @@ def _texts(pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder) -> lis
     whole = [(p.document.content, p.passage.document.content) for p in pairs]
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None or not pairs:
         return [f"{document} {passage}" for document, passage in whole]
-    limit = encoder.max_tokens
-    sizes = [encoder.count_tokens([text for text, _ in whole])]
-    sizes.append(encoder.count_tokens([text for _, text in whole]))
-    texts = []
-    for (document, passage), of_document, of_passage in zip(whole, *sizes, strict=True):
-        shown = (
-            _cut(passage, of_passage, limit // 2) if of_document + of_passage > limit else passage
-        )
-        room = limit - min(int(of_passage), limit // 2)
-        texts.append(f"{_cut(document, of_document, room)} {shown}")
-    return texts
+    nothing = int(encoder.count_tokens([""])[0])  # special tokens and prompt
+    room = max(0, encoder.max_tokens - nothing - SEAM_TOKENS)
+    sizes = [encoder.count_tokens([pair[i] for pair in whole]) - nothing for i in (0, 1)]
+    long = np.flatnonzero(sizes[0] + sizes[1] > room)
+    for_passage = np.minimum(sizes[1][long], room // 2)
+    documents = _begin([whole[i][0] for i in long], room - for_passage, encoder)
+    passages = _begin([whole[i][1] for i in long], for_passage, encoder)
+    cut = dict(zip(long.tolist(), zip(documents, passages, strict=True), strict=True))
+    return [" ".join(cut.get(i, pair)) for i, pair in enumerate(whole)]
 
 
-def _cut(text: str, tokens: int, room: int) -> str:
-    """Return about the first `room` tokens of a text of `tokens`, cut between words.
+def _begin(texts: Sequence[str], rooms: IntArray, encoder: TokenCounter) -> list[str]:
+    """Return the beginning of each text that has at most `rooms[i]` tokens, cut between words.
 
-    Characters per token are taken as even over the text, which is near enough: what is cut a little
-    late is only read a little less.
+    Tokens are taken as spread evenly over a text, and counted again until what is left fits.
     """
-    if tokens <= room:
-        return text
-    begin = text[: len(text) * room // int(tokens)]
-    return begin.rsplit(None, 1)[0] if begin.strip() else begin
+    shown = list(texts)
+    nothing = int(encoder.count_tokens([""])[0])
+    over = list(range(len(shown)))
+    while over:
+        sizes = encoder.count_tokens([shown[i] for i in over]) - nothing
+        pairs = [(i, n) for i, n in zip(over, sizes.tolist(), strict=True) if n > rooms[i]]
+        for i, tokens in pairs:
+            shown[i] = _whole_words(shown[i][: len(shown[i]) * int(rooms[i]) // tokens])
+        over = [i for i, _ in pairs]
+    return shown
+
+
+def _whole_words(text: str) -> str:
+    """Drop what may be half a word at the end; scripts without spaces have nothing to drop."""
+    words = text.rsplit(None, 1)
+    return words[0] if len(words) == 2 and len(words[1]) <= LONGEST_WORD else text.rstrip()

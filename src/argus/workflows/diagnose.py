@@ -17,7 +17,7 @@ from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.remedies.diagnose import TAU, Diagnosis, check_tau, diagnose, predicted, share_below
 from argus.reports import write_report
-from argus.retrievability.probes import Probe
+from argus.retrievability.probes import Probe, load_probe
 from argus.workflows.reference import ReferenceConfig, make_finder, open_probe, read_passages
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some
 
@@ -55,6 +55,8 @@ def diagnose_corpus(
     for bad input, ArgusError when no document has text.
     """
     check_tau(tau)
+    if isinstance(probe, (str, Path)):
+        load_probe(Path(probe))  # before the encoder is loaded, and the folder made
     given, path = read_documents(corpus, fields or FieldNames(), limit)
     documents = [d for d in given if d.content.strip()]
     require_some(len(documents), "document has text", "Check --text-field.")
@@ -72,14 +74,19 @@ def diagnose_corpus(
         record.config |= {"finder": finder.name, "probe": judge.family}
         with record.timed("diagnosing"):
             found = diagnose(documents, finder, model, opened, judge, tau=tau)
-    summary = write_diagnosis(folder, found, record)
+    summary = write_diagnosis(folder, found, record, without_text=len(given) - len(documents))
     return DiagnoseResult(folder.path, write_report(folder.path), summary, found)
 
 
-def write_diagnosis(folder: ArtifactFolder, found: Diagnosis, record: Record) -> dict[str, Any]:
-    """Write diagnosis.parquet and the job's sections; return its summary."""
+def write_diagnosis(
+    folder: ArtifactFolder, found: Diagnosis, record: Record, *, without_text: int = 0
+) -> dict[str, Any]:
+    """Write diagnosis.parquet and the job's sections; return its summary.
+
+    without_text: documents that were left out because there is nothing to read in them.
+    """
     folder.write_table(TABLE, risk_table(found))
-    summary = summarise(found)
+    summary = {**summarise(found), "documents_without_text": without_text}
     folder.write_section("summary.json", TABLE, summary)
     folder.write_section("manifest.json", TABLE, record.manifest(summary["entities"]))
     return summary
@@ -100,6 +107,7 @@ def risk_table(found: Diagnosis) -> pa.Table:
             "flagged": [r.below(found.tau) for r in found.risks],
             "state": [str(r.state) for r in found.risks],
             "reason": [r.reason for r in found.risks],
+            "unread": pa.array([r.unread for r in found.risks], pa.int64()),
             "entity_ids": pa.array(
                 [list(r.entity_ids) for r in found.risks], pa.list_(pa.string())
             ),
@@ -113,6 +121,7 @@ def summarise(found: Diagnosis) -> dict[str, Any]:
     flagged = found.flagged()
     values = predicted(found)
     share = share_below(found)
+    unread = [r for r in found.risks if r.unread == len(r.spans)]
     return {
         "tau": found.tau,
         "documents": found.documents,
@@ -123,6 +132,7 @@ def summarise(found: Diagnosis) -> dict[str, Any]:
             **{str(s): states.get(str(s), 0) for s in State},
             "reasons": dict(Counter(r.reason for r in found.risks if r.rps is None)),
         },
+        "unread": {"entities": len(unread), "documents": len({r.doc_id for r in unread})},
         "flagged": sum(map(len, flagged.values())),
         "share_flagged": None if share is None else round(share, 6),
         "mean_rps": round(float(values.mean()), 6) if len(values) else None,

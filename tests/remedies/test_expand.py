@@ -1,0 +1,427 @@
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from argus.data.corpus import read_corpus
+from argus.data.types import Document, Span, State
+from argus.encoders import EmbeddingStore
+from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.errors import EncodingError, InputError
+from argus.remedies.diagnose import Risk
+from argus.remedies.expand import (
+    KIND,
+    PAPER,
+    PRESETS,
+    ROBUST,
+    ExpandConfig,
+    Pair,
+    check_context,
+    choose,
+    look_up,
+    preset,
+    views,
+)
+from argus.remedies.lookup import K_AUG, Passage, PassageLookup
+
+AARE = Document("aare", "The Aare is a river in Switzerland.", "Aare")
+BERN = Document("bern", "It is the capital of Switzerland.", "Bern")
+MOON = Document("moon", "Bern, Bern, Bern: the crater Bern lies on the Moon.", "Craters")
+FLOOD = Document("flood", "In 2005 the Aare flooded Bern.", "Floods")
+KB = [AARE, BERN, MOON, FLOOD]
+
+
+class Prompted(SentenceTransformerEncoder):
+    """The real model with an instruction in front of every document."""
+
+    _document_prompt = "Represent this passage of an encyclopedia so that it can be found: " * 6
+
+
+class Picky(SentenceTransformerEncoder):
+    """The real model, refusing texts that speak of the Moon."""
+
+    def encode_spans(self, texts, spans):
+        if any("Moon" in text for text in texts):
+            raise EncodingError("not the Moon", retryable=False)
+        return super().encode_spans(texts, spans)
+
+    def encode_documents(self, texts):
+        if any("Moon" in text for text in texts):
+            raise EncodingError("not the Moon", retryable=False)
+        return super().encode_documents(texts)
+
+
+@pytest.fixture
+def store(minilm, tmp_path):
+    with EmbeddingStore(tmp_path, fingerprint=minilm.fingerprint, dim=minilm.dim) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def lookup():
+    return PassageLookup(KB)
+
+
+def risk(document, entity, *entity_ids):
+    at = document.content.index(entity)
+    return Risk(document.id, entity, (Span(at, at + len(entity)),), entity_ids, 0.1, State.MEASURED)
+
+
+def pair(document, entity, passage, *, linked=True, similarity=None):
+    return Pair(document, risk(document, entity), Passage(passage, linked), similarity)
+
+
+def found(pairs):
+    return [(p.document.id, p.risk.entity, p.passage.id, p.passage.linked) for p in pairs]
+
+
+TOWN = Document("d", "They swam in the Aare at Bern.")
+FLAGGED = {"d": [risk(TOWN, "Aare", "aare"), risk(TOWN, "Bern", "bern")]}
+
+
+# ---- presets -------------------------------------------------------------------------------------
+
+
+def test_the_paper_preset_is_section_5_2_and_nothing_else():
+    assert asdict(preset("paper")) == {
+        "preset": "paper", "k_aug": 2, "title_first": False, "min_similarity": None,
+        "max_views": None, "fit_window": False, "skip_known": False,
+    }  # fmt: skip
+    assert preset("paper") is not None and preset("paper") == PAPER == PRESETS["paper"]
+
+
+def test_the_paper_preset_makes_one_view_per_entity_and_passage(minilm, lookup):
+    """`1 + k_aug · N_d` views with the original; the text is document, space, passage (d ∥ p)."""
+    pairs = look_up([TOWN], FLAGGED, lookup, PAPER)
+    assert found(pairs) == [
+        ("d", "Aare", "aare", False),
+        ("d", "Aare", "flood", False),
+        ("d", "Bern", "moon", False),
+        ("d", "Bern", "bern", False),
+    ], "by BM25 alone, whatever bears the name"
+    assert choose(pairs, PAPER) == pairs, "no context check, no cap"
+    made = views(pairs, PAPER, minilm, remedy="r")
+    assert len(made) == PAPER.k_aug * len(FLAGGED["d"])
+    assert [view.text for view in made] == [
+        f"They swam in the Aare at Bern. {passage.text}" for passage in (AARE, FLOOD, MOON, BERN)
+    ]
+
+
+def test_the_paper_preset_cuts_nothing(minilm):
+    long = Document("long", f"Aare {'and on it flows ' * 200}")
+    [view] = views([pair(long, "Aare", AARE)], PAPER, minilm, remedy="r")
+    assert view.text == f"{long.content} {AARE.text}"
+
+
+def test_an_unknown_preset_names_the_known():
+    with pytest.raises(InputError) as refused:
+        preset("bold")
+    assert str(refused.value) == (
+        "--preset: preset 'bold'; expected one of paper, robust. Leave it out for robust."
+    )
+
+
+def test_settings_that_are_given_change_a_preset_and_none_leaves_it():
+    changed = preset("robust", k_aug=3, min_similarity=0.0, max_views=None)
+    assert changed == replace(ROBUST, k_aug=3, min_similarity=0.0)
+    assert preset("robust") == ROBUST == PRESETS["robust"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ({"k_aug": 0}, "k_aug 0; expected a whole number from 1"),
+        ({"max_views": 0}, "max_views 0; expected a whole number from 1"),
+        ({"max_views": -3}, "max_views -3; expected a whole number from 1"),
+        ({"min_similarity": 1.5}, "min_similarity 1.5; expected a cosine, from -1 to 1"),
+        ({"min_similarity": -2}, "min_similarity -2; expected a cosine"),
+        ({"min_similarity": float("nan")}, "min_similarity nan; expected a cosine"),
+    ],
+)
+def test_settings_that_would_take_nothing_are_refused(setting, expected):
+    with pytest.raises(InputError) as refused:
+        preset("robust", **setting)
+    assert str(refused.value).startswith(expected)
+    with pytest.raises(InputError):
+        ExpandConfig(preset="own", **setting)
+
+
+# ---- looking up ----------------------------------------------------------------------------------
+
+
+def test_passages_that_bear_the_name_come_first_and_keep_others_out(lookup):
+    config = replace(PAPER, title_first=True)
+    assert found(look_up([TOWN], FLAGGED, lookup, config)) == [
+        ("d", "Aare", "aare", True),
+        ("d", "Bern", "bern", True),
+    ]
+    unlinked = {"d": [risk(TOWN, "Bern")]}
+    assert found(look_up([TOWN], unlinked, lookup, config)) == [
+        ("d", "Bern", "moon", False),
+        ("d", "Bern", "bern", False),
+    ], "without a link BM25 finds"
+
+
+def test_only_documents_with_entities_at_risk_are_looked_up(lookup):
+    other = Document("e", "Nothing here.")
+    assert look_up([other], {}, lookup, PAPER) == []
+    assert {p.document.id for p in look_up([other, TOWN], FLAGGED, lookup, PAPER)} == {"d"}
+
+
+def test_a_passage_that_the_document_holds_already_says_nothing_new(lookup):
+    quoting = Document("q", f"{AARE.text} They swam in the Aare.", "A swim")
+    flagged = {"q": [risk(quoting, "Aare", "aare")]}
+    config = replace(PAPER, skip_known=True)
+    assert found(look_up([quoting], flagged, lookup, config)) == [("q", "Aare", "flood", False)]
+    assert len(look_up([quoting], flagged, lookup, PAPER)) == 2
+    titled_only = PassageLookup([Document("t", "", "Aare")])
+    assert look_up([TOWN], FLAGGED, titled_only, config) == [], "a bare title says nothing"
+
+
+# ---- the context check ---------------------------------------------------------------------------
+
+
+def test_a_pairs_similarity_is_the_cosine_of_mention_and_passage_over_the_name(minilm, store):
+    unnamed = Document("u", "A river in Switzerland.")
+    pairs = [pair(TOWN, "Aare", p) for p in (AARE, BERN, unnamed)]
+    checked = check_context(pairs, minilm, store)
+    mention = minilm.encode_spans([TOWN.content], pairs[0].risk.spans)
+    expected = [
+        mention @ minilm.encode_spans([AARE.text], [Span(4, 8)]).T,
+        mention @ minilm.encode_spans([f"Bern {BERN.text}"], [Span(0, 4)]).T,
+        mention @ minilm.encode_documents([unnamed.text]).T,
+    ]
+    assert [p.similarity for p in checked] == pytest.approx(np.ravel(expected), abs=1e-5)
+    assert [replace(p, similarity=None) for p in checked] == pairs
+
+
+def test_a_pair_that_cannot_be_embedded_is_left_out_and_the_others_keep_theirs(minilm, store):
+    picky = Picky(minilm.model, name=minilm.name)
+    lunar = Document("l", "Bern on the Moon.")
+    pairs = [
+        pair(TOWN, "Bern", MOON), pair(TOWN, "Bern", BERN), pair(lunar, "Bern", BERN),
+        pair(TOWN, "Aare", AARE),
+    ]  # fmt: skip
+    checked = check_context(pairs, picky, store)
+    assert [(p.risk.entity, p.passage.id) for p in checked] == [("Bern", "bern"), ("Aare", "aare")]
+    alone = [check_context([pairs[i]], minilm, store)[0].similarity for i in (1, 3)]
+    assert [p.similarity for p in checked] == pytest.approx(alone, abs=1e-5)
+
+
+def test_nothing_to_check_is_nothing(minilm, store):
+    assert check_context([], minilm, store) == []
+    assert views([], ROBUST, minilm, remedy="r") == []
+
+
+def test_of_a_real_corpus_the_right_passage_is_more_similar_than_another(shared, minilm, store):
+    documents = [d for d in read_corpus(shared("wiki2") / "corpus.jsonl") if "(film)" in d.title]
+    named = []
+    for document in documents:
+        name = document.title.removesuffix(" (film)")
+        if name in document.text and "(" not in name:
+            named.append((Document(document.id, document.text), name))
+    named = named[:24]
+    passages = [Document(f"p{d.id}", d.text, name) for d, name in named]
+    own = [pair(d, name, p) for (d, name), p in zip(named, passages, strict=True)]
+    others = [pair(d, name, p) for (d, name), p in zip(named, passages[1:] + passages[:1],
+                                                      strict=True)]  # fmt: skip
+    checked = check_context(own + others, minilm, store)
+    cosines = np.array([p.similarity for p in checked])
+    assert cosines[: len(own)].min() > 0.9, "one text, one name, at another place at most"
+    assert (cosines[: len(own)] > cosines[len(own) :]).all()
+    refused = [p for p in choose(checked, ROBUST) if p.passage.id != f"p{p.document.id}"]
+    assert len(refused) < len(others), "the check refuses films of other names"
+
+
+def test_a_pair_at_the_least_similarity_passes_and_one_without_any_does_not():
+    config = replace(PAPER, min_similarity=0.5)  # of one entity, k_aug=2 would take two
+    at, below, none = (pair(TOWN, "Aare", AARE, similarity=s) for s in (0.5, 0.4999, None))
+    assert choose([at, below, none], config) == [at]
+    assert choose([at, below, none], PAPER) == [at, below, none]
+
+
+DOCUMENTS = [Document(name, "Aare Bern Moon") for name in "abc"]
+CHOICES = st.lists(
+    st.tuples(
+        st.sampled_from(DOCUMENTS),
+        st.sampled_from(["Aare", "Bern", "Moon"]),
+        st.sampled_from(KB),
+        st.one_of(st.none(), st.sampled_from([-0.2, 0.0, 0.3, 0.7, 0.70001, 1.0])),
+    ),
+    max_size=12,
+    unique_by=lambda t: (t[0].id, t[1], t[2].id),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(CHOICES, st.sampled_from([None, 0.0, 0.5]), st.one_of(st.none(), st.integers(1, 3)))
+def test_choosing_is_what_sorting_each_document_says(choices, least, most):
+    pairs = [pair(d, entity, p, similarity=s) for d, entity, p, s in choices]
+    config = replace(PAPER, min_similarity=least, max_views=most)
+    expected = []
+    for document in dict.fromkeys(p.document.id for p in pairs):
+        of_it = [p for p in pairs if p.document.id == document]
+        if least is not None:
+            of_it = [p for p in of_it if p.similarity is not None and p.similarity >= least]
+            of_it.sort(key=lambda p: (-p.similarity, p.passage.id))
+            names = dict.fromkeys(p.risk.entity for p in of_it)
+            of_it = [
+                p for name in names for p in [q for q in of_it if q.risk.entity == name][:K_AUG]
+            ]
+        if most is not None:
+            of_it.sort(key=lambda p: (-(p.similarity or 0), p.risk.entity, p.passage.id))
+            of_it = of_it[:most]
+        expected += of_it
+    chosen = choose(pairs, config)
+    assert sorted(map(repr, chosen)) == sorted(map(repr, expected))
+    if most is not None:
+        for document in {p.document.id for p in chosen}:
+            in_order = [p for p in chosen if p.document.id == document]
+            assert in_order == [p for p in expected if p.document.id == document]
+    elif least is None:
+        assert chosen == pairs, "the paper's preset takes all, as they come"
+
+
+def test_of_passages_that_bear_one_name_the_most_similar_to_the_mention_is_taken(minilm, store):
+    """The first in the knowledge base need not be the one that is meant."""
+    film = Document("film", "Mercury is a film of 2018 about a singer and his band.", "Mercury")
+    planet = Document("planet", "Mercury is the first planet from the Sun.", "Mercury")
+    sky = Document("d", "Mercury orbits the Sun in 88 days, faster than Venus and the Earth.")
+    flagged = {"d": [risk(sky, "Mercury", "film", "planet")]}
+    config = replace(ROBUST, min_similarity=-1.0)
+    pairs = look_up([sky], flagged, PassageLookup([film, planet, *KB]), config)
+    assert {p.passage.id for p in pairs} == {"film", "planet"}
+    (taken,) = choose(check_context(pairs, minilm, store), config)
+    assert taken.passage.id == "planet"
+    (first,) = look_up([sky], flagged, PassageLookup([film, planet, *KB]),
+                       replace(config, min_similarity=None))  # fmt: skip
+    assert first.passage.id == "film", "without the check the first is taken"
+
+
+# ---- views ---------------------------------------------------------------------------------------
+
+
+def test_ids_count_within_a_document_and_sources_say_where_a_view_comes_from(minilm):
+    other = Document("e#1", "The Aare.")
+    pairs = [
+        pair(TOWN, "Aare", AARE, similarity=0.81234),
+        pair(other, "Aare", AARE),
+        pair(TOWN, "Bern", Document("b", "Bërn «x»"), linked=False, similarity=-0.5),
+    ]
+    made = views(pairs, PAPER, minilm, remedy="expand-paper-1f")
+    assert [(view.id, view.doc_id, view.kind) for view in made] == [
+        ("d#expand-paper-1f#1", "d", KIND),
+        ("e#1#expand-paper-1f#1", "e#1", KIND),
+        ("d#expand-paper-1f#2", "d", KIND),
+    ]
+    assert KIND == "expansion"
+    assert [json.loads(view.source) for view in made] == [
+        {"entity": "Aare", "passage": "aare", "found": "title", "similarity": "0.812"},
+        {"entity": "Aare", "passage": "aare", "found": "title"},
+        {"entity": "Bern", "passage": "b", "found": "bm25", "similarity": "-0.500"},
+    ]
+
+
+# ---- what the model reads ------------------------------------------------------------------------
+
+
+def read(encoder, text):
+    """Return the characters of `text` that the encoder's tokenizer keeps."""
+    prompt = encoder._document_prompt
+    offsets = encoder.model.tokenizer(
+        prompt + text, truncation=True, max_length=encoder.max_tokens, return_offsets_mapping=True
+    )["offset_mapping"]
+    return text[: max(end for _, end in offsets) - len(prompt)]
+
+
+DENSE = " ".join(str(7919 * i) for i in range(300))
+SPARSE = "the same old words again and again " * 100
+HAN = "漢字" * 400
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"Aare {DENSE} {SPARSE}", f"Aare {SPARSE} {DENSE}", f"Aare {HAN} {SPARSE}",
+     f"Aare {'ab-' * 3000}", f"Aare {SPARSE}", f"Aare {DENSE}", f"Aare {HAN}"],
+    ids=["dense-sparse", "sparse-dense", "han-sparse", "one-word", "sparse", "dense", "han"],
+)  # fmt: skip
+def test_the_model_reads_the_whole_passage_whatever_the_document_is_like(minilm, text):
+    """Tokens may lie much denser in one part of a document than in another."""
+    document = Document("d", text)
+    [view] = views([pair(document, "Aare", AARE)], ROBUST, minilm, remedy="r")
+    passage = f" {AARE.content}"
+    assert view.text.endswith(passage) and read(minilm, view.text) == view.text
+    assert text.startswith(view.text.removesuffix(passage))
+    assert minilm.count_tokens([view.text])[0] > minilm.max_tokens / 2, "and of the document, too"
+
+
+def test_what_fits_is_left_as_it_is(minilm):
+    [view] = views([pair(TOWN, "Bern", BERN)], ROBUST, minilm, remedy="r")
+    assert view.text == f"{TOWN.content} Bern {BERN.text}", "with the title, so that it names it"
+
+
+def test_a_long_passage_is_cut_to_half_the_window(minilm):
+    long = Document("l", f"Aare {DENSE} {SPARSE}")
+    passage = Document("p", f"It flows. {SPARSE} {DENSE}", "Aare")
+    [view] = views([pair(long, "Aare", passage)], ROBUST, minilm, remedy="r")
+    assert read(minilm, view.text) == view.text
+    begin = view.text.index("Aare It flows.")
+    assert long.content.startswith(view.text[: begin - 1])
+    assert passage.content.startswith(view.text[begin:])
+    shares = minilm.count_tokens([view.text[:begin], view.text[begin:]])
+    assert shares.min() > 0.3 * minilm.max_tokens
+
+
+def test_an_instruction_in_front_of_documents_takes_its_room(minilm):
+    prompted = Prompted(minilm.model, name=minilm.name)
+    document = Document("d", f"Aare {SPARSE}")
+    [view] = views([pair(document, "Aare", AARE)], ROBUST, prompted, remedy="r")
+    assert view.text.endswith(AARE.content) and read(prompted, view.text) == view.text
+    assert view.text.startswith("Aare the same old words")
+
+
+def test_an_encoder_that_does_not_tell_its_window_reads_everything():
+    class Endpoint:
+        max_tokens = None
+
+        def count_tokens(self, texts):
+            raise AssertionError
+
+    document = Document("d", f"Aare {SPARSE}".strip())
+    for encoder in (Endpoint(), object()):
+        [view] = views([pair(document, "Aare", AARE)], ROBUST, encoder, remedy="r")
+        assert view.text == f"{document.content} {AARE.content}"
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["river", "antidisestablishmentarianism", "漢字漢字", "2,718.28", "a", "—", "\n"]
+    ),
+    max_size=300,
+)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=3))
+def test_every_view_fits_the_window_and_begins_as_document_and_passage_do(minilm, texts):
+    pairs = [
+        pair(Document("d", " ".join(["Aare", *d])), "Aare", Document("p", " ".join(["p", *p])))
+        for d, p in texts
+    ]
+    made = views(pairs, ROBUST, minilm, remedy="r")
+    assert (minilm.count_tokens([view.text for view in made]) <= minilm.max_tokens).all()
+    for one, view in zip(pairs, made, strict=True):
+        document, passage = one.document.content, one.passage.document.content
+        whole = f"{document} {passage}"
+        fits = minilm.count_tokens([whole])[0] <= minilm.max_tokens - 2
+        assert view.text == whole or not fits
+        places = [i for i in range(len(view.text)) if view.text.startswith(" p", i)]
+        assert any(
+            document.startswith(view.text[:i]) and passage.startswith(view.text[i + 1 :])
+            for i in places
+        )
