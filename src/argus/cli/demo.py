@@ -20,13 +20,17 @@ def demo(
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Audit a retriever on the documentation of this Python's standard library.
+    """Audit a retriever on the documentation of this Python's standard library, and repair it.
 
-    Thousands of real entities, 150 judged questions, nothing downloaded. OUT/corpus is a BEIR
-    folder to try every other command on.
+    Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
+    diagnosis, repair, evaluation before and after, receipt. OUT is also an index, and OUT/corpus a
+    BEIR folder, to try every other command on.
     """
     from argus.cli.audit import print_audit
+    from argus.cli.diagnose import print_diagnosis
+    from argus.cli.evaluate import print_change
     from argus.cli.exposure import print_exposure
+    from argus.cli.remedy import print_remedy
     from argus.encoders import EncoderConfig
     from argus.workflows.audit import AuditConfig
     from argus.workflows.demo import demo as run
@@ -39,17 +43,15 @@ def demo(
         fresh=fresh,
     )
     if json:
-        o.print_json(
-            {
-                "audit": result.audit.summary,
-                "exposure": result.exposure.summary,
-                "questions": result.questions,
-            }
-        )
+        o.print_json(result.summary)
         return
     print_audit(result.audit.summary)
     print_exposure(result.exposure.summary)
     for group in result.questions["groups"]:
         measures = ", ".join(f"{name} {value:.3f}" for name, value in group["measures"].items())
         typer.echo(f"{group['name']} ({group['queries']}): {measures}")
+    if result.repair is not None:
+        print_diagnosis(result.summary["diagnosis"])
+        print_remedy(result.repair.summary)
+        print_change(result.summary["evaluation"])
     typer.echo(f"report: {result.report}")

@@ -20,6 +20,7 @@ from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
 from argus.progress import announce
 from argus.reports import write_report
+from argus.retrievability.rps import HIGH
 from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
 from argus.workflows.expand import expand_index
 from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
@@ -32,6 +33,8 @@ from argus.workflows.workspace import Record, open_encoder
 
 DEPTH = 1000
 """How far down the rank of a wanted entity is looked for."""
+FEWEST = 1000
+"""Scored entities from which a probe is fitted; fewer, under a small `limit`, would learn noise."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,13 @@ class DemoResult:
     """The demo's parts; all of it is in `folder`, the report in `report`."""
 
     folder: Path
+    summary: dict[str, Any]
+    """All of summary.json: a section per job."""
     audit: AuditResult
     exposure: ExposureResult
     questions: dict[str, Any]
-    repair: RemedyResult
+    repair: RemedyResult | None
+    """None under a `limit` that leaves too few entities to fit a probe on."""
     report: Path
 
 
@@ -54,10 +60,10 @@ def demo(
     limit: int | None = None,
     fresh: bool = False,
 ) -> DemoResult:
-    """Audit `encoder` on the running interpreter's standard library and write the report.
+    """Audit `encoder` on the running interpreter's standard library, repair it, write the report.
 
-    limit: only so many entities, for a quick look. Also leaves the corpus and the judged questions
-    as a BEIR folder in `out/corpus`, for every other command.
+    limit: only so many entities, for a quick look. `out` is an index afterwards, and `out/corpus` a
+    BEIR folder with judged questions and a knowledge base, for every other command.
     """
     folder = ArtifactFolder(Path(out), fresh=fresh)
     base = standard_library()
@@ -85,8 +91,14 @@ def demo(
         queries=questions,
     )
     asked = ask(corpus, questions, qrels, audited, folder, encoder)
-    repaired = repair(base, folder, encoder)
-    return DemoResult(folder.path, audited, exposed, asked, repaired, write_report(folder.path))
+    repaired = None
+    if (scored := audited.summary["entities"]["measured"]) >= FEWEST:
+        repaired = repair(base, folder, encoder)
+    else:
+        announce(f"only {scored} scored entities: too few for a probe, so nothing is repaired")
+    summary = folder.read_json("summary.json")
+    report = write_report(folder.path)
+    return DemoResult(folder.path, summary, audited, exposed, asked, repaired, report)
 
 
 def repair(
@@ -94,7 +106,9 @@ def repair(
 ) -> RemedyResult:
     """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate the repair.
 
-    The knowledge base is the rest of the docstrings, of which the corpus holds the beginning.
+    The knowledge base is the rest of the docstrings, of which the corpus holds the beginning. At
+    risk is what the probe does not place in the high band: its own τ would leave 1% (a document
+    names its entity in full, "abc.ABCMeta", and is easier to find than the "ABCMeta" of the audit).
     """
     corpus, kb = folder / "corpus", folder / "corpus" / "kb.jsonl"
     write_jsonl(kb, as_rows(standard_reference(base)))
@@ -104,6 +118,7 @@ def repair(
         folder.path,
         reference=ReferenceConfig(kb=(kb,)),
         probe=folder / PROBE,
+        tau=HIGH,
         queries=corpus,
         qrels=corpus / "qrels" / "test.tsv",
         corpus=corpus,
