@@ -4,8 +4,12 @@
 >>> result = argus.audit("corpus/", out="report/")  # doctest: +SKIP
 >>> result.summary["mean_rps"]  # doctest: +SKIP
 
-The two jobs are `argus.audit` and `argus.exposure`; the pieces under them live in the folders that
-docs/design.md names. Importing this package loads nothing heavy.
+There is a function per command, here with what it takes and returns: `audit` and `exposure` find
+blind spots, `fit_probe`, `predict_rps` and `diagnose` predict them, `build_index`, `expand_index`,
+`synthesize_index` and `rollback` mend them, `evaluate`, `compare_indexes`, `explain` and `gate` say
+what came of it. Each writes a folder of results. The pieces under them, such as the measures of
+`argus.evaluation`, live in the folders that docs/design.md names. Importing this package loads
+nothing heavy.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,25 +18,121 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from argus.workflows.audit import AuditConfig, AuditResult, audit
+    from argus.workflows.compare import CompareResult, compare_encoders, compare_folders
+    from argus.workflows.compare import compare_two_indexes as compare_indexes
+    from argus.workflows.diagnose import DiagnoseResult
+    from argus.workflows.diagnose import diagnose_corpus as diagnose
+    from argus.workflows.evaluate import EvaluateConfig, EvaluateResult, evaluate
+    from argus.workflows.expand import expand_index
+    from argus.workflows.explain import ExplainConfig, explain
+    from argus.workflows.explain_types import Explanation
     from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
+    from argus.workflows.gate import Bounds as GateBounds
+    from argus.workflows.gate import GateResult, gate
+    from argus.workflows.index import (
+        IndexResult,
+        add_documents,
+        build_index,
+        compact_index,
+        delete_documents,
+    )
+    from argus.workflows.probe import ProbeConfig, ProbeResult, fit_probe
+    from argus.workflows.probe_predict import PredictResult, predict_rps
+    from argus.workflows.receipt import RemedyResult
+    from argus.workflows.reference import ReferenceConfig
+    from argus.workflows.remedy import rollback
+    from argus.workflows.retriever import IndexRetriever, open_retriever
+    from argus.workflows.synthesize import SynthesizeConfig, synthesize_index
 
 _HOMES = {
-    "audit": "argus.workflows.audit",
     "AuditConfig": "argus.workflows.audit",
     "AuditResult": "argus.workflows.audit",
-    "exposure": "argus.workflows.exposure",
+    "CompareResult": "argus.workflows.compare",
+    "DiagnoseResult": "argus.workflows.diagnose",
+    "EvaluateConfig": "argus.workflows.evaluate",
+    "EvaluateResult": "argus.workflows.evaluate",
+    "ExplainConfig": "argus.workflows.explain",
+    "Explanation": "argus.workflows.explain_types",
     "ExposureConfig": "argus.workflows.exposure",
     "ExposureResult": "argus.workflows.exposure",
+    "GateBounds": "argus.workflows.gate",
+    "GateResult": "argus.workflows.gate",
+    "IndexResult": "argus.workflows.index",
+    "IndexRetriever": "argus.workflows.retriever",
+    "PredictResult": "argus.workflows.probe_predict",
+    "ProbeConfig": "argus.workflows.probe",
+    "ProbeResult": "argus.workflows.probe",
+    "ReferenceConfig": "argus.workflows.reference",
+    "RemedyResult": "argus.workflows.receipt",
+    "SynthesizeConfig": "argus.workflows.synthesize",
+    "add_documents": "argus.workflows.index",
+    "audit": "argus.workflows.audit",
+    "build_index": "argus.workflows.index",
+    "compact_index": "argus.workflows.index",
+    "compare_encoders": "argus.workflows.compare",
+    "compare_folders": "argus.workflows.compare",
+    "compare_indexes": "argus.workflows.compare",
+    "delete_documents": "argus.workflows.index",
+    "diagnose": "argus.workflows.diagnose",
+    "evaluate": "argus.workflows.evaluate",
+    "expand_index": "argus.workflows.expand",
+    "explain": "argus.workflows.explain",
+    "exposure": "argus.workflows.exposure",
+    "fit_probe": "argus.workflows.probe",
+    "gate": "argus.workflows.gate",
+    "open_retriever": "argus.workflows.retriever",
+    "predict_rps": "argus.workflows.probe_predict",
+    "rollback": "argus.workflows.remedy",
+    "synthesize_index": "argus.workflows.synthesize",
 }
+_OWN_NAMES = {
+    "GateBounds": "Bounds",
+    "compare_indexes": "compare_two_indexes",
+    "diagnose": "diagnose_corpus",
+}
+"""What is called otherwise at home, where other things have the plain name."""
 
 __all__ = [
     "AuditConfig",
     "AuditResult",
+    "CompareResult",
+    "DiagnoseResult",
+    "EvaluateConfig",
+    "EvaluateResult",
+    "ExplainConfig",
+    "Explanation",
     "ExposureConfig",
     "ExposureResult",
+    "GateBounds",
+    "GateResult",
+    "IndexResult",
+    "IndexRetriever",
+    "PredictResult",
+    "ProbeConfig",
+    "ProbeResult",
+    "ReferenceConfig",
+    "RemedyResult",
+    "SynthesizeConfig",
     "__version__",
+    "add_documents",
     "audit",
+    "build_index",
+    "compact_index",
+    "compare_encoders",
+    "compare_folders",
+    "compare_indexes",
+    "delete_documents",
+    "diagnose",
+    "evaluate",
+    "expand_index",
+    "explain",
     "exposure",
+    "fit_probe",
+    "gate",
+    "open_retriever",
+    "predict_rps",
+    "rollback",
+    "synthesize_index",
 ]
 
 
@@ -42,4 +142,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'argus' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES[name]), _OWN_NAMES.get(name, name))
+
+
+def __dir__() -> list[str]:
+    """Name what is public, loaded or not."""
+    return sorted({*globals(), *__all__})

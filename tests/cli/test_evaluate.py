@@ -120,3 +120,29 @@ def test_compare_of_two_indexes_that_are_none_is_refused(tmp_path: Path) -> None
 def test_a_gate_without_a_check_is_no_pass(tmp_path: Path) -> None:
     assert refused("gate", tmp_path).startswith("argus gate: no check; expected at least one bound")
     assert "no such folder" in refused("gate", tmp_path / "none", "--min-ndcg", 0.5)
+
+
+def test_the_gate_reads_a_diagnosis(tmp_path: Path) -> None:
+    counts = {"total": 5, "measured": 4, "failed": 0, "not applicable": 1, "reasons": {}}
+    section = {"tau": 0.3, "share_flagged": 0.25, "entities": counts}
+    (tmp_path / "summary.json").write_text(json.dumps({"diagnosis": section}))
+    passed = run("gate", tmp_path, "--max-at-risk-share", 0.25)
+    assert passed.exit_code == 0
+    assert passed.output == (
+        "PASS         --max-at-risk-share: 0.2500, at most 0.25; entities at risk (predicted RPS "
+        f"below 0.3), 4 entities [{tmp_path}]\n"
+    )
+    assert run("gate", tmp_path, "--max-at-risk-share", 0.2).exit_code == 1
+
+
+def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:
+    runs = ["--run", tmp_path / "before.trec", "--hybrid", "rrf"]
+    assert "--hybrid: 1 rankings for 0 indexes" in refused(
+        "evaluate", *files, *runs, "--out", tmp_path / "out"
+    )
+    assert "--hybrid: no index to search; expected --hybrid with --index" in refused(
+        "compare", tmp_path, tmp_path, "--hybrid", "rrf"
+    )
+    asked = ["--index", "a", "--index", "b", "--hybrid", "sum", "--out", tmp_path / "out"]
+    for command in (["evaluate", *files], ["compare"]):
+        assert "fusion 'sum'; expected one of rrf, min-max, z" in refused(*command, *asked)

@@ -47,6 +47,10 @@ def test_an_index_is_built_searched_extended_and_cut(argus):
     assert out.splitlines()[0].split()[-1] == "rock"
     code, out, _ = argus("index", "delete", "--index", "i", "sun")
     assert out == "deleted 1 documents (1 views)\nindex: i (2 views)\n"
+    code, out, _ = argus("index", "compact", "--index", "i", "--now", "--json")
+    summary = json.loads(out)
+    assert (summary["views"], summary["bytes"] < summary["bytes_before"]) == (2, True)
+    assert argus("index", "compact", "--index", "i")[1] == "index: i (2 views), 0.0 MB freed\n"
 
 
 @pytest.mark.parametrize(
@@ -57,6 +61,7 @@ def test_an_index_is_built_searched_extended_and_cut(argus):
         (("search", " ", "--index", "."), "an empty query"),
         (("search", "x", "--index", ".", "--hybrid", "sum"), "fusion 'sum'"),
         (("index", "delete", "--index", ".", "x"), "is not an index"),
+        (("index", "compact", "--index", "none"), "argus: none: no such folder"),
         (("index", "build", "--corpus", "none", "--out", "i"), "no such file or folder"),
     ],
 )

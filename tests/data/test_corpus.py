@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data import Document, FieldNames, Query, Span, read_corpus, read_qrels, read_queries
+from argus.data import Document, FieldNames, Query, Span, read_corpus, read_queries
 from argus.errors import InputError
 
 
@@ -142,29 +142,6 @@ def test_queries_are_read_from_a_folder_or_a_file(tmp_path: Path) -> None:
         read_queries(tmp_path / "none")
 
 
-def test_judgements_are_read_with_and_without_a_score(tmp_path: Path) -> None:
-    path = tmp_path / "test.tsv"
-    path.write_text("query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t0\nq2\ta\t1\n")
-    assert read_qrels(path) == {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}}
-    path.write_text("query-id\tcorpus-id\nq1\ta\n")
-    assert read_qrels(path) == {"q1": {"a": 1}}
-
-
-def test_a_grade_that_is_no_whole_number_names_line_and_field(tmp_path: Path) -> None:
-    path = tmp_path / "test.tsv"
-    path.write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\thigh\n")
-    with pytest.raises(InputError) as caught:
-        read_qrels(path)
-    assert str(caught.value).startswith(f"{path}, line 3, field 'score': 'high'; expected a whole")
-
-
-def test_judgements_without_a_row_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "test.tsv"
-    path.write_text("query-id\tcorpus-id\tscore\n")
-    with pytest.raises(InputError, match="no judgement in it"):
-        read_qrels(path)
-
-
 @pytest.mark.parametrize(
     ("title", "text", "content"),
     [
@@ -209,9 +186,3 @@ def test_titles_are_read_even_where_the_first_record_has_none(tmp_path: Path) ->
 def test_what_comes_after_the_limit_is_not_looked_at(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", {"_id": "a", "text": "one"}, {"_id": 7, "text": "two"})
     assert [d.id for d in read_corpus(path, limit=1)] == ["a"]
-
-
-def test_a_fractional_grade_is_refused_in_jsonl_as_in_tsv(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "q.jsonl", {"query-id": "q", "corpus-id": "a", "score": 1.7})
-    with pytest.raises(InputError, match="whole number"):
-        read_qrels(path)

@@ -293,3 +293,16 @@ def test_mentions_on_2wiki_agree_with_the_edges_that_were_derived_independently(
     both = len(own & expected)
     assert both / len(expected) >= 0.95, "recall; 0.962 when this was written"
     assert both / len(own) >= 0.975, "precision; 0.986 when this was written"
+
+
+def test_halves_of_characters_hide_no_mention_and_name_nothing():
+    cut = "\ud83d"  # half of an emoji, as a text that was cut inside one ends
+    relations = mention_relations(
+        [
+            Entity("a", "Ada Lovelace", f"{cut}Charles Babbage{cut} built engines {cut}"),
+            Entity("b", "Charles Babbage", "A mathematician."),
+            Entity("c", f"Half{cut} Name", "Named in d."),
+            Entity("d", "Another Name", f"After Half{cut} Name, and Half\ufffd Name."),
+        ]
+    )
+    assert [relations.neighbours(i).tolist() for i in range(4)] == [[1], [0], [], []]

@@ -194,3 +194,14 @@ def test_indexes_with_nothing_to_ask_or_nothing_in_common_are_refused(indexes, m
     with pytest.raises(InputError, match="the indexes have no document in common"):
         compare_two_indexes((indexes[0], str(tmp_path / "other")), out=tmp_path / "o")
     assert not (tmp_path / "o").exists()
+
+
+def test_one_index_ranked_in_two_ways_is_compared_and_said_so(indexes, tmp_path):
+    queries = [Query("q", "moon and oceans")]
+    result = compare_two_indexes(
+        (indexes[1], indexes[1]), out=tmp_path, queries=queries, k=1, hybrid=["dense", "rrf"]
+    )
+    assert result.summary["names"] == [indexes[1], f"{indexes[1]} (rrf with BM25)"]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())["comparison"]
+    assert manifest["config"]["hybrid"] == ["dense", "rrf"]
+    assert result.summary["changed_queries"] == 0 and not result.summary["lost"]

@@ -5,9 +5,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import Document, Query, View
+from argus.data.runs import ranking
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.workflows.evaluate import EvaluateConfig, evaluate
+from argus.workflows.retriever import IndexRetriever
 
 QUERIES = [
     Query("q1", "Who ruled Lotharingia?"),
@@ -222,7 +224,47 @@ def test_an_index_before_and_after_a_remedy(index, tmp_path):
     assert (rows["q2"]["rank before"], rows["q2"]["rank after"]) == (1, 2), "d3 took its place"
     assert [h["query_id"] for h in result.summary["harmed"]] == ["q2"]
     assert result.summary["documents"] == {"both": 3, "only_before": 0, "only_after": 0}
-    assert result.summary["implicitness"]["share"] is None, "an index keeps no titles"
+    assert result.summary["implicitness"]["share"] is None, "no document of this index has a title"
     assert result.summary["implicitness"]["mean_overlap"] is not None
     manifest = json.loads((tmp_path / "manifest.json").read_text())["evaluation"]
     assert manifest["encoder"]["fingerprint"].startswith("sentence-transformers:all-MiniLM-L6-v2")
+
+
+def test_a_hybrid_system_is_measured_beside_the_dense_one_and_named(index, minilm, tmp_path):
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "o", indexes=[str(index)] * 2, hybrid=["dense", "rrf"],
+        config=CONFIG,
+    )  # fmt: skip
+    names = [system["name"] for system in result.summary["systems"]]
+    assert names == [str(index), f"{index} (rrf with BM25)"]
+    manifest = json.loads((tmp_path / "o" / "manifest.json").read_text())["evaluation"]
+    assert manifest["config"]["hybrid"] == ["dense", "rrf"]
+    for side, hybrid in (("before", None), ("after", "rrf")):
+        retriever = IndexRetriever(ViewIndex.open(index), minilm, hybrid=hybrid)
+        run = retriever.search(QUERIES, CONFIG.depth)
+        for row in result.table.to_pylist():
+            relevant = [d for d, grade in QRELS.get(row["query_id"], {}).items() if grade]
+            ranks = [r for r, d in enumerate(ranking(run[row["query_id"]]), 1) if d in relevant]
+            assert row[f"rank {side}"] == min(ranks, default=None)
+    both = evaluate(
+        QUERIES, QRELS, out=tmp_path / "both", indexes=[f"{index}@original", str(index)],
+        hybrid=["z"], config=CONFIG,
+    )  # fmt: skip
+    assert all(s["name"].endswith(" (z with BM25)") for s in both.summary["systems"])
+
+
+@pytest.mark.parametrize(
+    ("hybrid", "runs", "message"),
+    [
+        (["sum"], 0, "fusion 'sum'; expected one of rrf, min-max, z"),
+        (["rrf", "z"], 0, "--hybrid: 2 rankings for 1 indexes; expected one for all indexes"),
+        (["rrf"], 1, "--hybrid: 1 rankings for 0 indexes"),
+    ],
+)
+def test_a_ranking_that_there_is_not_or_for_no_index_is_refused(
+    index, tmp_path, hybrid, runs, message
+):
+    systems = {"runs": [BEFORE]} if runs else {"indexes": [str(index)]}
+    with pytest.raises(InputError) as caught:
+        evaluate(QUERIES, QRELS, out=tmp_path / "o", hybrid=hybrid, **systems)
+    assert message in str(caught.value) and not (tmp_path / "o").exists()

@@ -10,6 +10,10 @@ AUDIT = {
     "k": 50, "pool": 800, "mean_rps": 0.6, "share_below_0.33": 0.1,
     "entities": {"total": 110, "measured": 100, "failed": 0, "not applicable": 10, "reasons": {}},
 }  # fmt: skip
+DIAGNOSIS = {
+    "tau": 0.3, "documents": 9, "flagged": 8, "share_flagged": 0.2,
+    "entities": {"total": 50, "measured": 40, "failed": 0, "not applicable": 10, "reasons": {}},
+}  # fmt: skip
 EXPOSURE = {
     "k": 10, "never_retrieved": 5, "probes_failed": 0,
     "documents": {"total": 52, "measured": 50, "failed": 0, "not applicable": 2,
@@ -52,6 +56,7 @@ def changed(section, **fields):
     [
         ("max_low_rps_share", 0.1, 0.1),
         ("min_mean_rps", 0.6, 0.6),
+        ("max_at_risk_share", 0.2, 0.2),
         ("min_recall", 0.8, 0.8),
         ("min_ndcg", 0.45, 0.45),
         ("max_ndcg_drop", 0.05, 0.05),
@@ -61,7 +66,7 @@ def changed(section, **fields):
     ],
 )
 def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, value, measured):
-    path = folder(audit=AUDIT, exposure=EXPOSURE, evaluation=EVALUATION)
+    path = folder(audit=AUDIT, diagnosis=DIAGNOSIS, exposure=EXPOSURE, evaluation=EVALUATION)
     passed = gate([path], Bounds(**{bound: value}))
     assert (passed.verdict, passed.exit_code) == (Verdict.PASS, 0)
     assert passed.outcomes[0].value == pytest.approx(measured)
@@ -85,6 +90,10 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
     assert gate([path], Bounds(max_low_rps_share=0.08)).exit_code == 1
     outcome = gate([path], Bounds(max_low_rps_share=0.2)).outcomes[0]
     assert "100 entities and 20 that failed" in outcome.detail
+    diagnosed = folder(diagnosis=changed(DIAGNOSIS, entities__failed=10))  # 8 to 18 of 50
+    assert gate([diagnosed], Bounds(max_at_risk_share=0.36)).exit_code == 0
+    assert gate([diagnosed], Bounds(max_at_risk_share=0.3)).exit_code == 2
+    assert gate([diagnosed], Bounds(max_at_risk_share=0.15)).exit_code == 1
     broken = folder(exposure=changed(EXPOSURE, probes_failed=100))
     assert gate([broken], Bounds(min_self_retrieval=0.7)).exit_code == 2
 
@@ -95,6 +104,9 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
         ({"audit": AUDIT}, {"min_recall": 0.5}, "no evaluation among the results: run argus eval"),
         ({"audit": changed(AUDIT, mean_rps=None, entities__measured=0)}, {"min_mean_rps": 0.0},
          "mean RPS: measured on no entities"),
+        ({"audit": AUDIT}, {"max_at_risk_share": 0.5}, "among the results: run argus diagnose"),
+        ({"diagnosis": changed(DIAGNOSIS, share_flagged=None, entities__measured=0)},
+         {"max_at_risk_share": 0.0}, "entities at risk: measured on no entities"),
         ({"evaluation": changed(EVALUATION, comparison=None)}, {"max_ndcg_drop": 0.5},
          "only one system was evaluated: run argus evaluate with two"),
         ({"evaluation": EVALUATION}, {"min_recall": 0.1, "recall_measure": "R@5"},

@@ -7,8 +7,10 @@ from argus.data.types import Document, Query, View
 from argus.encoders import EncoderConfig
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.views import ViewIndex
+from argus.workflows.evaluate import EvaluateConfig, evaluate
 from argus.workflows.index import add_documents, build_index, delete_documents, describe_encoder
 from argus.workflows.retriever import IndexRetriever, open_retriever, parse_index_spec
+from argus.workflows.systems import search_index
 
 TEXTS = {
     "cat": "Cats purr when they are content.",
@@ -137,3 +139,25 @@ def test_the_encoder_is_loaded_from_what_the_index_says(tmp_path, minilm):
 def test_no_secret_of_an_address_is_written_down():
     config = EncoderConfig(model="openai:m", base_url="https://me:secret@host:8/v1?key=secret")
     assert describe_encoder(config)["base_url"] == "https://host:8/v1"
+
+
+def test_an_index_knows_the_titles_that_its_texts_begin_with(minilm, tmp_path):
+    titled = [
+        Document("moon", "It pulls the oceans.", "The Moon"),
+        Document("sun", "The Sun is a star.", "The Sun"),
+        Document("plain", "A text without a title."),
+    ]
+    index = build_index(titled, out=tmp_path / "i", encoder=minilm).index
+    (moon,), (sun,), (plain,) = (index.views_of(d.id) for d in titled)
+    assert (moon.text, moon.source) == ("The Moon It pulls the oceans.", "The Moon")
+    assert (sun.text, sun.source) == ("The Sun is a star.", "The Sun")
+    assert plain.source == ""
+    system = search_index("i", IndexRetriever(index, minilm), [], 10)
+    assert system.titles == {"moon": "The Moon", "sun": "The Sun"}
+    result = evaluate(
+        [Query("q", "When does the moon rise?"), Query("p", "Which one causes tides?")],
+        {"q": {"moon": 1}, "p": {"moon": 1}},
+        out=tmp_path / "e", indexes=[str(index.path)], encoder=minilm,
+        config=EvaluateConfig(resamples=10),
+    )  # fmt: skip
+    assert result.summary["implicitness"]["share"] == 0.5, "without --corpus"

@@ -29,6 +29,7 @@ def compare(
     queries: Annotated[
         Path | None, typer.Option("--queries", help="Queries to ask both indexes, too.")
     ] = None,
+    hybrid: o.Hybrid = None,
     k: Annotated[
         int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
     ] = 10,
@@ -49,14 +50,20 @@ def compare(
     argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --index A --index B.
     Writes comparison.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    _one_kind(folders or [], encoder or [], index or [], corpus)
+    _one_kind(folders or [], encoder or [], index or [], corpus, hybrid or [])
     from argus.workflows import compare as jobs
 
     if folders:
         result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
     elif index:
         result = jobs.compare_two_indexes(
-            (index[0], index[1]), out=out, queries=queries or (), corpus=corpus, k=k, fresh=fresh
+            (index[0], index[1]),
+            out=out,
+            queries=queries or (),
+            corpus=corpus,
+            k=k,
+            hybrid=hybrid or (),
+            fresh=fresh,
         )
     else:
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
@@ -99,7 +106,11 @@ def print_comparison(summary: dict[str, Any]) -> None:
 
 
 def _one_kind(
-    folders: list[Path], encoders: list[str], indexes: list[str], corpus: Path | None
+    folders: list[Path],
+    encoders: list[str],
+    indexes: list[str],
+    corpus: Path | None,
+    hybrid: list[str],
 ) -> None:
     from argus.errors import InputError
 
@@ -114,4 +125,11 @@ def _one_kind(
             expected="two folders, or --corpus with --encoder twice, or --index twice",
             fix="For example: argus compare before/ after/ --out comparison/",
             where="argus compare",
+        )
+    if hybrid and not indexes:
+        raise InputError(
+            "no index to search",
+            expected="--hybrid with --index",
+            fix="Leave it out: folders and encoders are compared by vectors.",
+            where="--hybrid",
         )

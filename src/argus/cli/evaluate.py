@@ -15,7 +15,8 @@ def evaluate(
         Path, typer.Option("--queries", help="Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")
     ],
     qrels: Annotated[
-        Path, typer.Option("--qrels", help="Judgements (TSV, CSV: query-id, corpus-id, score).")
+        Path,
+        typer.Option("--qrels", help="Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
     ],
     out: o.Out = Path("argus-out"),
     index: Annotated[
@@ -38,6 +39,7 @@ def evaluate(
         str | None,
         typer.Option("--encoder", help="For an index that does not name its own."),
     ] = None,
+    hybrid: o.Hybrid = None,
     measures: Annotated[
         str, typer.Option("--measures", help="Names as papers write them, separated by commas.")
     ] = "nDCG@5,nDCG@10,nDCG@20,nDCG@50,R@10,R@50,R@100,RR",
@@ -70,6 +72,7 @@ def evaluate(
         corpus=corpus,
         diagnosis=diagnosis,
         encoder=encoder,
+        hybrid=hybrid or (),
         config=EvaluateConfig(
             measures=tuple(name.strip() for name in measures.split(",") if name.strip()),
             headline=headline, depth=depth, resamples=resamples, seed=seed,
@@ -101,13 +104,27 @@ def print_evaluation(summary: dict[str, Any]) -> None:
             )
     if summary["comparison"]:
         found = summary["comparison"][summary["headline"]]
-        typer.echo(
-            f"by {summary['headline']}: {found['improved']:,} queries improved, "
-            f"{found['harmed']:,} harmed, {found['unchanged']:,} unchanged"
-        )
+        typer.echo(f"by {summary['headline']}: {_improved_and_harmed(found)}")
     share = summary["implicitness"]["share"]
     if share is not None:
         typer.echo(f"{share:.1%} of the queries share no content word with a relevant title")
+
+
+def print_change(summary: dict[str, Any]) -> None:
+    """Print what a change did to judged questions, in one line."""
+    name = summary["headline"]
+    found = summary["comparison"][name]
+    typer.echo(
+        f"{found['queries']:,} judged questions, {name}: {found['mean_before']:.3f} → "
+        f"{found['mean_after']:.3f}{_difference(summary, name)}; {_improved_and_harmed(found)}"
+    )
+
+
+def _improved_and_harmed(found: dict[str, Any]) -> str:
+    return (
+        f"{found['improved']:,} queries improved, {found['harmed']:,} harmed, "
+        f"{found['unchanged']:,} unchanged"
+    )
 
 
 def _difference(summary: dict[str, Any], name: str) -> str:

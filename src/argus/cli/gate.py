@@ -15,12 +15,16 @@ _Bound = float | None
 
 def gate(
     folders: Annotated[
-        list[Path], typer.Argument(help="Folders that audit, exposure or evaluate wrote.")
+        list[Path], typer.Argument(help="Folders that audit, diagnose, exposure or evaluate wrote.")
     ],
     max_low_rps_share: Annotated[
         _Bound, typer.Option("--max-low-rps-share", help="Entities with RPS below 0.33.")
     ] = None,
     min_mean_rps: Annotated[_Bound, typer.Option("--min-mean-rps", help="Mean RPS.")] = None,
+    max_at_risk_share: Annotated[
+        _Bound,
+        typer.Option("--max-at-risk-share", help="Entities that argus diagnose flags."),
+    ] = None,
     min_recall: Annotated[
         _Bound, typer.Option("--min-recall", help="Of the last system evaluated.")
     ] = None,
@@ -64,8 +68,9 @@ def gate(
     result = run(
         folders,
         Bounds(
-            max_low_rps_share=max_low_rps_share, min_mean_rps=min_mean_rps, min_recall=min_recall,
-            min_ndcg=min_ndcg, max_ndcg_drop=max_ndcg_drop, max_harmed_share=max_harmed_share,
+            max_low_rps_share=max_low_rps_share, min_mean_rps=min_mean_rps,
+            max_at_risk_share=max_at_risk_share, min_recall=min_recall, min_ndcg=min_ndcg,
+            max_ndcg_drop=max_ndcg_drop, max_harmed_share=max_harmed_share,
             max_never_retrieved_share=max_never_retrieved_share,
             min_self_retrieval=min_self_retrieval,
             recall_measure=recall_measure, ndcg_measure=ndcg_measure,

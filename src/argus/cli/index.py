@@ -130,6 +130,34 @@ def delete(
     _show(result.summary, as_json=json)
 
 
+@app.command()
+def compact(
+    index: Folder,
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="Keep nothing for those who have it open: nobody reads it."),
+    ] = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Free the space of what was deleted or rolled back. Every state that there is stays.
+
+    Deleted text stays on the disk until then (a few deleted documents among many: until more are).
+    Whoever has had the index open for more than an hour, through a change, has to open it again.
+    """
+    from datetime import timedelta
+
+    from argus.indexes.compact import KEPT
+    from argus.workflows.index import compact_index
+
+    summary = compact_index(index, kept=timedelta(0) if now else KEPT)
+    if json:
+        o.print_json(summary)
+    else:
+        freed = (summary["bytes_before"] - summary["bytes"]) / 1e6
+        typer.echo(f"index: {summary['index']} ({summary['views']:,} views), {freed:,.1f} MB freed")
+
+
 def _show(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         o.print_json(summary)

@@ -1,72 +1,18 @@
-"""Options that several commands share, and `--config file.toml`."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import difflib
 import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.errors import InputError, Location
+from argus.cli.config import read_config
+from argus.errors import InputError
 
 if TYPE_CHECKING:
     from argus.workflows.reference import ReferenceConfig
-
-
-def read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Make the values of a TOML file this command's defaults; options given by hand still win.
-
-    A table named after the command, and top-level values, are read; keys are option names.
-    """
-    if path is None:
-        return None
-    if not path.is_file():
-        raise InputError("no such file", expected="a TOML file", fix="Check the path.", where=path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
-        ) from error
-    command = context.info_name or ""
-    group = context.parent.command if context.parent else None
-    commands = set(getattr(group, "commands", {})) | {command}
-    for key, value in content.items():
-        if isinstance(value, dict) != (key in commands):
-            raise InputError(
-                f"{key!r} is {'a table' if isinstance(value, dict) else 'a value'}",
-                expected=f"tables called {', '.join(sorted(commands))}, and options as values",
-                fix="Rename it, or put it where it belongs.",
-                where=Location(path, field=key),
-            )
-    values = {k: v for k, v in content.items() if not isinstance(v, dict)}
-    values |= content.get(command, {})
-    known = {p.name: p for p in context.command.params if p.name}
-    defaults: dict[str, Any] = {}
-    for key, value in values.items():
-        name = _parameter(key, known)
-        if name is None:
-            close = difflib.get_close_matches(key.replace("-", "_"), known, n=1)
-            raise InputError(
-                f"unknown setting {key!r}",
-                expected=f"an option of argus {command}: {', '.join(sorted(known))}",
-                fix=f"Did you mean {close[0]!r}?" if close else "Remove it.",
-                where=Location(path, field=key),
-            )
-        defaults[name] = ",".join(map(str, value)) if isinstance(value, list) else value
-    context.default_map = {**(context.default_map or {}), **defaults}
-    return path
-
-
-def _parameter(key: str, known: dict[str, Any]) -> str | None:
-    wanted = key.replace("_", "-")
-    for name, parameter in known.items():
-        if wanted in {name.replace("_", "-"), *(o.lstrip("-") for o in parameter.opts)}:
-            return name
-    return None
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -191,6 +137,13 @@ Config = Annotated[
     ),
 ]
 
+Hybrid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hybrid",
+        help="Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not).",
+    ),
+]
 Kb = Annotated[
     list[Path] | None,
     typer.Option(

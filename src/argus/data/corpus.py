@@ -1,4 +1,4 @@
-"""Read a corpus, queries and judgements: BEIR folders, or single files in any row format."""
+"""Read a corpus and queries: BEIR folders, or single files in any row format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
-from argus.data.types import Document, Qrels, Query
+from argus.data.types import Document, Query
 from argus.errors import InputError
 
 ID_FIELDS = ("_id", "id", "doc_id", "docid", "docno", "document_id", "pid")
@@ -147,37 +147,6 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
             )
 
     return _unique(file, parse, limit=limit, what="query")
-
-
-def read_qrels(path: Path) -> Qrels:
-    """Read BEIR judgements (`query-id`, `corpus-id`, `score`) from a TSV or CSV file."""
-    qrels: Qrels = {}
-    for row in read_rows(path):
-        query = pick_field(row, ("query-id", "query_id", "qid"), what="query id", option="a rename")
-        doc = pick_field(
-            row, ("corpus-id", "doc_id", "docid"), what="document id", option="a rename"
-        )
-        raw = row.values.get("score", "1")
-        try:
-            grade = int(raw)
-            if isinstance(raw, float) and raw != grade:
-                raise ValueError(raw)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"{raw!r}",
-                expected="a whole number (relevance grade)",
-                fix="Write 0, 1, 2, ...",
-                where=row.at("score"),
-            ) from error
-        qrels.setdefault(id_value(row, query), {})[id_value(row, doc)] = grade
-    if not qrels:
-        raise InputError(
-            "no judgement in it",
-            expected="at least one row of query-id, corpus-id, score",
-            fix="Check that this is the right file.",
-            where=path,
-        )
-    return qrels
 
 
 def _unique(

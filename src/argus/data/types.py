@@ -73,7 +73,8 @@ class View:
     """One way in which a document is indexed.
 
     `kind` is one of original, title, expansion, synthesis, scenario, pseudo-query;
-    `source` is the provenance (entity, passage, model, prompt hash).
+    `source` is the provenance (entity, passage, model, prompt hash); of an original, whose text is
+    title and text in one, the document's title.
     """
 
     id: str

@@ -24,10 +24,9 @@ VIEWS_PER_RESULT = 3
 
 
 def build(table: Any) -> None:
-    """Compact the table and build the index anew."""
+    """Build the index anew, over all vectors; the table should be compact."""
     from lancedb.index import HnswSq
 
-    table.optimize()
     table.create_index(
         "vector",
         config=HnswSq(

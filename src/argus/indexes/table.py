@@ -57,6 +57,19 @@ def record_batch(
     return pa.record_batch(columns, schema=schema(dim))
 
 
+def connect(path: Path) -> Any:
+    """Open the database in a folder; InputError where lancedb is not installed."""
+    try:
+        import lancedb
+    except ImportError as error:
+        raise InputError(
+            "an index needs lancedb, which is not installed",
+            expected="lancedb 0.30 or later",
+            fix="pip install 'argus-retrieval[vector-stores]'",
+        ) from error
+    return lancedb.connect(path)
+
+
 def check_vectors(vectors: FloatArray, n: int, dim: int) -> FloatArray:
     """Return the vectors as float32; InputError unless (n, dim), finite and of length 1."""
     vectors = np.asarray(vectors, np.float32)

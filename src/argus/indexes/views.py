@@ -4,12 +4,13 @@ One folder: `index.json` (see `argus.indexes.header`) and the table. Every `add`
 `delete_documents` and `rollback` is one commit of the table: a process killed at any moment leaves
 the state before it or the state after it. One process writes at a time (a second one gets an
 ArgusError); any number may read, each sees the state at which it opened the index, or last
-wrote to it, or called `refresh`.
+wrote to it, or called `refresh`, until `compact` removes that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from argus.data.types import FloatArray, View
 from argus.errors import InputError
 from argus.indexes.approximate import approximate_search, build, exists
+from argus.indexes.compact import KEPT, compact
 from argus.indexes.fold import TopDocuments
 from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.remedy_views import (
@@ -39,6 +41,7 @@ from argus.indexes.table import (
     READ_ROWS,
     Checked,
     check_ids,
+    connect,
     quoted,
     record_batch,
     schema,
@@ -88,7 +91,7 @@ class ViewIndex:
             ) from error
         with writing(path), storage(path, "making the index"):
             mode = "overwrite" if (path / f"{NAME}.lance").exists() else "create"
-            table = _connect(path).create_table(NAME, schema=schema(dim), mode=mode)
+            table = connect(path).create_table(NAME, schema=schema(dim), mode=mode)
             write_header(path, header)
         return cls(path, header, table)
 
@@ -103,7 +106,7 @@ class ViewIndex:
         header = read_header(path)
         header.check_fingerprint(fingerprint, path)
         with storage(path, "opening the index"):
-            table = _connect(path).open_table(NAME)
+            table = connect(path).open_table(NAME)
             width = table.schema.field("vector").type.list_size
         if width != header.dim:
             raise InputError(
@@ -292,7 +295,21 @@ class ViewIndex:
         """
         with writing(self.path), storage(self.path, "building the approximate index"):
             self.table.checkout_latest()
+            compact(self.table)
             build(self.table)
+
+    def compact(self, kept: timedelta = KEPT) -> None:
+        """Give back the space of what was deleted or rolled back, and merge small files.
+
+        kept: who opened the index longer ago, and did not refresh it since it changed, can no
+        longer read it. An approximate index is built anew, over all vectors.
+        """
+        with writing(self.path), storage(self.path, "compacting the index"):
+            self.table.checkout_latest()
+            compact(self.table, kept)
+            if exists(self.table):
+                build(self.table)
+                compact(self.table, kept)  # the files of the older one
 
     def has_ann(self) -> bool:
         """Return whether there is an approximate index."""
@@ -328,15 +345,3 @@ class ViewIndex:
     def _column(self, name: str) -> list[str]:
         values: list[str] = self._rows(None, [name])[name].to_pylist()
         return values
-
-
-def _connect(path: Path) -> Any:
-    try:
-        import lancedb
-    except ImportError as error:
-        raise InputError(
-            "an index needs lancedb, which is not installed",
-            expected="lancedb 0.30 or later",
-            fix="pip install 'argus-retrieval[vector-stores]'",
-        ) from error
-    return lancedb.connect(path)

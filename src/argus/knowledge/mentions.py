@@ -13,7 +13,7 @@ from argus.data.types import Span
 from argus.knowledge.base import Entity
 from argus.knowledge.names import is_common_word, lower_case_words, without_parenthesis
 from argus.knowledge.relations import RelationGraph
-from argus.knowledge.spotting import is_whole_word, leftmost_longest
+from argus.knowledge.spotting import is_whole_word, leftmost_longest, without_surrogates
 
 _WORD = re.compile(r"\w+")
 MIN_NAME_LENGTH = 4
@@ -66,7 +66,8 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
     Exact and case-sensitive at word boundaries, longest name first. An entity's names are its
     label and, when it has at least two words, the label without a final parenthesis. Left out,
     because they would relate by accident: names under four characters, names that two entities
-    share, and one-word names that also occur in lower case in the paragraphs.
+    share, one-word names that also occur in lower case in the paragraphs, and names that hold half
+    of a character.
     """
     import ahocorasick_rs
 
@@ -78,7 +79,7 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
         owners = list(names.values())
         automaton = ahocorasick_rs.AhoCorasick(patterns)
         for i, entity in enumerate(entities):
-            text = entity.paragraph
+            text = without_surrogates(entity.paragraph)
             found = automaton.find_matches_as_indexes(text, overlapping=True)
             # Boundaries first: a longer name that ends inside a word must not hide a shorter one.
             whole = (match for match in found if is_whole_word(text, match[1], match[2]))
@@ -102,6 +103,7 @@ def _unambiguous_names(entities: Sequence[Entity]) -> dict[str, int]:
     for (short, i), (label, _) in zip(shortened, labels, strict=True):
         for name in {label, short} if " " in short else {label}:
             common = is_common_word(name, lower_words)
-            if len(name) >= MIN_NAME_LENGTH and count[name] == 1 and not common:
+            whole = len(name) >= MIN_NAME_LENGTH and without_surrogates(name) == name
+            if whole and count[name] == 1 and not common:
                 names[name] = i
     return names

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from argus.data.types import FloatArray
 
 FOLDS = 3
-MIN_MEMBERS = 3
-"""A band of fewer entities has no spread to speak of."""
+MIN_MEMBERS = FOLDS
+"""A band of fewer entities has no spread to speak of, and none for every fold."""
+TOO_CLOSE = "the embeddings lie too close together for"
 
 
 @dataclass(frozen=True)
@@ -35,39 +36,60 @@ def project_bands(
 
     vectors: (n, dim). bands: (n,) "low", "mid" or "high". With three bands both axes come from
     linear discriminant analysis; with two, the second is the first principal component of what
-    LDA leaves over; with one band there is nothing to separate, and PCA is shown and named.
+    LDA leaves over; with one band there is nothing to separate, and PCA is shown and named, as it
+    is where the vectors are so nearly equal that LDA has no spread to divide by.
     """
-    from sklearn.decomposition import PCA
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
     n, dim = vectors.shape
     if n < 3 or dim < 2:
         return None
     classes, members = np.unique(bands, return_counts=True)
     fitted = np.isin(bands, classes[members >= MIN_MEMBERS])  # the rest is projected, not fitted
     if (members >= MIN_MEMBERS).sum() < 2:
-        return Projection(PCA(2, random_state=seed).fit_transform(vectors), "PCA")
+        return Projection(_principal(vectors, 2, seed), "PCA")
+    try:
+        lda = _discriminant(vectors[fitted], bands[fitted])
+    except np.linalg.LinAlgError:
+        return Projection(_principal(vectors, 2, seed), f"PCA ({TOO_CLOSE} LDA)")
+    axes = lda.transform(vectors)[:, :2]
+    method = "LDA"
+    if axes.shape[1] == 1:
+        direction = lda.scalings_[:, :1] / np.linalg.norm(lda.scalings_[:, :1])
+        rest = vectors - (vectors @ direction) @ direction.T
+        axes = np.hstack([axes, _principal(rest, 1, seed)])
+        method = "LDA and the first principal component of the rest"
+    majority = round(float(members[members >= MIN_MEMBERS].max() / fitted.sum()), 4)
+    try:
+        accuracy = _held_out(vectors[fitted], bands[fitted])
+    except np.linalg.LinAlgError:
+        return Projection(axes, f"{method} ({TOO_CLOSE} an accuracy)", None, majority)
+    return Projection(axes, method, accuracy, majority)
+
+
+def _principal(vectors: FloatArray, n: int, seed: int) -> npt.NDArray[np.float64]:
+    """Return the first n principal components, shape (n_vectors, n)."""
+    from sklearn.decomposition import PCA
+
+    with np.errstate(invalid="ignore"):  # equal vectors: 0 of 0 variance is explained
+        points: npt.NDArray[np.float64] = PCA(n, random_state=seed).fit_transform(vectors)
+    return points
+
+
+def _discriminant(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> Any:
+    """Fit LDA; LinAlgError where the members of the bands have no spread."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
     # Shrunk, since few points in many dimensions look separated whatever their bands.
     lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
-    axes = lda.fit(vectors[fitted], bands[fitted]).transform(vectors)[:, :2]
-    accuracy, majority = _held_out(lda, vectors[fitted], bands[fitted])
-    if axes.shape[1] == 2:
-        return Projection(axes, "LDA", accuracy, majority)
-    direction = lda.scalings_[:, :1] / np.linalg.norm(lda.scalings_[:, :1])
-    rest = vectors - (vectors @ direction) @ direction.T
-    second = PCA(1, random_state=seed).fit_transform(rest)
-    method = "LDA and the first principal component of the rest"
-    return Projection(np.hstack([axes, second]), method, accuracy, majority)
+    with np.errstate(invalid="ignore", divide="ignore"):  # as for _principal
+        return lda.fit(vectors, bands)
 
 
-def _held_out(
-    lda: Any, vectors: FloatArray, bands: npt.NDArray[np.str_]
-) -> tuple[float | None, float]:
-    """Return the accuracy of naming the band, three-fold, and that of the commonest band."""
-    from sklearn.model_selection import cross_val_score
+def _held_out(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
+    """Return the accuracy of naming the band, three-fold; LinAlgError as for `_discriminant`."""
+    from sklearn.model_selection import StratifiedKFold
 
-    counts = np.unique(bands, return_counts=True)[1]
-    majority = round(float(counts.max() / len(bands)), 4)
-    if counts.min() < FOLDS:
-        return None, majority
-    return round(float(cross_val_score(lda, vectors, bands, cv=FOLDS).mean()), 4), majority
+    right = [
+        _discriminant(vectors[train], bands[train]).score(vectors[test], bands[test])
+        for train, test in StratifiedKFold(FOLDS).split(vectors, bands)
+    ]
+    return round(float(np.mean(right)), 4)

@@ -21,6 +21,7 @@ from argus.workflows.audit import AuditConfig, audit
 from argus.workflows.compare_indexes import compare_indexes
 from argus.workflows.compare_results import SCHEMA, compare_results, read_results
 from argus.workflows.exposure import ExposureConfig, exposure
+from argus.workflows.systems import called, rankings
 from argus.workflows.workspace import Record
 
 NAMED = 200
@@ -103,22 +104,27 @@ def compare_two_indexes(
     queries: Path | Sequence[Query] = (),
     corpus: Path | None = None,
     k: int = 10,
+    hybrid: Sequence[str] = (),
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
-    names: `PATH`, `PATH@original` or `PATH@REMEDY`.
+    names: `PATH`, `PATH@original` or `PATH@REMEDY`. hybrid: as for `argus.evaluate`.
     """
+    ranked_by = rankings(hybrid, len(names))
     asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else None
     record = Record(
         "comparison",
-        {"before": names[0], "after": names[1], "k": k, "queries": len(asked)},
+        {"before": names[0], "after": names[1], "k": k, "queries": len(asked), "hybrid": ranked_by},
         {"corpus": corpus_file(corpus) if corpus else None},
     )
     with record.timed("asking both"):
-        table, changes, summary, prints = compare_indexes(names, asked, k=k, corpus=documents)
-    return _write(out, fresh, record, table, changes, list(names), prints, summary, ())
+        table, changes, summary, prints = compare_indexes(
+            names, asked, k=k, corpus=documents, ranked_by=ranked_by
+        )
+    shown = [called(name, how) for name, how in zip(names, ranked_by, strict=True)]
+    return _write(out, fresh, record, table, changes, shown, prints, summary, ())
 
 
 def _write(

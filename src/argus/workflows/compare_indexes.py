@@ -23,7 +23,7 @@ from argus.workflows.compare_results import (
     VERDICTS,
     counts,
 )
-from argus.workflows.systems import System, open_index, search_index, with_corpus
+from argus.workflows.systems import DENSE, System, open_index, search_index, with_corpus
 
 DEPTH = 100
 """How far down the rank of a document under its own title is looked for."""
@@ -40,14 +40,16 @@ def compare_indexes(
     *,
     k: int,
     corpus: Sequence[Document] | None = None,
+    ranked_by: Sequence[str] = (DENSE, DENSE),
 ) -> tuple[pa.Table, pa.Table, dict[str, Any], list[str]]:
     """Ask two indexes for every document by its own title, and the given queries.
 
     Returns the table of documents, the table of queries, the summary and the fingerprints. Titles
-    come from `corpus`, or from the indexes' title views. Raises InputError when the indexes have
-    no document in common, and when there is neither a title nor a query to ask.
+    come from `corpus`, or from the indexes. ranked_by: of each index, see
+    `argus.workflows.systems.rankings`. Raises InputError when the indexes have no document in
+    common, and when there is neither a title nor a query to ask.
     """
-    opened = [open_index(name) for name in names]
+    opened = [open_index(name, ranked_by=how) for name, how in zip(names, ranked_by, strict=True)]
     known = [search_index(name, retriever, [], DEPTH) for name, retriever in opened]
     if corpus is not None:
         known = [with_corpus(system, corpus) for system in known]

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, read_corpus, read_qrels, read_queries
+from argus.data.corpus import corpus_file, read_corpus, read_queries
+from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -18,12 +19,14 @@ from argus.evaluation.measures import cutoff
 from argus.evaluation.significance import RESAMPLES
 from argus.reports import write_report
 from argus.workflows.evaluation_findings import EvaluationFindings
+from argus.workflows.retriever import IndexRetriever
 from argus.workflows.rps_of_documents import highest_rps
 from argus.workflows.systems import (
     System,
     given_run,
     judge,
     open_index,
+    rankings,
     search_index,
     with_corpus,
 )
@@ -89,16 +92,18 @@ def evaluate(
     corpus: Path | None = None,
     diagnosis: Path | None = None,
     encoder: Encoder | str | None = None,
+    hybrid: Sequence[str] = (),
     config: EvaluateConfig | None = None,
     fresh: bool = False,
 ) -> EvaluateResult:
     """Measure one or two systems; with two, the second against the first.
 
     indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `runs` (TREC or JSON files,
-    or runs). corpus: where titles and texts come from; an index knows its texts itself. diagnosis:
+    or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
     folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
-    not name theirs. Raises InputError for bad
-    input; nothing is written before all of it has been read.
+    not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
+    not at all), one for all or one for each. Raises InputError for bad input; nothing is written
+    before all of it has been read.
     """
     config = config or EvaluateConfig()
     if len(indexes) + len(runs) not in (1, 2):
@@ -108,15 +113,20 @@ def evaluate(
             fix="Name them with --index and --run.",
             where="--index, --run",
         )
+    ranked_by = rankings(hybrid, len(indexes))
     asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
     judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
     judged = judge(asked, judgements)
     highest = highest_rps(diagnosis) if diagnosis else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, queries, qrels, corpus, diagnosis, runs)
+    record.config["hybrid"] = ranked_by
     _keep_input(folder, record)
     with record.timed("asking"):
-        systems = _systems(asked, indexes, runs, corpus, config.depth, encoder)
+        opened = [
+            open_index(name, encoder, how) for name, how in zip(indexes, ranked_by, strict=True)
+        ]
+        systems = _systems(asked, opened, runs, corpus, config.depth)
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
     with record.timed("measuring"):
         found = EvaluationFindings(asked, judged, systems, config, highest)
@@ -130,15 +140,14 @@ def evaluate(
 
 def _systems(
     asked: Sequence[Query],
-    indexes: Sequence[str],
+    indexes: Sequence[tuple[str, IndexRetriever]],
     runs: Sequence[Path | Run],
     corpus: Path | None,
     depth: int,
-    encoder: Encoder | str | None,
 ) -> list[System]:
     documents = read_corpus(corpus) if corpus else None
     systems = [given_run(run, asked, depth, name=f"run {i}") for i, run in enumerate(runs, start=1)]
-    systems = [search_index(*open_index(name, encoder), asked, depth) for name in indexes] + systems
+    systems = [search_index(name, index, asked, depth) for name, index in indexes] + systems
     return systems if documents is None else [with_corpus(s, documents) for s in systems]
 
 

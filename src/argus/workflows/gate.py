@@ -39,6 +39,7 @@ class Bounds:
 
     max_low_rps_share: float | None = None
     min_mean_rps: float | None = None
+    max_at_risk_share: float | None = None
     min_recall: float | None = None
     min_ndcg: float | None = None
     max_ndcg_drop: float | None = None
@@ -80,6 +81,9 @@ CHECKS: dict[str, Check] = {
         "audit", "entities with RPS below 0.33", "argus audit", figures.low_rps_share
     ),
     "min_mean_rps": Check("audit", "mean RPS", "argus audit", figures.mean_rps),
+    "max_at_risk_share": Check(
+        "diagnosis", "entities at risk", "argus diagnose", figures.at_risk_share
+    ),
     "min_recall": Check(
         "evaluation",
         "recall",
@@ -192,7 +196,7 @@ def _summary(folder: Path) -> dict[str, Any]:
     if not sections:
         raise InputError(
             "no summary.json in it" if folder.exists() else "no such folder",
-            expected="a folder that argus audit, exposure or evaluate wrote",
+            expected="a folder that argus audit, diagnose, exposure or evaluate wrote",
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )

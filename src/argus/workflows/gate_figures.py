@@ -47,11 +47,22 @@ def mean_rps(audit: dict[str, Any], _: object = None) -> Figure:
     return _of_entities(audit, "mean_rps", high_is_good=True)
 
 
-def _of_entities(audit: dict[str, Any], name: str, *, high_is_good: bool) -> Figure:
-    counts = audit["entities"]
+def _of_entities(section: dict[str, Any], name: str, *, high_is_good: bool) -> Figure:
+    counts = section["entities"]
     return _mean(
-        audit[name], counts["measured"], counts["failed"], high_is_good=high_is_good, of="entities"
+        section[name],
+        counts["measured"],
+        counts["failed"],
+        high_is_good=high_is_good,
+        of="entities",
     )
+
+
+def at_risk_share(diagnosis: dict[str, Any], _: object = None) -> Figure:
+    """Share of the scored entities that are predicted not to come back, once per document."""
+    figure = _of_entities(diagnosis, "share_flagged", high_is_good=False)
+    note = f" (predicted RPS below {diagnosis['tau']:g}){figure.note}"
+    return Figure(figure.value, figure.best, figure.worst, note)
 
 
 def never_retrieved(exposure: dict[str, Any], _: object = None) -> Figure:

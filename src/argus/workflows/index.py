@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -21,6 +22,7 @@ from argus.encoders import (
 )
 from argus.encoders import documents as as_documents
 from argus.errors import InputError
+from argus.indexes.compact import KEPT
 from argus.indexes.header import FILE
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.workflows.own_vectors import own_vectors
@@ -152,6 +154,27 @@ def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult:
     return _finish(opened, folder, record, counts)
 
 
+def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any]:
+    """Free the space of what was deleted or rolled back; return bytes before and after.
+
+    kept: whoever opened the index longer ago than this and has not read it again since it changed
+    has to open it anew. No state is lost: all documents and remedies stay, and can be rolled back.
+    """
+    opened = ViewIndex.open(index)
+    before = _bytes(opened.path)
+    opened.compact(kept)
+    return {
+        "index": str(opened.path),
+        "views": len(opened),
+        "bytes_before": before,
+        "bytes": _bytes(opened.path),
+    }
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
 def read_ids(file: Path) -> list[str]:
     """Read one id per line; blank lines are skipped."""
     try:
@@ -184,7 +207,7 @@ def _imported(given: Sequence[Document], file: Path, model: Encoder) -> _Origina
 
 
 def _view(document: Document) -> View:
-    return View(document.id, document.id, ORIGINAL, document.content)
+    return View(document.id, document.id, ORIGINAL, document.content, document.title)
 
 
 def _open_or_create(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from argus.workflows.retriever import IndexRetriever
 
 RUN_FILE = "run file"
+DENSE = "dense"
+"""In place of a fusion: vectors alone."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +35,44 @@ class System:
     """Of the documents that are known."""
 
 
-def open_index(name: str, encoder: Encoder | str | None = None) -> tuple[str, IndexRetriever]:
-    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`.
+def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
+    """Return by what each index ranks: DENSE, or the fusion of that and BM25.
+
+    hybrid: nothing (all dense), one for all indexes, or one for each. Raises InputError for another
+    number and for an unknown fusion.
+    """
+    from argus.indexes.hybrid import check_fusion
+
+    for name in hybrid:
+        if name != DENSE:
+            check_fusion(name)
+    if len(hybrid) not in {0, 1, n_indexes} or len(hybrid) > n_indexes:
+        raise InputError(
+            f"{len(hybrid)} rankings for {n_indexes} indexes",
+            expected=f"one for all indexes, or one for each ({DENSE}: without BM25)",
+            fix="Runs are as they are: leave it out for those.",
+            where="--hybrid",
+        )
+    return list(hybrid) if len(hybrid) == n_indexes else list(hybrid or [DENSE]) * n_indexes
+
+
+def open_index(
+    name: str, encoder: Encoder | str | None = None, ranked_by: str = DENSE
+) -> tuple[str, IndexRetriever]:
+    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return what to call it, too.
 
     encoder: instead of the one that the index names; FingerprintMismatch when it is another.
+    ranked_by: as `rankings` returns; a fusion becomes part of the name.
     """
     from argus.workflows.retriever import open_retriever
 
-    return name, open_retriever(name, encoder)
+    hybrid = None if ranked_by == DENSE else ranked_by
+    return called(name, ranked_by), open_retriever(name, encoder, hybrid=hybrid)
+
+
+def called(name: str, ranked_by: str) -> str:
+    """Return what to call an index in a report: one of two states may be ranked in two ways."""
+    return name if ranked_by == DENSE else f"{name} ({ranked_by} with BM25)"
 
 
 def search_index(
@@ -53,7 +85,8 @@ def search_index(
         retriever.search(queries, depth) if queries else {},
         fingerprint=retriever.encoder.fingerprint,
         documents=frozenset(view.doc_id for view in views),
-        titles={v.doc_id: v.text for v in views if v.kind == "title"},
+        titles={v.doc_id: v.source for v in views if v.kind == "original" and v.source.strip()}
+        | {v.doc_id: v.text for v in views if v.kind == "title"},
         texts={v.doc_id: v.text for v in views if v.kind == "original"},
     )
 

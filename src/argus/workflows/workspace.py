@@ -140,7 +140,24 @@ def read_documents(
             fix="Remove or rename one of the two.",
             where="corpus",
         )
+    for document in documents:
+        _refuse_half_characters(document)
     return documents, None
+
+
+def _refuse_half_characters(document: Document) -> None:
+    """Raise InputError, as reading a file does: tokenizers and Parquet take whole characters."""
+    for name, text in (("id", document.id), ("title", document.title), ("text", document.text)):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character "
+                f"{error.start + 1} of the {name} of document {document.id!r}",
+                expected="whole Unicode characters",
+                fix="The text was cut inside a character: make it again, or remove the half.",
+                where="corpus",
+            ) from error
 
 
 def texts_cut(encoder: Encoder, texts: Sequence[str]) -> dict[str, int] | None:

@@ -1,0 +1,129 @@
+"""`--config file.toml`: one file of settings for every command.
+
+Values at the top are for every command that has such an option, `[audit]` is for `argus audit`,
+`[probe]` for all of `argus probe`, `[probe.fit]` for `argus probe fit`. Inner tables win. The whole
+file is checked whichever command reads it, so that a typo is found where it stands.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from argus.errors import InputError, Location
+
+
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the values of a TOML file this command's defaults; options given by hand still win."""
+    if path is None:
+        return None
+    names: list[str] = []
+    root: Any = context
+    while root.parent is not None:
+        names.insert(0, root.info_name or "")
+        root = root.parent
+    values = _values(_read(path), root.command, names, path)
+    defaults = {}
+    for parameter in context.command.params:
+        value = next((values[s] for s in _spellings(parameter) if s in values), None)
+        if parameter.name and value is not None:
+            defaults[parameter.name] = _default(value, parameter)
+    context.default_map = {**(context.default_map or {}), **defaults}
+    return path
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError("no such file", expected="a TOML file", fix="Check the path.", where=path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
+        ) from error
+
+
+def _values(
+    table: Mapping[str, Any],
+    command: Any,
+    chosen: Sequence[str],
+    path: Path,
+    above: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Check a table and all in it; return what it says for the command that `chosen` leads to.
+
+    command: what the table is for, a group or a command; above: the tables that it stands in.
+    """
+    inside = _commands(command)
+    known = set(_options(command))
+    values: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
+    for key, value in table.items():
+        where = Location(path, field=".".join((*above, key)))
+        name = key.replace("_", "-")
+        if isinstance(value, dict) and key in inside:
+            found = _values(value, inside[key], chosen[1:], path, (*above, key))
+            if key in chosen[:1]:
+                inner = found
+        elif isinstance(value, dict) or key in inside or name not in known:
+            raise _misplaced(key, value, command, above, where)
+        else:
+            values[name] = value
+    return values | inner
+
+
+def _options(command: Any) -> Iterable[str]:
+    """Yield the names under which a command's options, or those of all in a group, are set."""
+    for inner in _commands(command).values():
+        yield from _options(inner)
+    if not _commands(command):
+        for parameter in command.params:
+            yield from set(_spellings(parameter))
+
+
+def _spellings(parameter: Any) -> list[str]:
+    names = [parameter.name or "", *(option.lstrip("-") for option in parameter.opts)]
+    return [name.replace("_", "-") for name in names]
+
+
+def _default(value: Any, parameter: Any) -> Any:
+    """Return a value as the command line would give it: "10,50", or a list where it may repeat."""
+    if getattr(parameter, "multiple", False) or parameter.nargs == -1:
+        return value if isinstance(value, list) else [value]
+    return ",".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _misplaced(
+    key: str, value: object, command: Any, above: tuple[str, ...], where: Location
+) -> InputError:
+    commands, name = _commands(command), " ".join(("argus", *above))
+    table = isinstance(value, dict)
+    candidates = sorted(commands) if table else sorted(filter(None, _options(command)))
+    close = difflib.get_close_matches(key if table else key.replace("_", "-"), candidates, n=1)
+    got, fix = f"unknown {'table' if table else 'setting'} {key!r}", "Remove it."
+    if table:
+        expected = f"tables called {', '.join(candidates)}" if commands else f"no table in {name}"
+        homes = [
+            f"[{'.'.join((*above, c, key))}]" for c in commands if key in _commands(commands[c])
+        ]
+        fix = f"Call it {' or '.join(homes)}." if homes else "Rename it."
+    elif key in commands:
+        got, expected, close = f"{key!r} is a value", f"a table: {name} {key} is a command", []
+        fix = "Set an option of that name in the table of its command."
+    elif commands:
+        expected = f"an option of {name}, or of a command in it"
+    else:
+        expected = f"an option of {name}: {', '.join(candidates)}"
+    return InputError(
+        got, expected=expected, fix=f"Did you mean {close[0]!r}?" if close else fix, where=where
+    )
+
+
+def _commands(command: Any) -> Mapping[str, Any]:
+    commands: Mapping[str, Any] = getattr(command, "commands", {})
+    return commands

@@ -1,0 +1,115 @@
+"""The command line in this process, and a small corpus that it can audit."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from argus.cli.main import main
+
+NAMES = (
+    "Ada Lovelace",
+    "Charles Babbage",
+    "Difference Engine",
+    "Analytical Engine",
+    "Luigi Menabrea",
+    "Mary Somerville",
+    "Augustus De Morgan",
+    "Michael Faraday",
+    "Royal Society",
+    "Lord Byron",
+    "Bernoulli Number",
+    "Jacquard Loom",
+)
+DOCUMENTS = [
+    {"_id": f"d{i:02}", "title": name, "text": f"{name} was linked with {NAMES[(i + 1) % 12]}."}
+    for i, name in enumerate(NAMES)
+]
+"""A ring: every document names the next, so each has two neighbours and nine neutrals."""
+
+
+@dataclass
+class Ran:
+    code: object
+    out: str
+    err: str
+
+
+Argus = Callable[..., Ran]
+
+
+@pytest.fixture
+def argus(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Argus:
+    """Run the real command line in this process, in tmp_path. What escapes main() is a bug."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # typer frames its messages and would break the lines
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["argus", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return Ran(stopped.value.code or 0, captured.out, captured.err)
+
+    return run
+
+
+SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
+
+
+@pytest.fixture
+def refused(argus: Argus, tmp_path: Path) -> Callable[..., str]:
+    """Run an audit that must fail; return its message."""
+
+    def run(*arguments: object, corpus: Path, writes: bool = False) -> str:
+        ran = argus("audit", "--corpus", corpus, "--out", "out", *SMALL, *arguments)
+        assert ran.code == 2
+        assert ran.out == ""
+        assert writes or not (tmp_path / "out").exists(), "bad input leaves no folder behind"
+        return "\n".join(line for line in ran.err.splitlines() if not line.endswith(" ..."))
+
+    return run
+
+
+@pytest.fixture
+def documents() -> list[dict[str, str]]:
+    """Return the records of the corpus."""
+    return [dict(record) for record in DOCUMENTS]
+
+
+@pytest.fixture
+def jsonl() -> Callable[..., Path]:
+    """Return what writes records, by default the documents, to a path, and returns it."""
+
+    def write(path: Path, records: Sequence[object] = DOCUMENTS) -> Path:
+        path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def text() -> Callable[[Path, str | bytes], Path]:
+    """Return what writes text, or bytes, to a path, and returns it."""
+
+    def write(path: Path, content: str | bytes) -> Path:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, jsonl: Callable[..., Path]) -> Path:
+    """Write the documents; return the file."""
+    (tmp_path / "data").mkdir()
+    return jsonl(tmp_path / "data" / "corpus.jsonl")

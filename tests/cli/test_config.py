@@ -1,0 +1,192 @@
+"""`--config file.toml`: what it sets, and what is refused in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_a_config_with_an_unknown_key_suggests_the_close_one(
+    text, refused, corpus: Path, tmp_path: Path
+) -> None:
+    config = text(tmp_path / "argus.toml", "[audit]\npoolin = 'span'\n")
+    message = refused("--config", config, corpus=corpus)
+    assert message.startswith(
+        f"argus: {config}, field 'audit.poolin': unknown setting 'poolin'; expected an option of "
+        "argus audit: api-key-env, base-url, "
+    )
+    assert message.endswith("Did you mean 'pooling'?")
+
+
+def test_a_missing_config_is_named(refused, corpus: Path) -> None:
+    message = refused("--config", "none.toml", corpus=corpus)
+    assert message == "argus: none.toml: no such file; expected a TOML file. Check the path."
+
+
+@pytest.mark.parametrize("content", [b"k = \n", b"k = 'caf\xe9'\n"])
+def test_a_broken_config_says_where(
+    text, refused, corpus: Path, tmp_path: Path, content: bytes
+) -> None:
+    config = text(tmp_path / "argus.toml", content)
+    message = refused("--config", config, corpus=corpus)
+    assert message.startswith(f"argus: {config}: broken TOML (")
+    assert message.endswith("expected TOML. Mend the file.")
+
+
+def test_config_values_are_used_and_options_win_over_them(
+    text, argus, corpus: Path, tmp_path: Path
+) -> None:
+    config = text(
+        tmp_path / "argus.toml",
+        'seed = 3\nprecision = "float32"\n'
+        '[audit]\nk = [2, 3]\npool = 5\npooling = "sentence"\n'
+        "[exposure]\nsentences = 1\n",
+    )
+    common = ("audit", "--corpus", corpus, "--out", "out", "--json", "--config", config)
+    ran = argus(*common)
+    assert ran.code == 0
+    settings = [(s["k"], s["pool"]) for s in json.loads(ran.out)["settings"]]
+    assert settings == [(2, 5), (3, 5)]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["audit"]
+    assert (manifest["config"]["pooling"], manifest["config"]["seed"]) == ("sentence", 3)
+    assert "precision=float32" in manifest["encoder"]["fingerprint"]
+
+    ran = argus(*common, "--k", "1", "--pooling", "span")
+    assert ran.code == 0
+    assert [(s["k"], s["pool"]) for s in json.loads(ran.out)["settings"]] == [(1, 5)]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["audit"]
+    assert (manifest["config"]["pooling"], manifest["config"]["seed"]) == ("span", 3)
+
+
+def test_a_setting_called_like_its_command_is_refused(
+    text, refused, corpus: Path, tmp_path: Path
+) -> None:
+    config = text(tmp_path / "argus.toml", "audit = 3\n")
+    assert refused("--config", config, corpus=corpus).startswith(f"argus: {config}")
+
+
+def test_a_table_of_an_unknown_command_is_refused(
+    text, refused, corpus: Path, tmp_path: Path
+) -> None:
+    config = text(tmp_path / "argus.toml", "[audti]\nk = 3\n")
+    assert "audti" in refused("--config", config, corpus=corpus)
+
+
+WHOLE = """\
+seed = 3
+precision = "float32"
+
+[audit]
+k = [2, 3]
+pool = 5
+
+[probe]
+out = "probes"
+
+[probe.fit]
+audit = "nowhere"
+families = ["ridge", "mlp"]
+
+[index.build]
+corpus = "no-corpus.jsonl"
+out = "idx"
+
+[evaluate]
+index = ["missing-a", "missing-b"]
+queries = "queries.jsonl"
+qrels = "qrels.txt"
+
+[remedy.expand]
+kb = "kb.jsonl"
+"""
+"""A file for all commands: each reads its own part."""
+
+
+@pytest.mark.parametrize(
+    ("command", "reached"),
+    [
+        (("audit", "--corpus", "none"), "argus: none: no such file or folder"),
+        (("gate", "none"), "argus: argus gate: no check"),
+        (("probe", "fit"), "argus: nowhere: no audit in it"),
+        (("probe", "predict", "--entities", "e"), "argus: e: no such file"),
+        (("index", "build"), "argus: no-corpus.jsonl: no such file or folder"),
+        (("index", "add", "--index", "there", "--corpus", "c"), "argus: there: no such folder"),
+        (("remedy", "expand", "--index", "there"), "argus: kb.jsonl: no such file or folder"),
+        (("evaluate",), "argus: missing-a: no such folder; expected an index"),
+    ],
+)
+def test_one_file_serves_every_command_in_a_group_or_not(
+    text, argus, tmp_path: Path, command: tuple[str, ...], reached: str
+) -> None:
+    text(tmp_path / "queries.jsonl", '{"_id": "q", "text": "why?"}\n')
+    text(tmp_path / "qrels.txt", "q 0 d 1\n")
+    config = text(tmp_path / "argus.toml", WHOLE)
+    ran = argus(*command, "--config", config)
+    assert ran.code == 2
+    assert ran.err.startswith(reached) and "argus.toml" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("audit", "--corpus", "c"), ("index", "build", "--corpus", "c", "--out", "o"), ("gate", "o")],
+)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("sed = 1", "field 'sed': unknown setting 'sed'; expected an option of argus, or of a "
+         "command in it. Did you mean 'seed'?"),
+        ("[audti]\nk = 2", "field 'audti': unknown table 'audti'; expected tables called audit, "),
+        ("[audit]\nk = 2\n[evaluate]\ndepht = 3", "field 'evaluate.depht': unknown setting 'depht'"
+         "; expected an option of argus evaluate: "),
+        ("[probe]\nfamilys = 'mlp'", "field 'probe.familys': unknown setting 'familys'; expected "
+         "an option of argus probe, or of a command in it. Did you mean 'families'?"),
+        ("[index.buld]\nlimit = 2", "field 'index.buld': unknown table 'buld'; expected tables "
+         "called add, build, compact, delete. Did you mean 'build'?"),
+        ("[index.build]\nlimt = 2", "field 'index.build.limt': unknown setting 'limt'; expected "),
+        ("[fit]\nseed = 2", "Call it [probe.fit]."),
+        ("[audit.fit]\nseed = 2", "field 'audit.fit': unknown table 'fit'; expected no table in "
+         "argus audit. Rename it."),
+        ("index = 'idx'", "field 'index': 'index' is a value; expected a table: argus index is a "
+         "command. Set an option of that name in the table of its command."),
+    ],
+)  # fmt: skip
+def test_a_typo_is_refused_wherever_it_stands_and_whoever_reads_it(
+    text, argus, tmp_path: Path, command: tuple[str, ...], content: str, message: str
+) -> None:
+    config = text(tmp_path / "argus.toml", content + "\n")
+    ran = argus(*command, "--config", config)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"argus: {config}, field ") and message in ran.err
+
+
+def test_the_table_of_a_command_wins_over_its_group_and_that_over_the_top(
+    text, argus, tmp_path: Path
+) -> None:
+    levels = ["audit = 'group'\n", "[probe.fit]\naudit = 'own'\n"]
+    config = tmp_path / "argus.toml"
+    for content, used in (
+        ("[probe]\n" + levels[0], "group"),
+        ("[probe]\n" + "".join(levels), "own"),
+    ):
+        text(config, content)
+        assert argus("probe", "fit", "--config", config).err.startswith(f"argus: {used}: no audit")
+    text(config, "corpus = 'top.jsonl'\n[index]\ncorpus = 'index.jsonl'\n")
+    ran = argus("index", "build", "--out", "o", "--config", config)
+    assert ran.err.startswith("argus: index.jsonl: no such file")
+    assert argus("audit", "--config", config).err.startswith("argus: top.jsonl: no such file")
+
+
+def test_an_option_that_may_be_given_again_takes_one_value_or_a_list(
+    text, argus, jsonl, tmp_path: Path
+) -> None:
+    text(tmp_path / "queries.jsonl", '{"_id": "q", "text": "why?"}\n')
+    text(tmp_path / "qrels.txt", "q 0 d 1\n")
+    runs = {name: text(tmp_path / name, "q Q0 d 1 1 x\n") for name in ("a.trec", "b.trec")}
+    common = "[evaluate]\nqueries = 'queries.jsonl'\nqrels = 'qrels.txt'\nresamples = 10\n"
+    for value, systems in (("'a.trec'", 1), ("['a.trec', 'b.trec']", 2)):
+        config = text(tmp_path / "argus.toml", f"{common}run = {value}\n")
+        ran = argus("evaluate", "--out", f"out{systems}", "--json", "--config", config)
+        assert ran.code == 0, ran.err
+        assert len(json.loads(ran.out)["systems"]) == systems <= len(runs)

@@ -1,0 +1,57 @@
+"""What the commands print and write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
+
+
+def test_an_entity_without_paragraph_is_not_applicable_and_null_rather_than_zero(
+    jsonl, documents, argus, tmp_path: Path
+) -> None:
+    records = [*documents, {"_id": "d12", "title": "Silent Partner", "text": ""}]
+    path = jsonl(tmp_path / "c.jsonl", records)
+    ran = argus("audit", "--corpus", path, "--out", "out", *SMALL)
+    assert ran.code == 0
+    assert "12 measured, 0 failed, 1 not applicable" in ran.out
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())["audit"]
+    assert summary["entities"] == {
+        "total": 13,
+        "measured": 12,
+        "failed": 0,
+        "not applicable": 1,
+        "reasons": {"no paragraph": 1},
+    }
+    rows = pq.read_table(tmp_path / "out" / "retrievability.parquet").to_pylist()
+    silent = rows[-1]
+    assert (silent["id"], silent["state"], silent["reason"]) == (
+        "d12", "not applicable", "no paragraph",
+    )  # fmt: skip
+    assert [silent[c] for c in ("rps", "low", "high", "band", "x", "y")] == [None] * 6
+    assert all(0 <= row["rps"] <= 1 and row["reason"] == "" for row in rows[:-1])
+    mean = sum(row["rps"] for row in rows[:-1]) / 12
+    assert summary["mean_rps"] == pytest.approx(mean, abs=1e-6), "no zero in the mean"
+
+
+def test_json_is_all_there_is_on_the_standard_output(argus, corpus: Path, tmp_path: Path) -> None:
+    ran = argus("audit", "--corpus", corpus, "--out", "out", *SMALL, "--json")
+    assert ran.code == 0
+    printed = json.loads(ran.out)
+    assert (printed["k"], printed["pool"], printed["entities"]["measured"]) == (2, 5, 12)
+    assert printed == json.loads((tmp_path / "out" / "summary.json").read_text())["audit"]
+
+
+def test_json_leaves_the_standard_output_empty_when_a_run_fails(argus, tmp_path: Path) -> None:
+    ran = argus("audit", "--corpus", tmp_path / "none.jsonl", "--out", "out", "--json")
+    assert (ran.code, ran.out) == (2, "")
+
+
+def test_the_demo_takes_a_small_limit(argus, tmp_path: Path) -> None:
+    ran = argus("demo", "--limit", "120", "--out", tmp_path / "out", "--precision", "float32")
+    assert ran.code == 0
+    assert ran.out.startswith("RPS at k=3, N=60:")

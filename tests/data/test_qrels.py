@@ -1,0 +1,112 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from argus.data import read_qrels
+from argus.errors import InputError
+
+
+def test_judgements_are_read_with_and_without_a_score(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t0\nq2\ta\t1\n")
+    assert read_qrels(path) == {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}}
+    path.write_text("query-id\tcorpus-id\nq1\ta\n")
+    assert read_qrels(path) == {"q1": {"a": 1}}
+
+
+def test_a_grade_that_is_no_whole_number_names_line_and_field(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\thigh\n")
+    with pytest.raises(InputError) as caught:
+        read_qrels(path)
+    assert str(caught.value).startswith(f"{path}, line 3, field 'score': 'high'; expected a whole")
+
+
+def test_judgements_without_a_row_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\n")
+    with pytest.raises(InputError, match="no judgement in it"):
+        read_qrels(path)
+
+
+def test_a_fractional_grade_is_refused_in_jsonl_as_in_tsv(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"query-id": "q", "corpus-id": "a", "score": 1.7}\n')
+    with pytest.raises(InputError, match="whole number"):
+        read_qrels(path)
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "test.qrels", "qrels", "judged.tsv", "q.trec.gz"])
+def test_trec_judgements_are_read_whatever_the_file_is_called(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    opener = gzip.open if name.endswith(".gz") else open
+    with opener(path, "wt") as file:
+        file.write("q1 0 a 2\nq1\t0\tb\t0\n\n  q2 Q0 a -1  \n")
+    assert read_qrels(path) == {"q1": {"a": 2, "b": 0}, "q2": {"a": -1}}
+
+
+def test_a_header_decides_over_the_number_of_columns(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\tnote\nq1\ta\t2\t7\n")
+    assert read_qrels(path) == {"q1": {"a": 2}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "q.txt",
+            "q 0 a 1\nq 0 b\n",
+            "line 2: 3 columns; expected four, split at white space: que",
+        ),
+        (
+            "q.txt",
+            "q 0 a 1\n\nq 0 b high\n",
+            "line 3, field 'grade': 'high'; expected a whole numb",
+        ),
+        ("q.tsv", "q 0 a 1\nq 0 b 1.5\n", "line 2, field 'grade': '1.5'; expected a whole number"),
+        ("q.txt", "query-id\tcorpus-id\tscore\nq\ta\t1\n", "line 1: 3 columns; expected four"),
+        ("q.tsv", "q\ta\t1\nq\tb\t1\n", "line 2: no query id field among 'q', 'a', '1'"),
+        ("q.txt", "\n", "no judgement in it"),
+        (
+            "q.jsonl",
+            '{"query-id": "q", "corpus-id": "a", "score": 1e999}\n',
+            "inf; expected a whole",
+        ),
+    ],
+)
+def test_broken_judgements_name_file_line_and_field(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_qrels(path)
+    assert str(caught.value).startswith(str(path)) and message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "form"),
+    [("q.tsv", "query-id\tcorpus-id\tscore\n", "{}\t{}\t{}\n"), ("q.txt", "\n", "{} 0 {} {}\n")],
+)
+def test_a_judgement_given_twice_must_say_the_same_twice(
+    tmp_path: Path, name: str, head: str, form: str
+) -> None:
+    path = tmp_path / name
+    equal = head + form.format("q", "a", 1) + form.format("q", "b", 0) + form.format("q", "a", 1)
+    path.write_text(equal)
+    assert read_qrels(path) == {"q": {"a": 1, "b": 0}}
+    path.write_text(equal + form.format("q", "b", 2))
+    with pytest.raises(InputError) as caught:
+        read_qrels(path)
+    assert str(caught.value) == (
+        f"{path}, line 5: document 'b' is graded 2 for query 'q', and 0 before; expected one grade "
+        "per document and query. Remove the judgement that is wrong."
+    )
+
+
+def test_missing_judgements_are_named(tmp_path: Path) -> None:
+    for name in ("none.tsv", "none.txt"):
+        with pytest.raises(InputError, match="no such file"):
+            read_qrels(tmp_path / name)

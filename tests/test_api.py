@@ -1,0 +1,80 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import argus
+
+HEAVY = [
+    "torch",
+    "transformers",
+    "sklearn",
+    "numba",
+    "pyarrow",
+    "lancedb",
+    "plotly",
+    "bm25s",
+    "xgboost",
+    "numpy",
+    "scipy",
+]
+
+
+def loaded_by(code):
+    """Return the heavy libraries that a fresh interpreter has loaded after `code`."""
+    code += f"\nimport sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    return ran.stdout.strip() or ran.stderr
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert loaded_by("import argus; dir(argus)") == "[]"
+
+
+def test_importing_the_knowledge_folder_loads_no_model_library():
+    names = "CapitalisedNames Gazetteer GazetteerConfig Mention MentionFinder TokenClassifier"
+    loaded = loaded_by(f"from argus.knowledge import {names.replace(' ', ', ')}")
+    assert loaded == "['numpy', 'pyarrow']", "what argus.data needs"
+
+
+@pytest.mark.parametrize("name", [name for name in argus.__all__ if name != "__version__"])
+def test_every_public_name_is_there_and_says_what_it_is(name):
+    assert name in dir(argus)
+    assert getattr(argus, name).__doc__
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("audit", "audit"), ("exposure", "exposure"), ("diagnose", "diagnose"),
+        ("fit_probe", "probe fit"), ("predict_rps", "probe predict"),
+        ("build_index", "index build"),
+        ("add_documents", "index add"), ("delete_documents", "index delete"),
+        ("compact_index", "index compact"),
+        ("expand_index", "remedy expand"), ("synthesize_index", "remedy synthesize"),
+        ("rollback", "remedy rollback"), ("evaluate", "evaluate"), ("explain", "explain"),
+        ("compare_folders", "compare"), ("gate", "gate"), ("open_retriever", "search"),
+    ],
+)  # fmt: skip
+def test_every_command_has_a_function(name, command):
+    from typer.main import get_command
+
+    from argus.cli.main import app
+
+    found = get_command(app)
+    for part in command.split():
+        found = found.commands[part]
+    assert callable(getattr(argus, name))
+
+
+def test_a_job_runs_by_its_public_name(tmp_path):
+    section = {"tau": 0.3, "share_flagged": 0.5, "entities": {"measured": 2, "failed": 0}}
+    (tmp_path / "summary.json").write_text(json.dumps({"diagnosis": section}))
+    result = argus.gate([tmp_path], argus.GateBounds(max_at_risk_share=0.4))
+    assert isinstance(result, argus.GateResult) and result.exit_code == 1
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'argus' has no attribute 'audti'"):
+        argus.audti  # noqa: B018
