@@ -1,10 +1,16 @@
-"""Fixtures that the whole suite shares: no network, the real MiniLM, the shared collections."""
+"""What the whole suite shares: no network, MiniLM, collections, a repairable index, an endpoint."""
 
 from __future__ import annotations
 
+import json
 import os
+import resource
+import shutil
 import socket
+import threading
 from collections.abc import Callable
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -52,3 +58,279 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return collection
+
+
+KNOWN = {
+    "Bern": "Bern is the capital city of Switzerland. It lies in a bend of the Aare.",
+    "Aare": "The Aare is a river of Switzerland that flows into the Rhine.",
+    "Basel": "Basel is a Swiss city on the Rhine, known for its chemical industry.",
+    "Lake Thun": "Lake Thun is an Alpine lake in the Bernese Oberland of Switzerland.",
+    "Ada Lovelace": "Ada Lovelace was an English mathematician who wrote the first program.",
+    "Charles Babbage": "Charles Babbage was an English inventor of mechanical computers.",
+    "Analytical Engine": "The Analytical Engine was a mechanical computer of Charles Babbage.",
+    "Royal Society": "The Royal Society is a learned society for the sciences in London.",
+    "The Skatalites": "The Skatalites are a ska band from Jamaica.",
+    "Kingston": "Kingston is the capital of Jamaica.",
+    "Season of Mist": "Season of Mist is an independent record label in France.",
+}
+TEXTS = {
+    "old-town": "The old town of Bern was rebuilt in sandstone after the fire.",
+    "bridge": "A bridge over the Aare collapsed in the flood, and Bern was cut off for a week.",
+    "swim": "In summer many people swim down the Aare to work.",
+    "factory": "Basel closed its last dye factory after the accident.",
+    "steamer": "A paddle steamer crosses Lake Thun every morning.",
+    "notes": "The notes of Ada Lovelace are longer than the article that she translated.",
+    "engine": "Only a part of the Analytical Engine was ever built by Charles Babbage.",
+    "medal": "The Royal Society gave Charles Babbage a medal.",
+    "letters": "Letters of Charles Babbage were sold to a collector in Basel.",
+    "concert": "The Skatalites played in Kingston for the first time in ten years.",
+    "vinyl": "Season of Mist pressed the album on vinyl.",
+    "rain": "It rained on most days of the week.",
+    "bread": "Bread is baked from flour, water and yeast.",
+}
+QUESTIONS = {
+    "Which Swiss capital was built anew in stone?": "old-town",
+    "Where do people take a river to the office?": "swim",
+    "Jamaican ska on stage": "concert",
+    "What did the first programmer write?": "notes",
+    "French metal records": "vinyl",
+    "What became of the inventor's correspondence?": "letters",
+}
+TAU = 0.6
+"""16 entities of 11 documents of TEXTS have a lower RPS, as the probe for MiniLM predicts it."""
+
+
+class Repairable:
+    """A small index, what is known of its entities, and judged questions that do not name them."""
+
+    def __init__(self, folder: Path, encoder):
+        from argus.data.types import Document, Query
+        from argus.encoders import EncoderConfig
+        from argus.workflows.index import build_index
+        from argus.workflows.reference import ReferenceConfig
+
+        self.encoder, self.texts, self.tau = encoder, TEXTS, TAU
+        self.passages = [
+            {"_id": f"k{i}", "title": name, "text": text}
+            for i, (name, text) in enumerate(KNOWN.items())
+        ]
+        self.kb = folder / "kb.jsonl"
+        self.kb.write_text("".join(json.dumps(passage) + "\n" for passage in self.passages))
+        self.reference = ReferenceConfig(kb=(self.kb,))
+        self.queries = [Query(f"q{i}", text) for i, text in enumerate(QUESTIONS)]
+        self.qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(QUESTIONS.values())}
+        self.documents = [Document(id_, text) for id_, text in TEXTS.items()]
+        self.built = folder / "built"
+        build_index(self.documents, out=self.built, encoder=EncoderConfig(precision="float32"))
+        self.asked = encoder.encode_queries([*KNOWN, *QUESTIONS, *TEXTS.values()])
+        self._keep_vectors(folder / "once")
+
+    def _keep_vectors(self, path: Path) -> None:
+        """Leave the vectors of the usual repairs in the store, so that each is made once."""
+        from argus.remedies.expand import PAPER
+
+        index = self.copy(path)
+        self.expand(index), self.expand(index, config=PAPER), self.synthesize(index)
+        shutil.copytree(index / "embeddings", self.built / "embeddings", dirs_exist_ok=True)
+
+    def copy(self, path: Path, *, store: bool = True) -> Path:
+        """An index of its own for a test to change; without the store all is embedded again."""
+        shutil.copytree(self.built, path)
+        if not store:
+            shutil.rmtree(path / "embeddings")
+        return path
+
+    def expand(self, index: Path, **options):
+        from argus.workflows.expand import expand_index
+
+        return expand_index(index, **self._given(options))
+
+    def synthesize(self, index: Path, **options):
+        from argus.workflows.synthesize import synthesize_index
+
+        return synthesize_index(index, **self._given(options))
+
+    def _given(self, options):
+        return {"reference": self.reference, "encoder": self.encoder, "tau": self.tau} | options
+
+    def answers(self, index: Path, as_of: str | None = None) -> str:
+        """A hash of what all questions, names and texts find: documents, scores, views."""
+        from argus.data.provenance import content_hash
+        from argus.indexes.views import ViewIndex
+
+        found = ViewIndex.open(index).search(self.asked, 100, as_of)
+        parts = (found.doc_ids, found.scores, found.view_ids)
+        return content_hash(json.dumps(parts)).hex()
+
+
+@pytest.fixture(scope="session")
+def repairable(minilm, tmp_path_factory) -> Repairable:
+    return Repairable(tmp_path_factory.mktemp("repairable"), minilm)
+
+
+@pytest.fixture
+def index(repairable, tmp_path) -> Path:
+    """The folder of a small index that can be repaired."""
+    return repairable.copy(tmp_path / "index")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Make `owner.name` write to a disk that takes no file of more than `limit` bytes."""
+
+    def fill(owner, name, limit, when=lambda *_: True):
+        real = getattr(owner, name)
+
+        def limited(*args, **options):
+            if not when(*args):
+                return real(*args, **options)
+            soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+            try:
+                return real(*args, **options)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+        monkeypatch.setattr(owner, name, limited)
+
+    return fill
+
+
+def chat(content, finish="stop", usage=(3, 2), **message):
+    """The body of a chat completion."""
+    counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1]} if usage else None
+    choice = {"message": {"role": "assistant", "content": content} | message}
+    return json.dumps({"choices": [choice | {"finish_reason": finish}], "usage": counts})
+
+
+class Endpoint:
+    """Answers "<text>!"; counts 3 tokens in and 2 out."""
+
+    chat = staticmethod(chat)
+
+    def __init__(self):
+        self.requests = []
+        self.headers = []
+        self.behave = lambda text, n: None
+        """Called with the user's text and the number of the request; None answers as it should.
+
+        Else it says what is different: `text` and `finish` of the answer, or the whole `content`;
+        `status`, `headers`; `drop`, `half` (of the body), `drip` (a byte at a time).
+        """
+        self.released = threading.Event()
+        self.under_way = self.most_under_way = 0
+        self.lock = threading.Lock()
+
+    @property
+    def texts(self):
+        return [body["messages"][-1]["content"] for body in self.requests]
+
+
+def handler_of(endpoint):
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with endpoint.lock:
+                endpoint.requests.append(body)
+                endpoint.headers.append(dict(self.headers) | {"path": self.path})
+                n = len(endpoint.requests)
+                endpoint.under_way += 1
+                endpoint.most_under_way = max(endpoint.most_under_way, endpoint.under_way)
+            text = body["messages"][-1]["content"]
+            try:
+                answer = endpoint.behave(text, n) or {}
+                with endpoint.lock:
+                    endpoint.under_way -= 1
+                said = chat(answer.get("text", f"{text}!"), answer.get("finish", "stop"))
+                self.answer(answer, answer.get("content", said))
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True
+
+        def answer(self, answer, content):
+            if answer.get("drop"):
+                self.close_connection = True
+                return
+            data = content if isinstance(content, bytes) else content.encode()
+            self.send_response(answer.get("status", 200))
+            for name, value in answer.get("headers", {}).items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            if answer.get("half"):
+                self.wfile.write(data[: len(data) // 2])
+                self.close_connection = True
+            elif answer.get("drip"):
+                for i in range(len(data)):
+                    self.wfile.write(data[i : i + 1])
+                    if endpoint.released.wait(0.05):
+                        return
+            else:
+                self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        pass  # clients that went away are what some tests are about
+
+
+@contextmanager
+def serving(endpoint):
+    server = Server(("127.0.0.1", 0), handler_of(endpoint))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+
+    def stop():
+        server.shutdown()
+        server.server_close()
+
+    endpoint.stop = stop
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        endpoint.released.set()
+        stop()
+        thread.join()
+
+
+@pytest.fixture
+def endpoint():
+    """A chat endpoint on loopback that behaves as a test tells it to."""
+    endpoint = Endpoint()
+    with serving(endpoint) as endpoint.url:
+        yield endpoint
+
+
+@pytest.fixture
+def second_endpoint():
+    """Another one, at another address."""
+    endpoint = Endpoint()
+    with serving(endpoint) as endpoint.url:
+        yield endpoint
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    from argus.llm import Ledger
+
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        yield ledger
+
+
+@pytest.fixture
+def model(endpoint, ledger):
+    """Makes models of the endpoint that share one ledger."""
+    from argus.llm import ChatConfig, OpenAIModel
+
+    def make(**options):
+        options = {"backoff_s": 0.001, "base_url": endpoint.url, "model": "m"} | options
+        return OpenAIModel(ChatConfig(**options), ledger)
+
+    return make

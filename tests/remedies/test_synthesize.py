@@ -1,6 +1,4 @@
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,18 +9,6 @@ from argus.remedies import synthesize
 from argus.remedies.diagnose import Risk
 from argus.remedies.lookup import Passage
 from argus.remedies.synthesize import Candidate, from_descriptions, prompts_for, with_model
-
-_SPEC = importlib.util.spec_from_file_location(
-    "endpoint_on_loopback", Path(__file__).parents[1] / "llm" / "conftest.py"
-)
-loopback = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(loopback)
-chat, endpoint, ledger, model = (  # the last three are fixtures
-    loopback.chat,
-    loopback.endpoint,
-    loopback.ledger,
-    loopback.model,
-)
 
 BERN = Passage(Document("p1", "Bern is the capital city of Switzerland.", "Bern"), True)
 AARE = Passage(Document("p2", "The Aare is a Swiss river.", "Aare"), False)
@@ -54,7 +40,7 @@ def answering(answer):
     def behave(prompt, n):
         mark = prompt.rsplit("</text ", 1)[1].rstrip(">")
         document = prompt.split(f"<text {mark}>\n")[1].removesuffix(f"\n</text {mark}>")
-        return {"content": chat(answer(document))}
+        return {"text": answer(document)}
 
     return behave
 
@@ -158,17 +144,17 @@ def test_marks_around_the_material_are_in_neither_document_nor_passages(model, e
 
 
 BROKEN = {
-    "empty": ({"content": chat("")}, "the answer is empty"),
-    "blank": ({"content": chat("  \n")}, "the answer is blank"),
-    "cut off": ({"content": chat("Bern, cap", finish="length")}, "cut off"),
-    "cut off in silence": ({"content": chat("Bern, capital of")}, "rejected: "),
+    "empty": ({"text": ""}, "the answer is empty"),
+    "blank": ({"text": "  \n"}, "the answer is blank"),
+    "cut off": ({"text": "Bern, cap", "finish": "length"}, "cut off"),
+    "cut off in silence": ({"text": "Bern, capital of"}, "rejected: "),
     "dropped": ({"drop": True}, "no answer in 2 attempts"),
-    "dropped midway": ({"content": chat("Bern is old."), "half": True}, "no answer in 2 attempts"),
-    "stalled": ({"content": chat("Bern is old."), "drip": True}, "no whole answer within 0.3 s"),
+    "dropped midway": ({"text": "Bern is old.", "half": True}, "no answer in 2 attempts"),
+    "stalled": ({"text": "Bern is old.", "drip": True}, "no whole answer within 0.3 s"),
     "busy": ({"status": 429, "content": "slow down"}, "HTTP 429: slow down"),
     "down": ({"status": 503, "content": "down"}, "HTTP 503"),
     "garbage": ({"content": b"\xff\x00<html>"}, "no chat completion"),
-    "no text": ({"content": chat({"a": 1})}, "no chat completion"),
+    "no text": ({"text": {"a": 1}}, "no chat completion"),
     "refused": ({"status": 400, "content": "too long"}, "rejected the prompt with HTTP 400"),
 }
 

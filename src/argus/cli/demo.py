@@ -53,5 +53,6 @@ def demo(
     if result.repair is not None:
         print_diagnosis(result.summary["diagnosis"])
         print_remedy(result.repair.summary)
-        print_change(result.summary["evaluation"])
+        if result.repair.evaluation:
+            print_change(result.repair.evaluation)
     typer.echo(f"report: {result.report}")

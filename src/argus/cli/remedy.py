@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argus.cli import options as o
+from argus.cli.evaluate import print_change
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
+    from argus.workflows.receipt import RemedyResult
 
 app = typer.Typer(
     help="Repair an index, with a receipt, and undo a repair.",
@@ -20,6 +22,9 @@ app = typer.Typer(
 )
 
 Index = Annotated[Path, typer.Option("--index", help="Folder from argus index build.")]
+Model = Annotated[
+    str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
+]
 Queries = Annotated[Path | None, typer.Option("--queries", help="Judged queries, for the receipt.")]
 Judgements = Annotated[Path | None, typer.Option("--qrels", help="Their judgements.")]
 Titles = Annotated[
@@ -52,6 +57,7 @@ def expand(
     ignore_case: o.IgnoreCase = False,
     common_words: o.CommonWords = False,
     min_length: o.MinLength = 3,
+    encoder: Model = None,
     probe: o.ProbeFolder = None,
     tau: o.Tau = 0.3,
     queries: Queries = None,
@@ -74,6 +80,7 @@ def expand(
         index,
         reference=o.reference(kb, mentions, ignore_case, common_words, min_length),
         config=named(preset, k_aug=k_aug, min_similarity=min_similarity, max_views=max_views),
+        encoder=encoder,
         probe=probe,
         tau=tau,
         queries=queries,
@@ -82,7 +89,7 @@ def expand(
         k=k,
         out=out,
     )
-    _print(result.summary, result.report, json)
+    _print(result, json)
 
 
 @app.command()
@@ -158,6 +165,7 @@ def synthesize(
     ignore_case: o.IgnoreCase = False,
     common_words: o.CommonWords = False,
     min_length: o.MinLength = 3,
+    encoder: Model = None,
     probe: o.ProbeFolder = None,
     tau: o.Tau = 0.3,
     queries: Queries = None,
@@ -196,15 +204,17 @@ def synthesize(
     reference = o.reference(kb, mentions, ignore_case, common_words, min_length)
     if estimate:
         _print_estimate(
-            estimate_synthesis(index, reference=reference, config=chosen, probe=probe, tau=tau),
+            estimate_synthesis(
+                index, reference=reference, config=chosen, encoder=encoder, probe=probe, tau=tau
+            ),
             json,
         )
         return
     result = synthesize_index(
-        index, reference=reference, config=chosen, probe=probe, tau=tau, queries=queries,
-        qrels=qrels, corpus=corpus, k=k, out=out,
+        index, reference=reference, config=chosen, encoder=encoder, probe=probe, tau=tau,
+        queries=queries, qrels=qrels, corpus=corpus, k=k, out=out,
     )  # fmt: skip
-    _print(result.summary, result.report, json)
+    _print(result, json)
 
 
 def _print_estimate(found: Estimate, as_json: bool) -> None:
@@ -226,6 +236,7 @@ def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
     index: Index,
     json: o.AsJson = False,
+    config: o.Config = None,
 ) -> None:
     """Remove exactly the views that a remedy added."""
     from argus.workflows.remedy import rollback as run
@@ -237,12 +248,15 @@ def rollback(
         typer.echo(f"removed {note['views_removed']:,} views of {remedy} from {index}")
 
 
-def _print(summary: dict[str, Any], report: Path, as_json: bool) -> None:
+def _print(result: RemedyResult, as_json: bool) -> None:
     if as_json:
-        o.print_json(summary)
+        judged = {"evaluation": result.evaluation} if result.evaluation else {}
+        o.print_json(result.summary | judged)
         return
-    print_remedy(summary)
-    typer.echo(f"report: {report}")
+    print_remedy(result.summary)
+    if result.evaluation:
+        print_change(result.evaluation)
+    typer.echo(f"report: {result.report}")
 
 
 def print_remedy(summary: dict[str, Any]) -> None:
@@ -252,6 +266,13 @@ def print_remedy(summary: dict[str, Any]) -> None:
         f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
         f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
     )
+    if failed := summary["made"].get("views_failed"):
+        typer.echo(f"{failed:,} views could not be embedded and were left out")
+    if back := sum(summary["made"].get("fallen_back", {}).values()):
+        typer.echo(
+            f"{back:,} documents keep their original alone, rejected or not answered: "
+            "see synthesis.parquet"
+        )
     if repaired["queries"]:
         typer.echo(
             f"asked for by the names of their entities at risk, top {summary['k']}: "

@@ -12,7 +12,7 @@ from argus.remedies.diagnose import TAU
 from argus.remedies.expand import ROBUST, ExpandConfig, check_context, choose, look_up, views
 from argus.remedies.lookup import PassageLookup
 from argus.retrievability.probes import Probe
-from argus.workflows.receipt import RemedyResult, settle
+from argus.workflows.receipt import RemedyResult, check_judged, settle
 from argus.workflows.reference import ReferenceConfig
 from argus.workflows.remedy import Made, Making, Remedy, apply
 
@@ -32,6 +32,7 @@ def expand_index(
     out: Path | None = None,
 ) -> RemedyResult:
     """Add expansions to an index and write the receipt; see `argus.workflows.remedy.apply`."""
+    check_judged(queries, qrels, corpus)
 
     def make(making: Making) -> Made:
         flagged = making.diagnosis.flagged()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +11,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from argus.data.corpus import corpus_file, read_queries
+from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Span, View
 from argus.encoders import EmbeddingStore, Item, Role, embed
 from argus.encoders import queries as as_queries
+from argus.errors import InputError
+from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ORIGINAL, ViewIndex
-from argus.remedies.diagnose import Risk, score_items
+from argus.remedies.diagnose import Risk, beyond_window, score_items
 from argus.remedies.receipts import Receipt, write_receipt
 from argus.reports import write_report
 from argus.retrievability.probes import Probe
 from argus.workflows.evaluate import EvaluateConfig, evaluate
 from argus.workflows.reference import open_probe
-from argus.workflows.remedy import Applied
+from argus.workflows.remedy import MADE, Applied
+from argus.workflows.systems import judge
 
 NEIGHBOURS = 200
 """Documents named in the summary among those that fell."""
@@ -35,6 +41,8 @@ class RemedyResult:
     report: Path
     index: ViewIndex
     summary: dict[str, Any]
+    evaluation: dict[str, Any] | None = None
+    """What the judged questions say, where there are any; see `argus.evaluate`."""
 
 
 def settle(
@@ -52,51 +60,96 @@ def settle(
     finds its receipt when it is started again. queries, qrels: judged queries to evaluate on, both
     or neither; corpus: where their titles are.
     """
-    folder, index, record = applied.folder, applied.index, applied.record
-    before = state_before(index, applied.remedy)
-    risks = [risk for group in applied.diagnosis.flagged().values() for risk in group]
-    vectors = index.path / "embeddings"
-    model = applied.encoder
-    with (
-        EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as store,
-        record.timed("writing the receipt"),
-    ):
-        entities = list(dict.fromkeys(risk.entity for risk in risks))
-        asked = embed(as_queries(entities), model, store, what="risk queries")
-        named = (entity for entity, ok in zip(entities, asked.ok, strict=True) if ok)
-        names = dict(zip(named, asked.vectors, strict=True))
-        views = views_of(index, applied.remedy)
-        receipt = write_receipt(
-            risks, names, index.snapshot(before), index.snapshot(applied.remedy), k=k
-        )
-        rps_after = best_rps(receipt.risks, views, applied, store, open_probe(probe, model))
+    folder, index = applied.folder, applied.index
+    with applied.record.timed("writing the receipt"):
+        before, after = states(index, applied.remedy)
+        views = views_of(after, applied.remedy)
+        receipt, rps_after = _measured(applied, before, after, views, probe, k)
     table = receipt_table(receipt, views, rps_after)
     folder.write_table("receipt", table, csv=True)
-    summary = _summary(applied, receipt, table, views)
+    named = state_before(index, applied.remedy, before)
+    summary = _summary(applied, receipt, table, views) | {"before": named}
     folder.write_section("summary.json", "remedy", summary)
-    folder.write_section("manifest.json", "remedy", record.manifest(summary["counts"]))
+    folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
+    report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
+    judged = None
     if queries is not None and qrels is not None:
-        evaluate(
-            queries, qrels, out=folder.path, corpus=corpus, encoder=model,
-            indexes=(f"{index.path}@{before}", f"{index.path}@{applied.remedy}"),
+        judged = evaluate(
+            queries, qrels, out=folder.path, corpus=corpus, encoder=applied.encoder,
+            indexes=(f"{index.path}@{named}", f"{index.path}@{applied.remedy}"),
             diagnosis=folder.path, config=EvaluateConfig(),
-        )  # fmt: skip
-    return RemedyResult(applied.remedy, folder.path, write_report(folder.path), index, summary)
+        ).summary  # fmt: skip
+    return RemedyResult(applied.remedy, folder.path, report, index, summary, judged)
 
 
-def state_before(index: ViewIndex, remedy: str) -> str:
-    """Return the state of the index that a remedy was applied to, as `@STATE` names it."""
+def _measured(
+    applied: Applied,
+    before: Snapshot,
+    after: Snapshot,
+    views: dict[str, list[View]],
+    probe: Path | str | Probe | None,
+    k: int,
+) -> tuple[Receipt, list[float | None]]:
+    """Return the ranks for every risk query, and the best RPS that its entity has after."""
+    risks = [risk for group in applied.diagnosis.flagged().values() for risk in group]
+    entities = list(dict.fromkeys(risk.entity for risk in risks))
+    model, kept = applied.encoder, applied.index.path / "embeddings"
+    with EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim) as store:
+        asked = embed(as_queries(entities), model, store, what="risk queries")
+        known = (entity for entity, ok in zip(entities, asked.ok, strict=True) if ok)
+        names = dict(zip(known, asked.vectors, strict=True))
+        receipt = write_receipt(risks, names, before, after, k=k)
+        return receipt, best_rps(receipt.risks, views, applied, store, open_probe(probe, model))
+
+
+def check_judged(
+    queries: Path | str | Sequence[Query] | None,
+    qrels: Path | str | Qrels | None,
+    corpus: Path | None = None,
+) -> None:
+    """Raise InputError, before an index is changed, for queries that cannot be evaluated on it."""
+    if (queries is None) != (qrels is None):
+        given, missing = ("--queries", "--qrels") if qrels is None else ("--qrels", "--queries")
+        raise InputError(
+            f"{given} without {missing}",
+            expected="both, or neither",
+            fix=f"Give {missing}, or leave out {given} for a receipt without judged queries.",
+            where=missing,
+        )
+    if corpus is not None:
+        corpus_file(corpus)
+    if queries is not None and qrels is not None:
+        asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else queries
+        judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
+
+
+def states(index: ViewIndex, remedy: str) -> tuple[Snapshot, Snapshot]:
+    """Return the index right before a remedy and right after it: the same, less its views."""
+    after = index.snapshot(remedy)
+    earlier = after.columns["remedy"].to_numpy() != remedy
+    return Snapshot(after.columns.filter(pa.array(earlier)), after.vectors[earlier]), after
+
+
+def state_before(index: ViewIndex, remedy: str, before: Snapshot) -> str:
+    """Return the state that a remedy was applied to, as `@STATE` names it.
+
+    That is the remedy before it; and the original where there is none, or where documents came
+    into the index since, which the state of that remedy lacks.
+    """
     order = [r.id for r in index.remedies()]
     position = order.index(remedy)
-    return order[position - 1] if position else ORIGINAL
+    if not position:
+        return ORIGINAL
+    previous = order[position - 1]
+    known = set(index.texts(previous)["doc_id"])
+    return previous if known.issuperset(before.doc_ids) else ORIGINAL
 
 
-def views_of(index: ViewIndex, remedy: str) -> dict[str, list[View]]:
+def views_of(after: Snapshot, remedy: str) -> dict[str, list[View]]:
     """Return the views that a remedy added, by document."""
-    snapshot = index.snapshot(remedy)
-    added = snapshot.columns["remedy"].to_pylist()
+    added = after.columns["remedy"].to_pylist()
     found: dict[str, list[View]] = {}
-    for view, by in zip(snapshot.views, added, strict=True):
+    for view, by in zip(after.views, added, strict=True):
         if by == remedy:
             found.setdefault(view.doc_id, []).append(view)
     return found
@@ -111,22 +164,32 @@ def best_rps(
 ) -> list[float | None]:
     """Return the highest RPS that the probe predicts for each entity in its document's views.
 
-    The entity is read at its first mention in the view's text. The original counts with the
-    prediction of the diagnosis, since it stays indexed.
+    The entity is read at its first mention in the view's text, whatever the white space in it; not
+    in front of where the document mentions it, where the name is part of another word, and not
+    beyond what the encoder reads of the view. The original counts with the prediction of the
+    diagnosis, since it stays indexed.
     """
     owners: list[int] = []
-    items: list[Item] = []
+    texts: list[str] = []
+    places: list[Span] = []
     for i, risk in enumerate(risks):
-        surface = risk.entity
+        name = re.compile(r"\s+".join(map(re.escape, risk.entity.split())))
         for view in views.get(risk.doc_id, ()):
-            at = view.text.find(surface)
-            if at >= 0:
-                role = Role.SPAN if applied.encoder.pools_spans else Role.DOCUMENT
-                span = Span(at, at + len(surface)) if role is Role.SPAN else None
+            found = name.search(view.text, risk.spans[0].start) or name.search(view.text)
+            if found:
                 owners.append(i)
-                items.append(Item(view.text, role, span))
+                texts.append(view.text)
+                places.append(Span(*found.span()))
+    read = ~beyond_window(texts, list(enumerate(places)), applied.encoder)
+    spans = applied.encoder.pools_spans
+    items = [
+        Item(texts[j], Role.SPAN, places[j]) if spans else Item(texts[j], Role.DOCUMENT)
+        for j in np.flatnonzero(read)
+    ]
     best = [risk.rps for risk in risks]
-    for i, scored in zip(owners, score_items(items, applied.encoder, store, probe), strict=True):
+    results = score_items(items, applied.encoder, store, probe)
+    for j, scored in zip(np.flatnonzero(read), results, strict=True):
+        i = owners[j]
         if scored.rps is not None:
             best[i] = max(scored.rps, best[i] or 0.0)
     return best
@@ -158,11 +221,10 @@ def _summary(
     added = [view for group in views.values() for view in group]
     text_bytes = sum(len(view.text.encode("utf-8", "surrogatepass")) for view in added)
     fell = sorted(receipt.fell.items(), key=lambda item: (-item[1], item[0]))
-    made = applied.folder.read_json("made.json")
+    made = applied.folder.read_json(MADE)
     return {
         "remedy": applied.remedy,
         "index": str(applied.index.path),
-        "before": state_before(applied.index, applied.remedy),
         "made": made,
         "k": receipt.k,
         "counts": {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
@@ -16,6 +18,7 @@ from argus.data.provenance import content_hash, file_hash, utc_now
 from argus.data.types import Document, View
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
+from argus.errors import ArgusError, InputError
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.remedies.diagnose import TAU, Diagnosis, check_tau, diagnose
 from argus.retrievability.probes import Probe
@@ -25,6 +28,9 @@ from argus.workflows.retriever import encoder_of
 from argus.workflows.workspace import Record, require_some
 
 REMEDIES = "remedies"
+"""Folder of an index that keeps, by remedy, how its views came about."""
+MADE = "made.json"
+ROLLED_BACK = "rolled_back.json"
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def prepare(
 ) -> Iterator[Making]:
     """Open an index, its encoder and vectors, and diagnose its documents; changes nothing in it.
 
-    Raises InputError for bad input and ArgusError when nothing is at risk.
+    Raises InputError for bad input and ArgusError when nothing is known to be at risk.
     """
     check_tau(tau)
     opened = ViewIndex.open(index)
@@ -103,8 +109,28 @@ def prepare(
     with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as store:
         with record.timed("diagnosing") if record else nullcontext():
             found = diagnose(documents, finder, model, store, judge, tau=tau)
-        require_some(len(found.flagged()), f"entity is below τ={tau}", "Nothing needs repair.")
+        _require_risk(found, opened.path)
         yield Making(opened, documents, found, finder.name, passages, model, store, judge)
+
+
+def _require_risk(found: Diagnosis, index: Path) -> None:
+    """Raise ArgusError when no entity is flagged, and say what is known of them all."""
+    if found.flagged():
+        return
+    known = sum(risk.rps is not None for risk in found.risks)
+    if not found.risks:
+        why = "no entity was found in its documents. Check that --kb and --mentions fit them"
+    elif not known:
+        why = (
+            f"the RPS of none of its {len(found.risks):,} entities could be predicted "
+            f"({found.risks[0].reason}). Fit a probe on documents like these (argus probe fit)"
+        )
+    else:
+        why = (
+            f"{known:,} of its {len(found.risks):,} entities have a predicted RPS, none below "
+            f"τ={found.tau:g}"
+        )
+    raise ArgusError(f"{index}: nothing to repair: {why}. Nothing was changed.")
 
 
 def apply(
@@ -119,52 +145,71 @@ def apply(
 ) -> Applied:
     """Diagnose the documents of an index and add the views that `remedy` makes, in one commit.
 
-    The remedy's id says what it was made of (settings, knowledge base, documents), so the same
-    repair is never added twice. Killed before the commit the index is as it was, and vectors that
-    were made are used again. out: default `INDEX/remedies/ID`. Raises InputError for bad input and
-    ArgusError when nothing is at risk or no view can be made.
+    The remedy's id says what it was made of (settings, knowledge base, probe, documents), so the
+    same repair is never added twice. Killed before the commit the index is as it was, and vectors
+    that were made are used again. out: default `INDEX/remedies/ID`, which in any case keeps how the
+    views came about. Raises InputError for bad input and ArgusError when nothing is at risk or no
+    view can be made.
     """
     settings = {"tau": tau, **remedy.settings, **reference.described()}
     record = Record("remedy", {"index": str(index), **settings}, reference.inputs())
     with prepare(
         index, reference=reference, probe=probe, encoder=encoder, tau=tau, record=record
     ) as making:
-        settings |= {"finder": making.finder, "probe": making.probe.family}
+        judged_by = {"finder": making.finder, "probe": _name(making.probe)}
+        record.config |= judged_by
         record.encoder["fingerprint"] = making.encoder.fingerprint
-        name = remedy_id(remedy, settings, reference, making.documents)
+        name = remedy_id(remedy, settings | judged_by, reference, making.documents)
         making = replace(making, remedy=name)
-        folder = ArtifactFolder(out or making.index.path / REMEDIES / name)
-        folder.open()
+        home = ArtifactFolder(making.index.path / REMEDIES / name)
+        folder = ArtifactFolder(out or home.path)
+        for opened in (folder, home):
+            opened.open()
         write_diagnosis(folder, making.diagnosis, record)
         there = name in {r.id for r in making.index.remedies()}
         if not there:
-            made = _make(remedy, making, record)
-            _add(making, made, record)
-            folder.write_json("made.json", {"remedy": name, "kind": remedy.kind, **made.notes})
-            for table, rows in made.tables.items():
-                folder.write_table(table, pa.Table.from_pylist(rows))
+            _add(making, remedy, home, record)
+        _hand_out(home, folder)
     return Applied(name, folder, making.index, making.encoder, making.diagnosis, not there, record)
 
 
-def _make(remedy: Remedy, making: Making, record: Record) -> Made:
+def _add(making: Making, remedy: Remedy, home: ArtifactFolder, record: Record) -> None:
+    """Make, embed and add the views; what is said of them is on disk before they are added."""
     with record.timed("making views"):
         made = remedy.make(making)
-    require_some(
-        len(made.views),
-        "view was made",
-        "No entity at risk has a passage that passes; see diagnosis.parquet, or give another --kb.",
-    )
-    return made
-
-
-def _add(making: Making, made: Made, record: Record) -> None:
+    for table, rows in made.tables.items():
+        home.write_table(table, pa.Table.from_pylist(rows))
+    flagged = sum(map(len, making.diagnosis.flagged().values()))
+    if not made.views:
+        told = next((f" {home / table}.parquet says why." for table in made.tables), "")
+        raise ArgusError(
+            f"{making.index.path}: no view could be made for the {flagged:,} entities at risk, so "
+            f"nothing was added.{told} Another --kb may say more of them."
+        )
     with record.timed("embedding views"):
         texts = as_documents([view.text for view in made.views])
         embedded = embed(texts, making.encoder, making.store, what="views")
     kept = [view for view, ok in zip(made.views, embedded.ok, strict=True) if ok]
-    made.notes["views_failed"] = len(made.views) - len(kept)
+    if not kept:
+        raise ArgusError(
+            f"{making.index.path}: none of {len(made.views):,} views could be embedded "
+            f"({next(iter(embedded.failures.values()))}), so nothing was added."
+        )
+    notes = {**made.notes, "views_failed": len(made.views) - len(kept), "tables": [*made.tables]}
+    home.write_json(MADE, {"remedy": making.remedy, "kind": remedy.kind, **notes})
     with record.timed("adding views"):
         making.index.add(kept, embedded.vectors, remedy=making.remedy)
+
+
+def _hand_out(home: ArtifactFolder, folder: ArtifactFolder) -> None:
+    """Leave what is known of the views where the receipt goes, and no mark of a rollback."""
+    (home / ROLLED_BACK).unlink(missing_ok=True)
+    if folder.path.resolve() == home.path.resolve():
+        return
+    names = (f"{table}.parquet" for table in home.read_json(MADE).get("tables", ()))
+    for name in (MADE, *names):
+        if (home / name).is_file():
+            shutil.copyfile(home / name, folder / name)
 
 
 def originals(index: ViewIndex) -> list[Document]:
@@ -181,26 +226,39 @@ def remedy_id(
     reference: ReferenceConfig,
     documents: Sequence[Document],
 ) -> str:
-    """Return an id that equal repairs of equal documents share."""
-    parts = [json.dumps(settings, sort_keys=True, default=str)]
+    """Return an id that equal repairs of equal documents share, wherever the files lie."""
+    chosen = {name: value for name, value in settings.items() if name != "kb"}
+    parts = [json.dumps(chosen, sort_keys=True, default=str)]
     parts += [file_hash(path) for path in reference.inputs().values() if path is not None]
     parts += [part for d in documents for part in (d.id, d.text)]
     return f"{remedy.kind}-{remedy.label}-{content_hash(*parts, size=4).hex()}"
 
 
-def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
-    """Remove exactly the views of a remedy and mark its receipt.
+def _name(probe: Probe) -> str:
+    """Return the family of a probe and a hash of the numbers that it predicts by."""
+    arrays = [*sorted(probe.model.arrays().items()), *sorted(probe.domain.arrays().items())]
+    parts = [part for name, array in arrays for part in (name, np.ascontiguousarray(array).data)]
+    return f"{probe.family} {content_hash(probe.pooling, *parts, size=8).hex()}"
 
-    Raises InputError, naming the remedies there are, for an unknown one.
+
+def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
+    """Remove exactly the views of a remedy and mark its folder in the index.
+
+    Raises InputError, naming the remedies there are, for an unknown one and for one that was
+    rolled back already.
     """
     opened = ViewIndex.open(index)
+    there = [r.id for r in opened.remedies()]
+    folder = ArtifactFolder(opened.path / REMEDIES / remedy)
+    if remedy not in there and folder.path.name == remedy and (folder / ROLLED_BACK).is_file():
+        raise InputError(
+            f"remedy {remedy!r} was rolled back already ({folder.read_json(ROLLED_BACK)['at']})",
+            expected=f"one of {', '.join(there)}" if there else "a remedy; there is none left",
+            fix="Its views are no longer in the index; nothing is left to remove.",
+            where=opened.path,
+        )
     views = opened.rollback(remedy)
-    note = {
-        "remedy": remedy,
-        "views_removed": views,
-        "at": utc_now(),
-    }
-    folder = opened.path / REMEDIES / remedy
-    if folder.is_dir():
-        ArtifactFolder(folder).write_json("rolled_back.json", note)
+    note = {"remedy": remedy, "views_removed": views, "at": utc_now()}
+    if folder.path.is_dir():
+        folder.write_json(ROLLED_BACK, note)
     return note

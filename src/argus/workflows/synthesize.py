@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,13 +25,17 @@ from argus.remedies.synthesize import (
     with_model,
 )
 from argus.retrievability.probes import Probe
-from argus.workflows.receipt import RemedyResult, settle
+from argus.workflows.receipt import RemedyResult, check_judged, settle
 from argus.workflows.reference import ReferenceConfig
 from argus.workflows.remedy import Made, Making, Remedy, apply, prepare
 
 KIND = "synthesis"
 LEDGER = "answers.sqlite"
-NOT_ASKED = "not asked"
+UNANSWERED = re.compile(
+    r"not asked: |no answer in \d+ attempts; last: (?=Connect|PoolTimeout|Proxy|HTTP (?:429|503))"
+)
+"""Why a document has no answer, where the endpoint or the budget is at fault and not the document:
+such a one is asked again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +58,11 @@ class SynthesizeConfig:
 
     def described(self) -> dict[str, Any]:
         """Return the settings that change the outcome; no secret, no pace, no budget."""
+        chosen: dict[str, Any] = {"model": None, "title_first": self.title_first}
         if self.model is None:
-            return {"model": None, "min_similarity": self.min_similarity}
-        chosen = {"model": self.model.model, "temperature": self.model.temperature}
-        return {**chosen, "extra": dict(self.model.extra), "title_first": self.title_first}
+            return {**chosen, "min_similarity": self.min_similarity}
+        asked = {"model": self.model.model, "temperature": self.model.temperature}
+        return {**chosen, **asked, "extra": dict(self.model.extra)}
 
 
 def synthesize_index(
@@ -80,6 +86,7 @@ def synthesize_index(
     the guard rejects keep their original alone, counted and listed in synthesis.parquet.
     """
     config = config or SynthesizeConfig()
+    check_judged(queries, qrels, corpus)
 
     def make(making: Making) -> Made:
         candidates, pairs = _candidates(making, config)
@@ -163,12 +170,13 @@ def _written(
         done = list(with_model(making.documents, candidates, OpenAIModel(config.model, ledger)))
     finally:
         ledger.close()
-    waiting = [s for s in done if s.reason.startswith(NOT_ASKED)]
+    waiting = [s.reason for s in done if UNANSWERED.match(s.reason)]
     if waiting:
         raise ArgusError(
-            f"{len(waiting):,} of {len(done):,} documents were not asked about: "
-            f"{waiting[0].reason.removeprefix(NOT_ASKED).lstrip(': ')}. Every answer so far is "
-            "kept and nothing was added to the index. Raise the budget and run the same command."
+            f"{len(waiting):,} of {len(done):,} documents are without an answer: "
+            f"{UNANSWERED.sub('', waiting[0])}. Every answer so far is kept and nothing was added "
+            "to the index. Raise the budget, or wait for the endpoint, and run the same command: "
+            "it asks only the rest."
         )
     return done
 

@@ -1,0 +1,384 @@
+"""Repairs that are undone, killed, short of space or given bad input: the index stays whole."""
+
+import dataclasses
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.artifacts import ArtifactFolder
+from argus.encoders import EmbeddingStore
+from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.indexes.views import ViewIndex
+from argus.remedies.expand import PAPER, ROBUST
+from argus.retrievability.probes import load_default, save_probe
+from argus.workflows.reference import ReferenceConfig
+from argus.workflows.remedy import rollback
+
+
+def receipt(result):
+    return pq.read_table(result.folder / "receipt.parquet").to_pylist()
+
+
+def remedies(index):
+    return [r.id for r in ViewIndex.open(index).remedies()]
+
+
+def test_a_rollback_restores_the_earlier_index(repairable, index):
+    before = repairable.answers(index)
+    result = repairable.expand(index)
+    assert repairable.answers(index) != before
+    note = rollback(index, result.remedy)
+    assert note["views_removed"] == result.summary["counts"]["views"]
+    assert repairable.answers(index) == before
+    assert remedies(index) == []
+    assert json.loads((result.folder / "rolled_back.json").read_text()) == note
+
+
+def test_a_repair_that_was_rolled_back_can_be_made_again(repairable, index):
+    first = repairable.expand(index)
+    after = repairable.answers(index)
+    rollback(index, first.remedy)
+    again = repairable.expand(index)
+    assert again.remedy == first.remedy
+    assert repairable.answers(index) == after
+    assert receipt(again) == receipt(first)
+    assert not (again.folder / "rolled_back.json").exists()
+    rollback(index, again.remedy)
+    assert (again.folder / "rolled_back.json").exists()
+
+
+def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tmp_path):
+    alone = repairable.copy(tmp_path / "alone")
+    only = repairable.expand(alone, config=PAPER)
+    before = repairable.answers(index)
+    robust, paper = repairable.expand(index), repairable.expand(index, config=PAPER)
+    assert paper.remedy == only.remedy
+    assert paper.summary["before"] == robust.remedy
+    assert remedies(index) == [robust.remedy, paper.remedy]
+    rollback(index, robust.remedy)
+    assert remedies(index) == [paper.remedy]
+    assert repairable.answers(index) == repairable.answers(alone)
+    assert repairable.answers(index, "original") == before
+    again = repairable.expand(index, config=PAPER)  # its receipt is now that of the only repair
+    assert receipt(again) == receipt(only)
+    assert again.summary["before"] == "original"
+    rollback(index, paper.remedy)
+    assert repairable.answers(index) == before
+
+
+def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
+    with pytest.raises(InputError, match="unknown remedy 'x'; expected a remedy; there is none"):
+        rollback(index, "x")
+    one, two = repairable.expand(index).remedy, repairable.expand(index, config=PAPER).remedy
+    version = ViewIndex.open(index).version
+    for name in ("x", "original", "", "..", "../remedies", f"{one}/../{two}"):
+        message = f"unknown remedy {name!r}; expected one of {one}, {two}"
+        with pytest.raises(InputError, match=re.escape(message)):
+            rollback(index, name)
+    assert ViewIndex.open(index).version == version
+
+
+def test_a_remedy_rolled_back_twice_is_told_so(repairable, index):
+    one = repairable.expand(index).remedy
+    rollback(index, one)
+    with pytest.raises(InputError, match=rf"'{one}' was rolled back already \(20.*there is none"):
+        rollback(index, one)
+    two = repairable.expand(index, config=PAPER).remedy
+    with pytest.raises(InputError, match=f"'{one}' was rolled back already .*one of {two}"):
+        rollback(index, one)
+    with pytest.raises(InputError, match="no such folder"):
+        rollback(index.parent / "none", one)
+
+
+KILLED = '''
+import os, signal, sys
+from pathlib import Path
+
+import argus.encoders.store as store
+import argus.workflows.expand as expand
+import argus.workflows.receipt as receipt
+import argus.workflows.remedy as remedy
+from argus.data.artifacts import ArtifactFolder
+from argus.encoders import EncoderConfig, load_encoder
+from argus.indexes.views import ViewIndex
+from argus.workflows.reference import ReferenceConfig
+
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def after(owner, name, when=lambda *_: True):
+    """Die when owner.name has done what it does."""
+    real = getattr(owner, name)
+
+    def last(*args, **options):
+        result = real(*args, **options)
+        if when(*args):
+            die()
+        return result
+
+    setattr(owner, name, last)
+
+
+def vectors_without_keys(*args, **options):
+    after(store, "_append", lambda path, _: path.name == "vectors.f32")
+    return embed(*args, **options)
+
+
+def half_added(self, *args):
+    yield from batches(self, *args)
+    die()
+
+
+embed, batches = remedy.embed, ViewIndex._batches
+STAGES = {
+    "making": lambda: setattr(expand, "check_context", die),
+    "embedding": lambda: setattr(remedy, "embed", vectors_without_keys),
+    "adding": lambda: setattr(ViewIndex, "_batches", half_added),
+    "added": lambda: after(ViewIndex, "add"),
+    "receipt": lambda: setattr(receipt, "write_receipt", die),
+    "summary": lambda: after(ArtifactFolder, "write_section", lambda *a: a[2] == "remedy"),
+}
+kb, tau, *indexes = sys.argv[1:]
+model = load_encoder(EncoderConfig(precision="float32")).encoder
+for index in indexes:
+    if os.fork() == 0:
+        STAGES[Path(index).name]()
+        reference = ReferenceConfig(kb=(Path(kb),))
+        expand.expand_index(index, reference=reference, encoder=model, tau=float(tau))
+        os._exit(0)
+    print(Path(index).name, os.waitstatus_to_exitcode(os.wait()[1]))
+'''
+
+
+STAGES = ("making", "embedding", "adding", "added", "receipt", "summary")
+
+
+@pytest.fixture(scope="module")
+def killed(repairable, tmp_path_factory):
+    """Indexes whose repair was killed, one at each stage; in "embedding" nothing was embedded."""
+    folder = tmp_path_factory.mktemp("killed")
+    indexes = [repairable.copy(folder / stage, store=stage != "embedding") for stage in STAGES]
+    command = [sys.executable, "-c", KILLED, repairable.kb, repairable.tau, *indexes]
+    ran = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.split("\n")[:-1] == [f"{stage} {-signal.SIGKILL}" for stage in STAGES]
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_repair_killed_at_any_moment_leaves_the_index_whole_and_is_finished_by_the_next_run(
+    repairable, killed, tmp_path, stage
+):
+    index = killed / stage
+    whole = repairable.expand(repairable.copy(tmp_path / "whole", store=stage != "embedding"))
+    before, after = repairable.answers(repairable.built), repairable.answers(tmp_path / "whole")
+    added = stage in ("added", "receipt", "summary")
+    assert remedies(index) == ([whole.remedy] if added else [])
+    assert repairable.answers(index) == (after if added else before)
+    assert not (index / "remedies" / whole.remedy / "report.html").exists()
+    again = repairable.expand(index)
+    assert again.remedy == whole.remedy
+    assert repairable.answers(index) == after
+    assert receipt(again) == receipt(whole)
+    # with what was noted when the views were made
+    assert again.summary == whole.summary | {
+        "index": str(index),
+        "seconds": again.summary["seconds"],
+    }
+    assert again.report.is_file()
+    assert list(index.rglob("*.partial")) == []
+
+
+def test_a_disk_that_is_full_while_views_are_added_leaves_the_index_as_it_was(
+    repairable, index, full_disk, monkeypatch, tmp_path
+):
+    whole = repairable.expand(repairable.copy(tmp_path / "whole"))
+    before = repairable.answers(index)
+    full_disk(ViewIndex, "add", 4096)
+    with pytest.raises(ArgusError, match=r"adding views failed .*The index is as it was before"):
+        repairable.expand(index)
+    assert remedies(index) == []
+    assert repairable.answers(index) == before
+    monkeypatch.undo()
+    again = repairable.expand(index)
+    assert receipt(again) == receipt(whole)
+    assert repairable.answers(index) == repairable.answers(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("what", ["vectors", "notes"])
+def test_a_disk_that_is_full_before_views_are_added_leaves_the_index_as_it_was(
+    repairable, tmp_path, full_disk, monkeypatch, what
+):
+    index = repairable.copy(tmp_path / "index", store=False)
+    before = repairable.answers(index)
+    if what == "vectors":
+        full_disk(EmbeddingStore, "append", 1024)
+    else:
+        full_disk(ArtifactFolder, "write_json", 16, lambda _, name, *__: name == "made.json")
+    with pytest.raises((ArgusError, OSError), match=r"too large|No space|writing vectors failed"):
+        repairable.expand(index)
+    assert remedies(index) == []
+    assert repairable.answers(index) == before
+    monkeypatch.undo()
+    assert repairable.expand(index).summary["counts"]["views"] == 16
+
+
+@pytest.mark.parametrize("file", ["receipt", "summary.json", "report.html"])
+def test_a_disk_that_is_full_while_the_receipt_is_written_loses_nothing(
+    repairable, index, full_disk, monkeypatch, tmp_path, file
+):
+    import argus.workflows.receipt as module
+
+    whole = repairable.expand(repairable.copy(tmp_path / "whole"))
+    if file == "report.html":
+        full_disk(module, "write_report", 1024)
+    else:
+        name = "write_table" if file == "receipt" else "write_section"
+        full_disk(ArtifactFolder, name, 256, lambda *a: a[1] == file and a[2] != "diagnosis")
+    with pytest.raises(OSError, match=r"(?i)file too large|writing"):
+        repairable.expand(index)
+    monkeypatch.undo()
+    assert remedies(index) == [whole.remedy]
+    assert repairable.answers(index) == repairable.answers(tmp_path / "whole")
+    again = repairable.expand(index)
+    assert receipt(again) == receipt(whole)
+    assert again.summary["made"] == whole.summary["made"]
+
+
+def test_the_folder_given_has_the_receipt_and_the_index_remembers(repairable, index, tmp_path):
+    result = repairable.synthesize(index, out=tmp_path / "out")
+    kept = index / "remedies" / result.remedy
+    assert {p.name for p in kept.iterdir()} == {".argus", "made.json", "synthesis.parquet"}
+    for name in ("made.json", "synthesis.parquet"):
+        assert (kept / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+    assert {"receipt.parquet", "receipt.csv", "report.html", "summary.json", "manifest.json"} < {
+        p.name for p in result.folder.iterdir()
+    }
+    assert repairable.synthesize(index).summary["made"] == result.summary["made"]
+    rollback(index, result.remedy)
+    assert (kept / "rolled_back.json").is_file()
+
+
+def test_the_manifest_says_what_the_repair_was_made_of(repairable, index):
+    result = repairable.expand(index)
+    manifest = json.loads((result.folder / "manifest.json").read_text())["remedy"]
+    assert manifest["config"]["preset"] == "robust"
+    assert manifest["config"]["finder"].startswith("gazetteer names=11 ")
+    assert re.fullmatch("mlp [0-9a-f]{16}", manifest["config"]["probe"])
+    assert manifest["encoder"]["fingerprint"] == repairable.encoder.fingerprint
+    assert set(manifest["timings_s"]) >= {"making views", "adding views", "writing the receipt"}
+
+
+def test_an_index_of_another_encoder_is_refused(repairable, tmp_path):
+    other = ViewIndex.create(tmp_path / "i", fingerprint="another", dim=384, encoder={})
+    with pytest.raises(FingerprintMismatch, match="stored: another"):
+        repairable.expand(other.path)
+    with pytest.raises(InputError, match="does not name an encoder that can be loaded"):
+        repairable.expand(other.path, encoder=None)
+
+
+def test_a_probe_of_another_encoder_or_no_probe_is_refused(repairable, index, tmp_path):
+    probe = load_default(repairable.encoder.fingerprint, "span")
+    wrong = save_probe(dataclasses.replace(probe, fingerprint="another"), tmp_path / "probe")
+    with pytest.raises(ArgusError, match=f"{wrong} is a probe of another encoder"):
+        repairable.expand(index, probe=wrong)
+    whole = save_probe(dataclasses.replace(probe, pooling="sentence"), tmp_path / "sentence")
+    with pytest.raises(InputError, match="a probe of sentence-pooled vectors"):
+        repairable.expand(index, probe=whole)
+    with pytest.raises(InputError, match=r"no probe\.json in it"):
+        repairable.expand(index, probe=index)
+    assert not (index / "remedies").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("", "no document|no record|empty"),
+        ('{"_id": "a", "text": "Bern is old."}\n', "none of 1 documents .* has a title"),
+        ('{"_id": "a", "title": "Bern"}\n', "text"),
+        ("nonsense\n", "line 1"),
+    ],
+)
+def test_a_knowledge_base_that_holds_nothing_to_use_is_named(
+    repairable, index, tmp_path, lines, message
+):
+    kb = tmp_path / "kb.jsonl"
+    kb.write_text(lines)
+    with pytest.raises(InputError, match=message):
+        repairable.expand(index, reference=ReferenceConfig(kb=(kb,)))
+    assert not (index / "remedies").exists()
+
+
+def test_where_nothing_is_at_risk_it_is_said_and_nothing_changes(repairable, index, tmp_path):
+    with pytest.raises(ArgusError, match=r"nothing to repair: 16 of its 16 .* none below τ=0\. "):
+        repairable.expand(index, tau=0)
+    with pytest.raises(InputError, match="τ=2; expected a number from 0 to 1"):
+        repairable.expand(index, tau=2)
+    kb = tmp_path / "kb.jsonl"
+    kb.write_text('{"_id": "a", "title": "Timbuktu", "text": "Timbuktu is a city in Mali."}\n')
+    with pytest.raises(ArgusError, match=r"no entity was found in its documents\. Check that --kb"):
+        repairable.expand(index, reference=ReferenceConfig(kb=(kb,)))
+    assert not (index / "remedies").exists()
+
+
+def test_a_probe_that_knows_none_of_the_entities_says_so(repairable, index):
+    probe = load_default(repairable.encoder.fingerprint, "span")
+    narrow = dataclasses.replace(probe.domain, threshold=-1e9)
+    with pytest.raises(ArgusError, match=r"none of its 16 entities could be predicted .*region"):
+        repairable.expand(index, probe=dataclasses.replace(probe, domain=narrow))
+
+
+def test_where_no_view_can_be_made_it_is_said_and_nothing_changes(repairable, index, tmp_path):
+    before = repairable.answers(index)
+    strict = dataclasses.replace(ROBUST, min_similarity=1.0)
+    with pytest.raises(ArgusError, match="no view could be made for the 16 entities at risk"):
+        repairable.expand(index, config=strict)
+    bare = tmp_path / "kb.jsonl"
+    bare.write_text('{"_id": "a", "title": "Bern", "text": "Bern, Bern, Bern."}\n')
+    with pytest.raises(ArgusError) as raised:
+        repairable.synthesize(index, reference=ReferenceConfig(kb=(bare,)))
+    [table] = re.findall(r"(\S+/synthesis.parquet) says why", str(raised.value))
+    rows = pq.read_table(Path(table)).to_pylist()
+    assert {row["doc_id"] for row in rows} == {"bridge", "old-town"}
+    assert {row["reason"] for row in rows} == {
+        "no mention that stands alone has a short description"
+    }
+    assert repairable.answers(index) == before
+    assert remedies(index) == []
+
+
+def test_names_without_a_knowledge_base_find_no_passage(repairable, index):
+    with pytest.raises(ArgusError, match="no view could be made for the"):
+        repairable.expand(index, reference=ReferenceConfig(mentions="capitals"))
+
+
+def test_what_is_no_index_and_an_index_without_documents_are_refused(repairable, tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        repairable.expand(tmp_path / "none")
+    with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
+        repairable.expand(tmp_path)
+    fingerprint = repairable.encoder.fingerprint
+    empty = ViewIndex.create(tmp_path / "empty", fingerprint=fingerprint, dim=384)
+    with pytest.raises(ArgusError, match="no document has its own text in the index"):
+        repairable.expand(empty.path)
+    assert np.shape(empty.snapshot().vectors) == (0, 384)
+
+
+def test_an_index_that_is_being_repaired_is_not_repaired_twice_at_once(repairable, index):
+    fingerprint = repairable.encoder.fingerprint
+    with (
+        EmbeddingStore(index / "embeddings", fingerprint=fingerprint, dim=384),
+        pytest.raises(ArgusError, match="is in use by another run"),
+    ):
+        repairable.expand(index)
+    assert repairable.expand(index).summary["counts"]["views"] == 16
