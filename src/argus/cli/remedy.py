@@ -184,7 +184,7 @@ def synthesize(
     import os
 
     from argus.llm import ChatConfig
-    from argus.remedies.synthesize import MIN_SIMILARITY
+    from argus.remedies.expand import MIN_SIMILARITY
     from argus.workflows.synthesize import (
         SynthesizeConfig,
         estimate_synthesis,

@@ -23,6 +23,7 @@ from argus.remedies.descriptions import (
     stands_alone,
 )
 from argus.remedies.diagnose import Risk
+from argus.remedies.expand import MIN_SIMILARITY
 from argus.remedies.guard import Insertion, Rejected, apply, examine, places
 from argus.remedies.lookup import Passage
 from argus.remedies.prompts import synthesis_prompt
@@ -33,8 +34,6 @@ MAX_ENTITIES = 32
 """Entities of one document that are offered, those of least RPS."""
 MAX_PASSAGE_CHARS = 1_000
 """How much of each passage is shown, and counts as support."""
-MIN_SIMILARITY = 0.3
-"""Default threshold of the context check by similarity (cosine)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,17 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.llm import ChatConfig, Estimate, Ledger, OpenAIModel, estimate
 from argus.remedies.diagnose import TAU
-from argus.remedies.expand import PAPER, ROBUST, ExpandConfig, Pair, check_context, look_up
+from argus.remedies.expand import (
+    MIN_SIMILARITY,
+    PAPER,
+    ROBUST,
+    ExpandConfig,
+    Pair,
+    check_context,
+    look_up,
+)
 from argus.remedies.lookup import PassageLookup
 from argus.remedies.synthesize import (
-    MIN_SIMILARITY,
     Candidate,
     Synthesis,
     from_descriptions,
