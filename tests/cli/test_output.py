@@ -55,3 +55,5 @@ def test_the_demo_takes_a_small_limit(argus, tmp_path: Path) -> None:
     ran = argus("demo", "--limit", "120", "--out", tmp_path / "out", "--precision", "float32")
     assert ran.code == 0
     assert ran.out.startswith("RPS at k=3, N=60:")
+    assert "too few to fit a probe and repair by" in ran.out
+    assert "remedy" not in json.loads((tmp_path / "out" / "summary.json").read_text())

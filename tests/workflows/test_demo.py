@@ -33,8 +33,20 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     groups = {g["name"]: g["measures"]["nDCG@10"] for g in result.questions["groups"]}
     assert 0.05 < groups["implicit questions"] < groups["questions that name it"]
     sections = json.loads((tmp_path / "summary.json").read_text())
-    assert set(sections) == {"audit", "exposure", "questions"}
-    assert result.report.stat().st_size > 1_000_000
+    assert result.summary == sections
+    assert set(sections) == {
+        "audit", "exposure", "questions", "probe", "index", "diagnosis", "remedy", "evaluation",
+    }  # fmt: skip
+    page = result.report.read_text(encoding="utf-8")
+    assert all(f'id="{name}"' in page for name in sections if name != "index")
+
+    # It is repaired, and the judged questions say that this helped.
+    receipt, found = result.repair.summary, sections["evaluation"]["comparison"]["nDCG@10"]
+    assert sections["probe"]["table"][-1]["test"]["pearson"] > 0.3
+    assert receipt["counts"]["views"] > 500
+    assert 0.2 < sections["diagnosis"]["share_flagged"] < 0.9
+    assert receipt["of_repaired"]["recovered"] > receipt["of_repaired"]["lost"]
+    assert found["mean_difference"] > 0 and found["improved"] > found["harmed"]
 
     # What it leaves is a BEIR folder for every other command.
     documents = {d.id for d in read_corpus(tmp_path / "corpus")}

@@ -33,6 +33,7 @@ def demo(
     from argus.cli.remedy import print_remedy
     from argus.encoders import EncoderConfig
     from argus.workflows.audit import AuditConfig
+    from argus.workflows.demo import FEWEST
     from argus.workflows.demo import demo as run
 
     result = run(
@@ -50,7 +51,9 @@ def demo(
     for group in result.questions["groups"]:
         measures = ", ".join(f"{name} {value:.3f}" for name, value in group["measures"].items())
         typer.echo(f"{group['name']} ({group['queries']}): {measures}")
-    if result.repair is not None:
+    if result.repair is None:
+        typer.echo(f"fewer than {FEWEST:,} scored entities: too few to fit a probe and repair by")
+    else:
         print_diagnosis(result.summary["diagnosis"])
         print_remedy(result.repair.summary)
         if result.repair.evaluation:

@@ -92,10 +92,8 @@ def demo(
     )
     asked = ask(corpus, questions, qrels, audited, folder, encoder)
     repaired = None
-    if (scored := audited.summary["entities"]["measured"]) >= FEWEST:
+    if audited.summary["entities"]["measured"] >= FEWEST:
         repaired = repair(base, folder, encoder)
-    else:
-        announce(f"only {scored} scored entities: too few for a probe, so nothing is repaired")
     summary = folder.read_json("summary.json")
     report = write_report(folder.path)
     return DemoResult(folder.path, summary, audited, exposed, asked, repaired, report)
