@@ -9,7 +9,11 @@ from pathlib import Path
 
 from argus.data.provenance import describe_environment, utc_now
 
-NAMES = ("exact_rps", "rps_memory", "encoding")
+NAMES = (
+    "exact_rps", "rps_memory", "encoding",
+    "gazetteer", "bm25", "diagnosis", "view_search",
+    "probe_quality", "repair_rps", "repair",
+)  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -92,7 +92,10 @@ def test_a_real_corpus_becomes_a_table_a_summary_and_a_report(argus, wiki2, tmp_
     assert "diagnosis" in json.loads((out / "manifest.json").read_text())
     assert "<html" in (out / "report.html").read_text()
     shown = argus("diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32)
-    first, second, last = shown.out.splitlines()
+    first, second, third, last = shown.out.splitlines()
+    left_out = summary["finder"]["left_out"]
+    assert third.startswith(f"{sum(left_out.values()):,} names of the knowledge base were not ")
+    assert f"{left_out['common words']:,} common words" in third and "--common-words" in third
     assert first.startswith(f"{len(table)} entities in ")
     assert second == (
         f"at risk (predicted RPS below 0.3): {summary['share_flagged']:.1%} of the scored, in "
@@ -115,6 +118,16 @@ def test_options_of_names_and_threshold_reach_the_diagnosis(argus, jsonl, tmp_pa
     assert [(s["start"], s["end"]) for row in rows("out") for s in row["spans"]] == [
         (4, 11), (13, 16), (21, 23),
     ]  # fmt: skip
+
+
+def test_ignoring_case_finds_names_that_the_texts_write_in_lower_case(argus, jsonl, tmp_path):
+    corpus = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "text": "a deque in bern and new york"}])
+    kb = jsonl(tmp_path / "kb.jsonl", [{"_id": t, "title": t, "text": ""} for t in
+                                       ("Deque", "Bern", "New York")])  # fmt: skip
+    run = ("diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32)
+    assert argus(*run).code == 0 and rows("out") == []
+    assert argus(*run, "--ignore-case").code == 0
+    assert [row["entity"] for row in rows("out")] == ["deque", "bern", "new york"]
 
 
 def test_a_config_file_sets_options(argus, wiki2, text, tmp_path):
@@ -152,10 +165,12 @@ def test_a_corpus_that_names_nothing_says_so_and_what_to_try(argus, wiki2, jsonl
     corpus = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "text": "nothing is named here"}])
     ran = argus("diagnose", "--corpus", corpus, "--kb", wiki2[1], "--out", "out", *FLOAT32)
     assert ran.code == 0
-    first, second, last = ran.out.splitlines()
+    first, second, third, last = ran.out.splitlines()
     assert first.startswith("0 entities in 0 of 1 documents")
     assert second.startswith("no document names an entity: give a knowledge base of this corpus")
-    assert "--ignore-case" in second and "--mentions capitals" in second
+    for way in ("--ignore-case", "--common-words", "--mentions capitals"):
+        assert way in second
+    assert "names of the knowledge base were not looked for (" in third
     assert last == "report: out/report.html" and Path("out/report.html").is_file()
     assert rows("out") == []
 

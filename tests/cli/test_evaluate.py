@@ -49,10 +49,13 @@ def test_two_runs_are_evaluated_and_the_gate_reads_the_result(
     files: list[object], tmp_path: Path
 ) -> None:
     runs = ["--run", tmp_path / "before.trec", "--run", tmp_path / "after.trec.gz"]
-    result = run("evaluate", *files, *runs, "--out", tmp_path / "out", "--resamples", 200)
+    result = run("evaluate", *files, *runs, "--out", tmp_path / "out", "--resamples", 1000)
     assert result.exit_code == 0, result.output
-    assert "queries: 2 measured, 0 not applicable" in result.output
-    assert "RR: 0.5000 -> 0.7500 (+0.2500, 95% " in result.output
+    assert "queries: 2 measured, 0 failed, 0 not applicable" in result.output
+    assert (
+        "RR: 0.5000 -> 0.7500 (+0.2500, no interval: only 2 of 2 queries changed, p="
+        in result.output
+    )
     assert "by nDCG@10: 1 queries improved, 1 harmed, 0 unchanged" in result.output
 
     passed = run("gate", tmp_path / "out", "--min-recall", 1, "--max-harmed-share", 0.5)
@@ -140,9 +143,76 @@ def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:
     assert "--hybrid: 1 rankings for 0 indexes" in refused(
         "evaluate", *files, *runs, "--out", tmp_path / "out"
     )
-    assert "--hybrid: no index to search; expected --hybrid with --index" in refused(
-        "compare", tmp_path, tmp_path, "--hybrid", "rrf"
+    assert (
+        "--hybrid: is not read when folders are compared; expected --hybrid with --index"
+        in refused("compare", tmp_path, tmp_path, "--hybrid", "rrf")
     )
     asked = ["--index", "a", "--index", "b", "--hybrid", "sum", "--out", tmp_path / "out"]
     for command in (["evaluate", *files], ["compare"]):
         assert "fusion 'sum'; expected one of rrf, min-max, z" in refused(*command, *asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--measures", "nDCG@0"], "measure 'nDCG@0' has the cutoff 0"),
+        (["--measures", "RBP", "--headline", "RBP"], "measure 'RBP' cannot be computed"),
+        (["--measures", ","], "--measures: no measure; expected at least one"),
+        (["--resamples", "1"], "--resamples: 1; expected a whole number from 1,000"),
+        (["--resamples", "0"], "--resamples: 0; expected a whole number from 1,000"),
+    ],
+)
+def test_measures_and_resamples_that_give_no_figure_are_refused(
+    files: list[object], tmp_path: Path, options: list[str], message: str
+) -> None:
+    given = [*files, "--run", tmp_path / "before.trec", "--out", tmp_path / "out", *options]
+    assert refused("evaluate", *given).startswith(message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_measure_spelt_otherwise_is_the_same_one_down_to_the_gate(
+    files: list[object], tmp_path: Path
+) -> None:
+    runs = ["--run", tmp_path / "before.trec", "--run", tmp_path / "after.trec.gz"]
+    spelt = ["--measures", "NDCG@10,nDCG@10,Recall@10", "--headline", "NDCG@10"]
+    result = run("evaluate", *files, *runs, *spelt, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert result.output.count("nDCG@10: ") == 2, "once as a measure, once as the headline"
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert (
+        run("gate", tmp_path / "out", "--min-ndcg", 0.1, "--ndcg-measure", "NDCG@10").exit_code == 0
+    )
+
+
+def test_a_run_that_broke_off_is_loud(files: list[object], tmp_path: Path) -> None:
+    queries = "".join(f'{{"_id": "q{i}", "text": "t"}}\n' for i in range(84))
+    (tmp_path / "queries.jsonl").write_text(queries)
+    (tmp_path / "qrels.tsv").write_text(
+        "query-id\tcorpus-id\tscore\n" + "".join(f"q{i}\td1\t1\n" for i in range(84))
+    )
+    (tmp_path / "cut.trec").write_text("q0 Q0 d1 1 1.0 x\n")
+    result = run("evaluate", *files, "--run", tmp_path / "cut.trec", "--out", tmp_path / "out")
+    assert (
+        f"WARNING: {tmp_path}/cut.trec: 83 of 84 queries have no result; they count as 0"
+        in result.output
+    )
+    assert "no list is longer than 1, so nDCG@5" in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--queries", "none"], "--queries: is not read when folders are compared"),
+        (["--k", "99"], "--k: is not read when folders are compared; expected --k with --index or"),
+        (["--corpus", "none"], "--corpus: is not read when folders are compared"),
+        (
+            ["--index", "i", "--index", "j", "--relations", "x"],
+            "--relations: is not read when --in",
+        ),
+    ],
+)
+def test_options_that_a_comparison_would_not_read_are_refused(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    folders = [] if "--index" in options else [tmp_path / "a", tmp_path / "b"]
+    assert refused("compare", *folders, *options).startswith(message)

@@ -102,3 +102,8 @@ def test_bad_input_is_refused_with_what_to_do(index: Path, tmp_path: Path) -> No
     message = refused("flour", "bread", "--index", index, "--supersedes", broken)
     assert "superseder" in message
     assert run("flour", "bread", "--index", index, "--k", 0).exit_code == 2
+
+
+def test_a_corpus_that_is_not_there_is_refused_though_the_document_is_indexed(index: Path) -> None:
+    given = ["What rises slowly?", "bread", "--index", index, "--corpus", index / "none.jsonl"]
+    assert "none.jsonl: no such file or folder" in refused(*given)

@@ -1,6 +1,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from argus.cli import index, search
@@ -53,6 +54,36 @@ def test_an_index_is_built_searched_extended_and_cut(argus):
     assert argus("index", "compact", "--index", "i")[1] == "index: i (2 views), 0.0 MB freed\n"
 
 
+def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path):
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(3, 384)))
+    build = ("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")
+    code, out, _ = argus(*build, "--vectors", "v.npy")
+    assert code == 0
+    assert "warning: your vectors are not what" in out
+    code, out, err = argus("search", "band", "--index", "i", "--json")
+    assert (code, len(json.loads(out)["results"])) == (0, 2)
+    assert err.startswith("warning: the vectors of i are not what")
+    code, _, err = argus("index", "add", "--index", "i", "--corpus", "more.jsonl")
+    assert code == 2
+    assert "holds vectors of your own" in err
+    code, _, err = argus(*build)
+    assert code == 2
+    assert "holds an index of other vectors" in err
+    assert "--fresh" in err
+
+
+@pytest.mark.parametrize("command", ["add", "delete", "compact"])
+def test_a_state_where_a_folder_is_wanted_is_explained(argus, command):
+    argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")
+    more = {"add": ["--corpus", "more.jsonl"], "delete": ["cat"], "compact": []}[command]
+    code, _, err = argus("index", command, "--index", "i@original", *more)
+    assert code == 2
+    assert "names the state 'original' of an index" in err
+    assert "Give i;" in err
+    code, _, err = argus("index", "build", "--corpus", "c.jsonl", "--out", "i@original")
+    assert (code, "names the state 'original' of the index i" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -60,6 +91,8 @@ def test_an_index_is_built_searched_extended_and_cut(argus):
         (("search", "x", "--index", "."), "is not an index: it holds no index.json"),
         (("search", " ", "--index", "."), "an empty query"),
         (("search", "x", "--index", ".", "--hybrid", "sum"), "fusion 'sum'"),
+        (("search", "x", "--index", ".@original"), "is not an index"),
+        (("search", "x", "--index", "i@"), "expected PATH, PATH@original or PATH@REMEDY_ID"),
         (("index", "delete", "--index", ".", "x"), "is not an index"),
         (("index", "compact", "--index", "none"), "argus: none: no such folder"),
         (("index", "build", "--corpus", "none", "--out", "i"), "no such file or folder"),

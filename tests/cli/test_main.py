@@ -44,3 +44,20 @@ def test_the_console_script_is_installed():
     script = Path(sys.executable).parent / "argus"
     result = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60)
     assert result.stdout == f"argus {__version__}\n"
+
+
+def test_what_nobody_expected_is_exit_2_with_a_message_and_its_traceback_on_request(
+    monkeypatch, capsys, tmp_path
+):
+    def broken(*_args, **_kwargs):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("argus.workflows.gate.gate", broken)
+    assert run(monkeypatch, "gate", str(tmp_path), "--min-ndcg", "0.5") == 2, "1 is a failed gate"
+    told = capsys.readouterr().err
+    assert told.startswith("argus: unexpected ZeroDivisionError: division by zero. This is a fault")
+    assert "ARGUS_TRACEBACK=1" in told and "Traceback" not in told
+    monkeypatch.setenv("ARGUS_TRACEBACK", "1")
+    monkeypatch.setattr(sys, "argv", ["argus", "gate", str(tmp_path), "--min-ndcg", "0.5"])
+    with pytest.raises(ZeroDivisionError):
+        main()

@@ -1,11 +1,13 @@
 """`argus remedy expand|synthesize|rollback` as a person types it."""
 
+import functools
 import json
 import re
 
 import pytest
 
 from argus.indexes.views import ViewIndex
+from argus.llm import ChatConfig
 
 
 @pytest.fixture
@@ -31,10 +33,22 @@ def test_a_repair_is_shown_and_undone(argus, remedy, repairable, index):
     [name] = state(index)
     assert re.fullmatch(rf"{name}: 16 views \(0\.0 MiB\) for 11 of 11 documents at risk", first)
     assert others[0].startswith("asked for by the names of their entities at risk, top 10: 100.0%")
-    assert re.fullmatch(r"predicted RPS of these entities: 0\.\d{3} → 0\.\d{3}", others[1])
+    assert re.fullmatch(
+        r"predicted RPS of these entities, best of original and views: 0\.\d{3} → 0\.\d{3}; "
+        r"mean of the views alone: 0\.\d{3}",
+        others[1],
+    )
     assert others[2] == f"report: {index / 'remedies' / name / 'report.html'}"
+    again = remedy("expand").out.splitlines()
+    assert again == [f"{name} was in the index already; nothing added", first, *others]
+    ran = argus("remedy", "list", "--index", index)
+    assert ran.out.splitlines()[0].split() == ["id", "kind", "when", "(UTC)", "views", "documents"]
+    assert re.fullmatch(rf"{name}  expand  20\S+  16     11", ran.out.splitlines()[1])
+    [listed] = json.loads(argus("remedy", "list", "--index", index, "--json").out)
+    assert (listed["id"], listed["kind"], listed["views"]) == (name, "expand", 16)
     ran = argus("remedy", "rollback", name, "--index", index)
     assert (ran.code, ran.out) == (0, f"removed 16 views of {name} from {index}\n")
+    assert argus("remedy", "list", "--index", index).out == f"no remedy in {index}\n"
     assert repairable.answers(index) == before
 
 
@@ -47,7 +61,7 @@ def test_json_is_the_summary_and_nothing_else(argus, remedy, index):
     folder = index / "remedies" / name
     assert json.loads((folder / "summary.json").read_text())["remedy"] == summary
     again = json.loads(remedy("expand", "--preset", "paper", "--k", 3, "--json").out)
-    assert again | {"seconds": 0} == summary | {"seconds": 0}
+    assert again | {"seconds": 0} == summary | {"seconds": 0, "added": False}
     note = json.loads(argus("remedy", "rollback", name, "--index", index, "--json").out)
     assert note == json.loads((folder / "rolled_back.json").read_text())
     assert note["views_removed"] == summary["counts"]["views"]
@@ -106,11 +120,16 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
     prices = ("--input-price", 1, "--output-price", 1)
     ran = remedy("synthesize", *model, *prices, "--budget", 0.000001)
     assert (ran.code, ran.out) == (2, "")
-    assert "11 of 11 documents are without an answer: the next request might pass" in ran.err
+    assert "11 of 11 documents are without an answer of m@" in ran.err
+    assert ": the next request might pass the budget" in ran.err
+    ran = remedy("synthesize", *model, "--max-total-tokens", 10)
+    assert (ran.code, ran.out) == (2, "")
+    assert "the next request might pass the budget: 10 tokens" in ran.err
     assert endpoint.requests == []
     ran = remedy("synthesize", *model, "--budget", 1)
     assert (ran.code, ran.out) == (2, "")
     assert "both prices, or neither price and no budget" in ran.err
+    assert "--input-price, --output-price" in ran.err and "--max-total-tokens" in ran.err
     endpoint.behave = lambda prompt, n: {"status": 401, "content": "who are you?"}
     ran = remedy("synthesize", *model)
     assert (ran.code, ran.out) == (2, "")
@@ -133,6 +152,13 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
         (("synthesize", "--min-similarity", 3), "expected a cosine"),
         (("synthesize", "--model", "m", "--base-url", "nowhere"), "--base-url: 'nowhere'"),
         (("synthesize", "--model", " "), "no model"),
+        (("synthesize", "--budget", 5), "--budget: --budget without --model; expected --model"),
+        (("synthesize", "--timeout", 5, "--concurrency", 2), "--concurrency, --timeout without"),
+        (("synthesize", "--accept-unanswered"), "--accept-unanswered without --model"),
+        (
+            ("synthesize", "--model", "m", "--min-similarity", 0.9),
+            "--min-similarity: --min-similarity with --model; expected one of them",
+        ),
     ],
 )
 def test_mistakes_are_named_and_exit_with_2(remedy, index, arguments, message):
@@ -147,6 +173,14 @@ def test_paths_that_are_wrong_are_named(argus, remedy, repairable, index, tmp_pa
     ran = remedy("expand", kb=None)
     assert ran.code == 2
     assert "--kb: no knowledge base for the gazetteer to take names from" in ran.err
+    for name in ("expand", "synthesize"):
+        ran = remedy(name, "--mentions", "capitals", "--encoder", "none", kb=None)
+        assert (ran.code, ran.out) == (2, "")
+        assert "--kb: no knowledge base that says what the entities are; expected --kb" in ran.err
+    for command in (("expand", *known), ("rollback", "x"), ("list",)):
+        ran = argus("remedy", *command, "--index", f"{index}@original")
+        assert (ran.code, ran.out) == (2, "")
+        assert "names the state 'original' of an index; expected the folder alone" in ran.err
     ran = remedy("expand", kb="none.jsonl")
     assert ran.code == 2
     assert "none.jsonl: no such file" in ran.err
@@ -173,6 +207,49 @@ def test_an_index_that_names_no_encoder_is_repaired_with_the_one_given(argus, re
     assert "Give the encoder that made it (--encoder)" in ran.err
     assert argus(*given, "--encoder", "all-MiniLM-L6-v2").code == 0
     assert len(state(index.index.path)) == 1
+
+
+def test_a_device_can_be_named(remedy, index):
+    ran = remedy("expand", "--device", "no-such-device")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no-such-device" in ran.err
+    assert remedy("expand", "--device", "cpu").code == 0
+
+
+def test_what_other_remedies_hold_is_said(argus, remedy, index):
+    assert remedy("expand").code == 0
+    [first] = state(index)
+    ran = remedy("expand", "--preset", "paper")
+    assert re.search(rf"\d+ more were in the index already \({first}\)", ran.out)
+    second = state(index)[1]
+    ran = argus("remedy", "rollback", first, "--index", index)
+    assert f"{second} left out views that this one held: run its command again" in ran.out
+    assert "nothing added" not in remedy("expand", "--preset", "paper").out
+
+
+def test_what_a_model_took_is_said_and_an_endpoint_that_fails_can_be_accepted(
+    remedy, endpoint, index
+):
+    fine = "Season of Mist, record label in France, pressed the album on vinyl."
+    endpoint.behave = lambda prompt, n: (
+        {"text": fine} if "the album on vinyl" in prompt else {"drop": True}
+    )
+    model = ("--model", "m", "--base-url", endpoint.url, "--timeout", 5, "--concurrency", 11)
+    prices = ("--input-price", 1e6, "--output-price", 1e6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("argus.llm.config.ChatConfig.attempts", 1)
+        patch.setattr(
+            "argus.llm.config.ChatConfig.__init__",
+            functools.partialmethod(ChatConfig.__init__, attempts=1, give_up_after=99),
+        )
+        ran = remedy("synthesize", *model)
+        assert (ran.code, ran.out) == (2, "")
+        assert "10 of 11 documents are without an answer" in ran.err
+        assert "give --accept-unanswered" in ran.err
+        assert state(index) == []
+        ran = remedy("synthesize", *model, *prices, "--accept-unanswered")
+    assert ran.code == 0
+    assert "11 prompts, 11 of them answered before: 0 tokens in, 0 out, costing 0" in ran.out
 
 
 def test_what_was_rejected_is_said(remedy, endpoint):

@@ -110,3 +110,33 @@ def test_missing_judgements_are_named(tmp_path: Path) -> None:
     for name in ("none.tsv", "none.txt"):
         with pytest.raises(InputError, match="no such file"):
             read_qrels(tmp_path / name)
+
+
+@pytest.mark.parametrize("column", ["score", "rel", "relevance", "label", "grade"])
+def test_a_grade_is_read_whatever_its_column_is_called(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "q.tsv"
+    path.write_text(f"qid\titer\tdocid\t{column}\nq1\t0\ta\t0\nq1\t0\tb\t2\n")
+    assert read_qrels(path) == {"q1": {"a": 0, "b": 2}}
+
+
+def test_only_a_file_of_query_and_document_alone_is_all_relevant(tmp_path: Path) -> None:
+    path = tmp_path / "q.tsv"
+    path.write_text("qid\titer\tdocno\nq1\t0\ta\n")
+    assert read_qrels(path) == {"q1": {"a": 1}}
+    path.write_text("qid\tdocid\tRel\nq1\ta\t0\n")
+    with pytest.raises(InputError) as caught:
+        read_qrels(path)
+    assert str(caught.value).startswith(
+        f"{path}, line 2: the grade may be in any of 'Rel'; expected one column of grades, called "
+        "score, rel, relevance, label, grade"
+    )
+    path.write_text("qid\tdocid\trel\tscore\nq1\ta\t0\t1\n")
+    with pytest.raises(InputError, match="the grade may be in any of 'score', 'rel'"):
+        read_qrels(path)
+
+
+def test_a_row_without_a_grade_among_graded_ones_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"qid": "q", "docid": "a", "rel": 0}\n{"qid": "q", "docid": "b"}\n')
+    with pytest.raises(InputError, match="line 2: no grade; expected a grade in every row"):
+        read_qrels(path)

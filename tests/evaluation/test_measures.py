@@ -3,7 +3,7 @@ import math
 import pytest
 
 from argus.errors import InputError
-from argus.evaluation import evaluate, wilson
+from argus.evaluation import evaluate, measure_name, wilson
 
 
 def test_ndcg_recall_and_rank_by_hand():
@@ -46,3 +46,31 @@ def test_equal_scores_rank_by_id_and_near_ones_by_their_float64_value():
 def test_nothing_judged_has_no_mean():
     with pytest.raises(InputError, match="0 judged queries"):
         evaluate({}, {}, ["RR"])
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("nDCG@0", "has the cutoff 0"),
+        ("nDCG@1.5", "has the cutoff 1.5"),
+        ("R", "needs a cutoff"),
+        ("RBP", "cannot be computed by what is installed"),
+        ("", "is not known"),
+        ("ndcg at 10", "is not known"),
+    ],
+)
+def test_a_measure_that_cannot_be_computed_is_refused_before_it_is(name, problem):
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, [name])
+    assert str(caught.value).startswith(f"measure {name!r} {problem}; expected a name such as")
+
+
+def test_other_spellings_are_one_measure():
+    assert measure_name(" NDCG@10 ") == "nDCG@10" and measure_name("MRR") == "RR"
+    found = evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, ["NDCG@10", "nDCG@10", "Recall@5"])
+    assert found.aggregate == {"nDCG@10": 1.0, "R@5": 1.0}
+
+
+def test_a_measure_that_fails_on_these_ids_is_an_error_in_words():
+    with pytest.raises(InputError, match=r"ERR@10 cannot be computed|ERR@10' cannot be computed"):
+        evaluate({"q1": {"d": 1.0}}, {"q1": {"d": 1}}, ["ERR@10"])

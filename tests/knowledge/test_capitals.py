@@ -50,6 +50,7 @@ def test_a_first_function_word_is_not_part_of_a_name() -> None:
     assert surfaces("In London he lived. The Bank of England paid.") == [
         "London", "Bank of England",
     ]  # fmt: skip
+    assert surfaces("Them we saw. US troops left.") == ["US"]
     assert surfaces("Yes. At Abraham Park.") == ["Yes", "Abraham Park"]
 
 

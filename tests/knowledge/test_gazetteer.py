@@ -110,6 +110,20 @@ def test_one_word_names_that_occur_in_lower_case_are_left_out() -> None:
     assert set(Gazetteer.from_documents(multi).names) == {"The Jaws"}
 
 
+def test_with_case_ignored_names_are_found_though_the_texts_have_them_in_lower_case() -> None:
+    documents = [Document(str(i), "", t) for i, t in enumerate(["Deque", "Bern", "After", "Them"])]
+    text = "a deque from bern, after them"
+    finder = Gazetteer.from_documents(documents, GazetteerConfig(ignore_case=True), texts=[text])
+    assert surfaces(finder, text) == ["deque", "bern"]
+    assert finder.left_out == {"common words": 2}, "function words are no names in any case"
+    exact = Gazetteer.from_documents([*documents, Document("9", "", "New York")], texts=[text])
+    assert exact.left_out == {"common words": 4}
+    both = GazetteerConfig(ignore_case=True, common_words=True)
+    assert surfaces(Gazetteer.from_documents(documents, both, texts=[text]), text) == [
+        "deque", "bern", "after", "them",
+    ]  # fmt: skip
+
+
 def test_case_counts_unless_it_is_ignored() -> None:
     text = "big ben, BIG BEN, Big Ben"
     assert surfaces(gazetteer("Big Ben"), text) == ["Big Ben"]

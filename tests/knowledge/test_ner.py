@@ -291,6 +291,12 @@ def test_a_model_that_is_not_there_is_named_with_the_ways_out() -> None:
     assert "gazetteer" in text
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+def test_an_empty_name_is_refused(name) -> None:
+    with pytest.raises(InputError, match="expected a name on the hub, or a folder"):
+        TokenClassifier(name)
+
+
 def test_a_folder_without_a_model_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="could not be loaded"):
         TokenClassifier(tmp_path)

@@ -113,13 +113,46 @@ def test_a_request_that_was_cut_off_is_booked_at_its_bound(model, endpoint):
     assert spent.cost is None
 
 
-def test_no_retry_is_sent_that_the_budget_does_not_cover(model, endpoint, ledger):
+@pytest.mark.parametrize(
+    ("status", "charged"),
+    [(408, 1), (500, 1), (502, 1), (504, 1), (409, 0), (425, 0), (429, 0), (503, 0)],
+)
+def test_a_gateway_that_gave_up_may_charge_and_one_that_refused_does_not(
+    model, endpoint, status, charged
+):
+    endpoint.behave = lambda text, n: {"status": status, "content": "oops"} if n == 1 else None
+    asking = model(max_tokens=10)
+    assert states(asking.complete(prompts(1))) == [OK]
+    assert asking.spent.tokens_in + asking.spent.tokens_out == charged * bound_of_one(10) + 5
+
+
+def test_a_retry_that_the_budget_does_not_cover_is_not_sent_and_the_prompt_failed(
+    model, endpoint, ledger
+):
     endpoint.behave = lambda text, n: {"drop": True}
     asking = model(max_tokens=10, max_total_tokens=bound_of_one(10))
-    (outcome,) = asking.complete(prompts(1))
-    assert outcome.state is NOT_ASKED and len(endpoint.requests) == 1
-    assert "(the last attempt: RemoteProtocolError" in outcome.reason
-    assert len(ledger) == 0
+    asked, behind = asking.complete(prompts(2))
+    assert len(endpoint.requests) == 1
+    assert (asked.state, asked.unanswered, behind.state) == (FAILED, True, NOT_ASKED)
+    assert asked.reason.startswith(
+        "no answer in 1 attempts, and the next request might pass the budget: "
+    )
+    assert "; last: RemoteProtocolError" in asked.reason
+    assert ledger.counts() == {OK: 0, FAILED: 1}  # it was sent, and is booked
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_prompt_too_large_for_what_is_left_does_not_keep_smaller_ones_waiting(
+    model, endpoint, concurrency
+):
+    small = prompts(6)
+    large = Prompt("question " * 100)
+    asking = model(max_tokens=10, max_total_tokens=bound_of_one(10) * 6, concurrency=concurrency)
+    outcomes = list(asking.complete([small[0], large, *small[1:], large]))
+    assert states(outcomes) == [OK, NOT_ASKED, OK, OK, OK, OK, OK, NOT_ASKED]
+    assert sorted(endpoint.texts) == [p.text for p in small]
+    assert "the next request might pass the budget" in outcomes[1].reason
+    assert outcomes[7].reason == outcomes[1].reason and not outcomes[7].cached
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_rows_come_back_as_they_were_put_also_after_reopening(ledger):
     with Ledger(ledger.path) as again:
         assert again.get("k") == whole
         assert again.get("other") is None
-        assert list(again.rows()) == [whole]
+        assert list(again.find(["k", "other"])) == [whole]
 
 
 def test_the_time_is_set_when_a_row_is_written(ledger):
@@ -30,11 +30,9 @@ def test_the_time_is_set_when_a_row_is_written(ledger):
     assert ledger.get("k").time.endswith("+00:00")
 
 
-def test_rows_are_oldest_first_and_can_be_asked_for_by_state(ledger):
-    for key, state, time in [("a", OK, "3"), ("b", FAILED, "1"), ("c", OK, "2")]:
-        ledger.put(entry(key, state, time=time))
-    assert [row.key for row in ledger.rows()] == ["b", "c", "a"]
-    assert [row.key for row in ledger.rows(OK)] == ["c", "a"]
+def test_rows_are_counted_by_state(ledger):
+    for key, state in [("a", OK), ("b", FAILED), ("c", OK)]:
+        ledger.put(entry(key, state))
     assert ledger.counts() == {OK: 2, FAILED: 1} and len(ledger) == 3
 
 
@@ -122,10 +120,49 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path):
 
 
 def test_a_ledger_of_a_newer_argus_is_refused(ledger):
-    ledger._connection.execute("PRAGMA user_version = 2")
+    ledger._connection.execute("PRAGMA user_version = 3")
     ledger.close()
-    with pytest.raises(InputError, match=r"is a ledger of format 2; expected format 1. Upgrade"):
+    with pytest.raises(InputError, match=r"is a ledger of format 3; expected format 2. Upgrade"):
         Ledger(ledger.path)
+
+
+FORMAT_1 = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,      -- how it begins
+    state TEXT NOT NULL CHECK (state IN ('ok', 'failed')),
+    answer TEXT NOT NULL,      -- as it came; empty where it failed
+    reason TEXT NOT NULL,      -- why it failed
+    tokens_in INTEGER,
+    tokens_out INTEGER,
+    seconds REAL NOT NULL,     -- from the first attempt to the end
+    time TEXT NOT NULL         -- of the end, UTC
+) WITHOUT ROWID
+"""
+
+
+def test_a_ledger_of_format_1_is_brought_up_to_date_and_keeps_its_rows(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute(FORMAT_1)
+    for key, state, answer, reason in (
+        ("a", "ok", "kept", ""),
+        ("b", "failed", "", "no answer in 5 attempts; last: HTTP 502: "),
+        ("c", "failed", "", "cut off"),
+    ):
+        row = (key, "m", "p", state, answer, reason, 3, 2, 0.5, "2026-01-02T03:04:05+00:00")
+        connection.execute(f"INSERT INTO answers VALUES ({', '.join('?' * 10)})", row)
+    connection.execute(f"PRAGMA application_id = {0x41726773}")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    for _ in range(2):
+        with Ledger(path) as ledger:
+            rows = {row.key: row for row in ledger.find(["a", "b", "c"])}
+            assert rows["a"].answer == "kept"
+            assert [rows[key].unanswered for key in "abc"] == [False, True, False]
+            assert (rows["a"].tokens_in, rows["c"].reason) == (3, "cut off")
 
 
 def test_a_folder_in_its_place_is_refused(tmp_path):
@@ -145,7 +182,7 @@ def test_a_full_disk_is_said_and_what_was_written_stays(ledger):
     ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ArgusError, match=r"database or disk is full.*the answers it holds stay"):
         ledger.put(entry("b", answer="x" * 100_000))
-    assert [row.answer for row in ledger.rows()] == ["kept"]
+    assert len(ledger) == 1 and ledger.get("a").answer == "kept"
 
 
 def test_a_ledger_that_may_only_be_read_is_said(ledger):
@@ -162,4 +199,4 @@ def test_a_ledger_damaged_in_the_middle_is_said(ledger):
     data[4096:] = b"\xff" * (len(data) - 4096)
     ledger.path.write_bytes(data)
     with pytest.raises(ArgusError, match="the ledger cannot be used"), Ledger(ledger.path) as again:
-        list(again.rows())
+        again.counts()

@@ -26,7 +26,14 @@ def test_a_whole_answer_is_read_with_its_counts():
         (choice("half an ans", "length"), "cut off (finish_reason length; max_tokens 9)"),
         (choice("...", "content_filter"), "withheld (finish_reason content_filter)"),
         (choice(None, refusal="I may not"), "the model refused: I may not"),
-        (choice(None, "tool_calls"), "the answer is empty (finish_reason tool_calls)"),
+        (choice("half", "MAX_TOKENS"), "cut off (finish_reason MAX_TOKENS; max_tokens 9)"),
+        (choice("half", "max_tokens"), "cut off (finish_reason max_tokens; max_tokens 9)"),
+        (choice("half", "model_length"), "cut off (finish_reason model_length; max_tokens 9)"),
+        (choice("half", "error"), "did not come to its end (finish_reason error)"),
+        (choice("Calling", "tool_calls"), "did not come to its end (finish_reason tool_calls)"),
+        (choice("half", "of tomorrow"), "did not come to its end (finish_reason of tomorrow)"),
+        (choice("half", ""), "did not come to its end (finish_reason )"),
+        (choice("half", ["stop"]), "did not come to its end (finish_reason ['stop'])"),
         (choice(""), "the answer is empty (finish_reason stop)"),
         (choice(" \n"), "the answer is blank (finish_reason stop)"),
         (choice([{"type": "text", "text": "hi"}]), "content is list, not text"),
@@ -37,6 +44,20 @@ def test_a_whole_answer_is_read_with_its_counts():
 def test_an_answer_that_cannot_be_used_says_why_and_keeps_its_count(answer, reason):
     reply = read_reply(body(answer), max_tokens=9)
     assert reply.text == "" and reason in reply.reason
+
+
+@pytest.mark.parametrize("finish", ["stop", "STOP", "eos", "end_turn", None])
+def test_an_answer_that_ended_by_itself_is_taken_whatever_the_server_calls_that(finish):
+    assert read_reply(body(choice("hi", finish)), max_tokens=9).text == "hi"
+
+
+@pytest.mark.parametrize(("tokens", "whole"), [(8, True), (9, False), (10, False)])
+def test_without_a_finish_reason_the_count_tells_whether_it_was_cut_off(tokens, whole):
+    usage = {"prompt_tokens": 3, "completion_tokens": tokens}
+    reply = read_reply(body(choice("half an ans", None), usage=usage), max_tokens=9)
+    assert bool(reply.text) == whole and reply.tokens_out == tokens
+    cut_off = f"the answer was cut off (finish_reason None, {tokens} tokens; max_tokens 9)"
+    assert reply.reason == ("" if whole else cut_off)
 
 
 def test_what_a_truncated_answer_cost_is_counted():

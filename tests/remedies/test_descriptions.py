@@ -3,7 +3,8 @@ import pytest
 from argus.data.types import Document, Span
 from argus.remedies.descriptions import best_passage, describe, shortened, stands_alone
 from argus.remedies.lookup import Passage
-from argus.remedies.wording import is_supported, is_wording
+from argus.remedies.support import is_supported
+from argus.remedies.wording import is_wording
 
 
 def said(text, title="Bern", entity=None, **metadata):

@@ -162,6 +162,57 @@ def test_the_title_is_part_of_what_is_read(minilm, probe, store):
     assert surfaces(risk, document.content) == ["Aare"] and risk.spans[0].start == 0
 
 
+SEAMS = [
+    Document("a", "Bern lies on the Aare. Rain fell, and rain came.", "Doc 0"),
+    Document("b", "Rain fell on Thun.", "Doc 1"),
+    Document("c", "York is a city.", "New"),
+    Document("d", "It is a river.", "Aare"),
+    Document("e", "Bern is a city."),
+]
+
+
+@pytest.mark.parametrize("read_back", [False, True], ids=["a corpus", "an index"])
+def test_no_mention_runs_from_the_title_into_the_text(minilm, probe, store, read_back):
+    """An index gives documents back with title and text in one, and the title."""
+    documents = SEAMS
+    if read_back:
+        documents = [Document(d.id, d.content, d.title) for d in SEAMS]
+    contents = {d.id: d.content for d in documents}
+    assert contents == {d.id: d.content for d in SEAMS}
+    found = diagnose(documents, CapitalisedNames(), minilm, store, probe)
+    for one in found.risks:
+        assert set(surfaces(one, contents[one.doc_id])) == {one.entity}
+    assert list(by_entity(found)) == [
+        ("a", "Doc 0"), ("a", "Bern"), ("a", "Aare"),
+        ("b", "Doc 1"), ("b", "Thun"),  # "Rain" is a common word of another document
+        ("c", "New"), ("c", "York"),
+        ("d", "Aare"),
+        ("e", "Bern"),
+    ]  # fmt: skip
+    linked = diagnose(documents, titled("New York", "York", "Bern"), minilm, store, probe)
+    assert [(r.doc_id, r.entity, r.entity_ids) for r in linked.risks] == [
+        ("a", "Bern", ("p2",)), ("c", "York", ("p1",)), ("e", "Bern", ("p2",)),
+    ]  # fmt: skip
+    assert surfaces(linked.risks[1], contents["c"]) == ["York"]
+
+
+def test_a_name_that_the_text_itself_has_stays_whole(minilm, probe, store):
+    document = Document("d", "New York is a city. New York is large.", "York")
+    found = diagnose([document], titled("New York", "York"), minilm, store, probe)
+    assert {r.entity: len(r.spans) for r in found.risks} == {"York": 1, "New York": 2}
+    possessive = Document("d", "Bern's bears, Bern-Belp.", "Bern")
+    found = diagnose([possessive], CapitalisedNames(), minilm, store, probe)
+    assert [r.entity for r in found.risks] == ["Bern", "Bern-Belp"]
+
+
+def test_what_found_the_names_and_what_it_left_out_is_kept(minilm, probe, store):
+    finder = titled("Bern", "It", "!!!")
+    found = diagnose([Document("d", "Bern")], finder, minilm, store, probe)
+    assert found.finder == finder.name
+    assert found.left_out == {"too short": 1, "without a letter or digit": 1}
+    assert diagnose([], CapitalisedNames(), minilm, store, probe).left_out == {}
+
+
 def test_entity_ids_are_those_that_bear_the_name_once_each(minilm, probe, store):
     finder = titled("Mercury (planet)", "Mercury (god)")
     [risk] = diagnose([Document("d", "Mercury, o Mercury!")], finder, minilm, store, probe).risks
@@ -497,14 +548,16 @@ def test_halves_of_a_character_are_read_as_unknown_ones(minilm, probe, store, fi
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\ud800", "nothing is named here"])
 def test_a_document_that_names_nothing_has_no_risk_and_is_counted(minilm, probe, store, text):
-    found = diagnose([Document("d", text)], titled("Bern"), minilm, store, probe)
-    assert found == Diagnosis([], TAU, 1)
+    finder = titled("Bern")
+    found = diagnose([Document("d", text)], finder, minilm, store, probe)
+    assert found == Diagnosis([], TAU, 1, finder.name)
     assert found.flagged() == {} and share_below(found) is None and predicted(found).shape == (0,)
     assert len(store) == 0
 
 
 def test_no_document_at_all_is_an_empty_diagnosis(minilm, probe, store):
-    assert diagnose([], titled("Bern"), minilm, store, probe) == Diagnosis([], TAU, 0)
+    finder = titled("Bern")
+    assert diagnose([], finder, minilm, store, probe) == Diagnosis([], TAU, 0, finder.name)
 
 
 def test_a_finder_that_looks_at_all_texts_is_given_all_of_them():

@@ -11,6 +11,7 @@ from argus.data.types import Document, Span, State
 from argus.encoders import EmbeddingStore
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
+from argus.knowledge.capitals import CapitalisedNames
 from argus.remedies.diagnose import Risk
 from argus.remedies.expand import (
     KIND,
@@ -158,11 +159,25 @@ def test_passages_that_bear_the_name_come_first_and_keep_others_out(lookup):
         ("d", "Aare", "aare", True),
         ("d", "Bern", "bern", True),
     ]
-    unlinked = {"d": [risk(TOWN, "Bern")]}
+    unlinked = {"d": [risk(TOWN, "swam"), risk(TOWN, "Aare"), risk(TOWN, "Bern", "bern")]}
     assert found(look_up([TOWN], unlinked, lookup, config)) == [
-        ("d", "Bern", "moon", False),
-        ("d", "Bern", "bern", False),
-    ], "without a link BM25 finds"
+        ("d", "Aare", "aare", True),
+        ("d", "Bern", "bern", True),
+    ], "by name where the finder linked none, and nothing says 'swam'"
+    moon = Document("d", "The crater Moon.")
+    assert found(look_up([moon], {"d": [risk(moon, "Moon")]}, lookup, config)) == [
+        ("d", "Moon", "moon", False),
+    ], "without a passage of that name BM25 finds"
+
+
+def test_mentions_of_a_finder_that_links_nothing_are_looked_up_by_title(lookup):
+    """`robust` with --mentions capitals or ner takes what it takes with a gazetteer."""
+    spans = [(m.surface, m.span) for m in next(CapitalisedNames().find([TOWN.content]))]
+    risks = [Risk("d", name, (span,), (), 0.1, State.MEASURED) for name, span in spans]
+    assert found(look_up([TOWN], {"d": risks}, lookup, ROBUST)) == [
+        ("d", "Aare", "aare", True),
+        ("d", "Bern", "bern", True),
+    ]
 
 
 def test_only_documents_with_entities_at_risk_are_looked_up(lookup):
@@ -178,7 +193,8 @@ def test_a_passage_that_the_document_holds_already_says_nothing_new(lookup):
     assert found(look_up([quoting], flagged, lookup, config)) == [("q", "Aare", "flood", False)]
     assert len(look_up([quoting], flagged, lookup, PAPER)) == 2
     titled_only = PassageLookup([Document("t", "", "Aare")])
-    assert look_up([TOWN], FLAGGED, titled_only, config) == [], "a bare title says nothing"
+    for anything in (config, PAPER):
+        assert look_up([TOWN], FLAGGED, titled_only, anything) == [], "a bare title says nothing"
 
 
 # ---- the context check ---------------------------------------------------------------------------
@@ -238,9 +254,30 @@ def test_of_a_real_corpus_the_right_passage_is_more_similar_than_another(shared,
 
 def test_a_pair_at_the_least_similarity_passes_and_one_without_any_does_not():
     config = replace(PAPER, min_similarity=0.5)  # of one entity, k_aug=2 would take two
-    at, below, none = (pair(TOWN, "Aare", AARE, similarity=s) for s in (0.5, 0.4999, None))
+    at, below, none = (
+        pair(TOWN, "Aare", passage, similarity=s)
+        for passage, s in ((AARE, 0.5), (BERN, 0.4999), (MOON, None))
+    )
     assert choose([at, below, none], config) == [at]
     assert choose([at, below, none], PAPER) == [at, below, none]
+
+
+def test_of_pairs_with_equal_texts_the_most_similar_is_taken(minilm):
+    again = Document("again", AARE.text, AARE.title)
+    pairs = [
+        pair(TOWN, "Aare", AARE, similarity=0.6), pair(TOWN, "Bern", BERN, similarity=0.7),
+        pair(TOWN, "the Aare", again, similarity=0.9), pair(AARE, "Aare", AARE, similarity=0.6),
+    ]  # fmt: skip
+    for config in (PAPER, replace(ROBUST, max_views=None)):
+        taken = choose(pairs, config)
+        assert taken == [pairs[2], pairs[1], pairs[3]]
+        made = views(taken, config, minilm, remedy="r")
+        assert len({(view.doc_id, view.text) for view in made}) == len(made)
+    assert choose([replace(p, similarity=None) for p in pairs[::2]], PAPER) == [
+        replace(pairs[0], similarity=None)
+    ]
+    capped = choose(pairs[:3], replace(ROBUST, max_views=2))
+    assert capped == [pairs[2], pairs[1]], "a copy takes no room under the cap"
 
 
 DOCUMENTS = [Document(name, "Aare Bern Moon") for name in "abc"]
@@ -252,7 +289,7 @@ CHOICES = st.lists(
         st.one_of(st.none(), st.sampled_from([-0.2, 0.0, 0.3, 0.7, 0.70001, 1.0])),
     ),
     max_size=12,
-    unique_by=lambda t: (t[0].id, t[1], t[2].id),
+    unique_by=lambda t: (t[0].id, t[2].id),
 )
 
 

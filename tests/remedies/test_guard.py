@@ -186,7 +186,7 @@ def test_of_two_names_of_one_place_one_is_taken_always_the_same():
 TEXT = st.text(st.sampled_from("Ab1 ,.;:!?()'\n\r\t-éß字\u0301\u200b\U0001f600"), max_size=60)
 WORD = st.sampled_from(["Ab", "1", "b", "é", "字", "St. Ab", "A.B.", "R&B", "1990", "a-b", "Ab's"])
 DESCRIPTION = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
-SUPPORT = "Ab b é 字 St A B R 1990 1"
+SUPPORT = "Ab b é 字 St. Ab A.B. R&B a-b 1990 1"
 
 
 @st.composite
@@ -252,10 +252,10 @@ def test_hostile_texts_take_linear_time(unit):
     document = (unit * 100_000)[:100_000]
     step = len(unit)
     spans = {f"e{i}": Span(i, i + step) for i in range(0, 50_000, step)}
-    start = time.perf_counter()
+    start = time.process_time()
     for synthesis in (document, document + unit, document.replace("a", "a, a", 20), unit * 99_000):
         examine(document, synthesis, spans, {e: ["a"] for e in spans})
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_thousands_of_insertions_are_read_in_seconds():
@@ -266,7 +266,7 @@ def test_thousands_of_insertions_are_read_in_seconds():
         spans[name] = Span(at, at + len(name))
         at += len(name) + 5
     chosen = [Insertion(span.end, name, "river") for name, span in spans.items()]
-    start = time.perf_counter()
+    start = time.process_time()
     found = examine(document, apply(document, chosen), spans, {e: ["a river"] for e in spans})
     assert found == chosen
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -9,6 +9,7 @@ from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.indexes.words import asked, words
+from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.remedies.lookup import K_AUG, PassageLookup
 
 
@@ -79,7 +80,7 @@ def test_k_is_most_and_what_shares_no_word_is_not_found(lookup):
 
 def test_a_passage_without_anything_to_read_is_never_found(lookup):
     assert ids(lookup.by_title([("blank", "bern"), ("gone",), ()])) == [["bern"], [], []]
-    assert ids(lookup.by_words(["Thun"])) == [["title"]], "a title is text"
+    assert ids(lookup.by_words(["Thun"])) == [[]], "a title alone says nothing"
 
 
 def test_a_knowledge_base_with_nothing_to_read_finds_nothing():
@@ -87,6 +88,34 @@ def test_a_knowledge_base_with_nothing_to_read_finds_nothing():
         empty = PassageLookup(passages)
         assert empty.by_words(["Bern"]) == [[]]
         assert ids(empty.by_title([("b",)])) == [[]]
+
+
+def test_surface_forms_are_linked_by_the_names_that_a_gazetteer_takes(lookup):
+    kb = [
+        Document("planet", "Mercury is a planet.", "Mercury  (planet)"),
+        Document("god", "Mercury is a god.", "Mercury (god)", {"aliases": "Hermes|Mercurius"}),
+        Document("bare", " ", "Mercury"),
+        Document("zurich", "It is a city.", "Zu\u0308rich", {"aliases": ["Turicum"]}),
+    ]
+    linked = PassageLookup(kb)
+    asked = ["Mercury", "Mercury (god)", "Hermes", "Turicum", "Z\u00fcrich", "mercury", "Bern", ""]
+    assert ids(linked.by_name(asked)) == [
+        ["planet", "god"], ["god"], ["god"], ["zurich"], ["zurich"], [], [], [],
+    ]  # fmt: skip
+    assert ids(linked.by_name(["Mercury"], 1)) == [["planet"]]
+    assert all(p.linked for p in linked.by_name(["Mercury"])[0])
+    assert linked.by_name([]) == [] and ids(lookup.by_name(["Thun"])) == [[]]
+    with pytest.raises(InputError, match="aliases '7' of document 'a'"):
+        PassageLookup([Document("a", "x", "A", {"aliases": 7})]).by_name(["A"])
+
+
+def test_a_gazetteer_links_to_the_same_passages(shared):
+    passages = read_corpus(shared("wiki2") / "corpus.jsonl")[:400]
+    by_id = {p.id for p in passages if p.text.strip()}
+    finder = Gazetteer.from_documents(passages, GazetteerConfig(common_words=True))
+    names = list(finder.names)
+    expected = [[i for i in finder.names[name] if i in by_id] for name in names]
+    assert ids(PassageLookup(passages).by_name(names, 99)) == expected
 
 
 def test_names_with_regex_characters_are_words_like_others():

@@ -52,6 +52,14 @@ def test_a_receipt_says_what_sorting_everything_says(repair, k):
     receipt = write_receipt(
         [risk(*pair) for pair in pairs], vectors, snapshot(before), snapshot(after), k=k
     )
+    assert [(r.doc_id, r.entity) for r in receipt.risks] == pairs
+    assert receipt.asked.tolist() == [e in names for _, e in pairs]
+    unasked = ~receipt.asked
+    assert not receipt.before[unasked].any() and not receipt.after[unasked].any()
+    part = receipt.of(receipt.asked)
+    assert part.recovered.size == receipt.recovered.size and part.lost.size == receipt.lost.size
+    assert receipt.found(receipt.before) == part.found(part.before)
+    receipt = part
     asked = [(d, e) for d, e in pairs if e in names]
     orders = {e: (plain_order(before, v), plain_order(after, v)) for e, v in names.items()}
     was = [orders[e][0].index(d) + 1 for d, e in asked]
@@ -113,9 +121,22 @@ def test_without_risks_or_names_the_receipt_is_empty():
     rows = snapshot([("a", NORTH)])
     for risks, names in (([], {"Bern": EAST}), ([risk("a", "Bern")], {})):
         receipt = write_receipt(risks, names, rows, rows)
-        assert len(receipt.risks) == 0 and receipt.before.shape == receipt.after.shape == (0,)
+        assert list(receipt.risks) == risks and not receipt.asked.any()
+        assert receipt.before.tolist() == receipt.after.tolist() == [0] * len(risks)
         assert receipt.found(receipt.after) is None and not receipt.recovered.size
         assert receipt.fell == {} and receipt.k == 10
+
+
+def test_an_entity_without_a_vector_stays_without_ranks_and_is_neither_found_nor_lost():
+    before = [("hidden", NORTH), ("first", EAST)]
+    receipt = write_receipt(
+        [risk("hidden", "Aare"), risk("hidden", "Bern")],
+        {"Bern": EAST}, snapshot(before), snapshot([*before, ("hidden", EAST)]), k=1,
+    )  # fmt: skip
+    assert receipt.asked.tolist() == [False, True]
+    assert receipt.before.tolist() == [0, 2] and receipt.after.tolist() == [0, 2]
+    assert not receipt.recovered.size and not receipt.lost.size
+    assert receipt.found(receipt.before) == 0.0, "of one query asked, none is found"
 
 
 def test_a_document_that_is_not_indexed_is_named():

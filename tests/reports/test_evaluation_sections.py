@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 
 from argus.data import Query
+from argus.data.artifacts import ArtifactFolder
 from argus.reports import write_report
 from argus.reports.sections import SECTIONS, comparison, evaluation
-from argus.workflows.compare import _write
+from argus.workflows.compare import _Compared, _write
 from argus.workflows.compare_results import SCHEMA, counts
 from argus.workflows.evaluate import EvaluateConfig, evaluate
 from argus.workflows.workspace import Record
@@ -37,7 +38,7 @@ def page_of(tmp_path, **settings):
     corpus.write_text("".join(json.dumps(r) + "\n" for r in records))
     result = evaluate(
         QUERIES, QRELS, out=tmp_path / "out", corpus=corpus,
-        config=EvaluateConfig(resamples=200), **settings,
+        config=EvaluateConfig(resamples=1000), **settings,
     )  # fmt: skip
     return write_report(result.folder).read_text()
 
@@ -66,14 +67,15 @@ def test_a_comparison_names_what_was_lost_and_says_why_there_is_no_audit(tmp_pat
     schema_row = {
         "kind": "document", "id": "d1", "label": "Teutberga", "verdict": "lost",
         "before": "retrieved", "after": "never retrieved", "value_before": 1.0,
-        "value_after": 7.0, "change": 6.0,
+        "value_after": 7.0, "rps_change": None, "rank_change": 6,
     }  # fmt: skip
     same = schema_row | {"id": "d2", "verdict": "same"}
     table = pa.Table.from_pylist([schema_row, same], schema=SCHEMA)
     record = Record("comparison", {"before": "a", "after": "b"}, {})
+    summary = {"same_corpus": False, "kinds": {}, **counts([schema_row, same])}
     _write(
-        tmp_path, False, record, table, None, ["a", "b"], ["enc-a", "enc-b"],
-        {"same_corpus": False, "kinds": {}, **counts([schema_row, same])}, ["no audit: too few"],
+        ArtifactFolder(tmp_path), record, (),
+        _Compared(table, None, ["a", "b"], ["enc-a", "enc-b"], summary, ["no audit: too few"]),
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert "What is gained and lost?" in page and "no audit: too few" in page
@@ -82,3 +84,27 @@ def test_a_comparison_names_what_was_lost_and_says_why_there_is_no_audit(tmp_pat
     assert row == [
         "document", "Teutberga · d1", "lost", "retrieved", "never retrieved", 1.0, 7.0,
     ]  # fmt: skip
+
+
+def test_a_difference_is_coloured_only_where_interval_and_test_agree(tmp_path):
+    queries = [Query(f"q{i}", f"question {i}") for i in range(20)]
+    qrels = {q.id: {"d1": 1} for q in queries}
+    worse = {q.id: {"d2": 2.0, "d1": 1.0 if i % 3 else 3.0} for i, q in enumerate(queries)}
+    best = {q.id: {"d1": 1.0} for q in queries}
+    nearly = best | {q: worse[q] for q in ("q1", "q2", "q4")}
+    tiles = {}
+    for name, before in (("many", worse), ("few", nearly)):
+        out = evaluate(
+            queries, qrels, out=tmp_path / name, runs=[before, best],
+            config=EvaluateConfig(resamples=1000),
+        )  # fmt: skip
+        page = write_report(out.folder).read_text()
+        tiles[name] = re.search(r'<div class="tile ?(\w*)"[^>]*>\s*<[^>]*>\+0', page).group(1)
+        assert ("only 3 of 20 queries changed" in page) == (name == "few")
+    assert tiles == {"many": "good", "few": ""}
+
+
+def test_a_run_that_broke_off_and_short_lists_are_said_in_the_page(tmp_path):
+    page = page_of(tmp_path, runs=[{"q1": {"d1": 2.0}}])
+    assert "1 of 2 queries have no result in <code>run 1</code>" in page
+    assert "No list of <code>run 1</code> is longer than 1, so nDCG@5, nDCG@10" in page

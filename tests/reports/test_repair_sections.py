@@ -71,6 +71,18 @@ def test_the_receipt_shows_repaired_entities_most_gained_first(tmp_path):
     assert (points["x"], points["y"]) == ([90, 5], [2, 6])
 
 
+def test_a_risk_query_that_failed_comes_last_and_is_in_no_figure(tmp_path):
+    rows = [
+        {"doc_id": "d1", "entity": "Ska", "rank_before": None, "rank_after": None, "views": 1},
+        {"doc_id": "d2", "entity": "Dub", "rank_before": 9, "rank_after": 8, "views": 1},
+    ]
+    rows = [row | {"rps_before": 0.1, "rps_after": 0.2, "rps_views": None} for row in rows]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "receipt.parquet")
+    section = remedy.section(tmp_path, {"neighbours": [], "neighbours_fallen": 0})
+    assert [row[0] for row in section.tables["receipt"]["rows"]] == ["Dub", "Ska"]
+    assert section.plots["receipt_ranks"]["data"][0]["x"] == [9]
+
+
 def test_a_repair_without_neighbours_or_views_still_has_its_table(tmp_path):
     schema = ["doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "views"]
     pq.write_table(pa.table({name: [] for name in schema}), tmp_path / "receipt.parquet")

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -8,6 +9,7 @@ from argus.data import Document, Query, View
 from argus.encoders import EncoderConfig
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
+from argus.knowledge import KnowledgeSource
 from argus.workflows.compare import compare_encoders, compare_folders, compare_two_indexes
 
 DOCUMENTS = [
@@ -59,7 +61,8 @@ def test_a_document_that_is_never_retrieved_any_more_is_lost(minilm, tmp_path):
     (lost,) = result.summary["lost"]
     assert (lost["id"], lost["label"]) == ("tides", "Tides")
     assert (lost["before"], lost["after"]) == ("retrieved", "never retrieved")
-    assert (lost["value_before"], lost["value_after"], lost["change"]) == (1, 3, 2)
+    assert (lost["value_before"], lost["value_after"], lost["rank_change"]) == (1, 3, 2)
+    assert lost["rps_change"] is None, "of entities alone: there more is better"
     back = compare_folders(second, first, out=tmp_path / "back")
     assert [row["id"] for row in back.summary["gained"]] == ["tides"]
     assert pq.read_table(tmp_path / "out" / "comparison.parquet").equals(result.table)
@@ -106,7 +109,7 @@ def test_entities_move_between_bands(minilm, tmp_path):
     (gained,) = result.summary["gained"]
     assert (gained["kind"], gained["id"], gained["label"]) == ("entity", "e3", "Analytical Engine")
     assert (gained["before"], gained["after"]) == ("low", "high")
-    assert gained["change"] == pytest.approx(0.8)
+    assert gained["rps_change"] == pytest.approx(0.8) and gained["rank_change"] is None
     argus.audit(
         documents, out=tmp_path / "c", encoder=minilm,
         config=argus.AuditConfig(k=(1,), pool=(5,)),
@@ -142,9 +145,47 @@ def test_two_encoders_are_run_and_an_impossible_audit_is_said_not_hidden(tmp_pat
     assert (tmp_path / "out" / "a" / "exposure.parquet").is_file()
     assert (tmp_path / "out" / "b" / "report.html").is_file()
     assert result.summary["verdicts"]["document"]["same"] == 3
-    assert len(result.summary["notes"]) == 2
-    assert result.summary["notes"][0].startswith("no audit of all-MiniLM-L6-v2: Nothing can be")
+    (note,) = result.summary["notes"]
+    assert note.startswith("no audit: Nothing can be measured: no two related entities")
     assert result.summary["same_corpus"] is True
+
+
+def test_bad_relations_stop_two_encoders_before_anything_is_embedded(corpus, tmp_path):
+    source = KnowledgeSource(relations=tmp_path / "none.tsv")
+    with pytest.raises(InputError, match=r"none\.tsv: no such file"):
+        compare_encoders(corpus, (FLOAT32, FLOAT32), out=tmp_path / "out", source=source)
+    (tmp_path / "bad.tsv").write_text("head\trelation\ttail\nbread\tr\tnobody\n")
+    source = KnowledgeSource(relations=tmp_path / "bad.tsv")
+    with pytest.raises(InputError, match="nobody"):
+        compare_encoders(corpus, (FLOAT32, FLOAT32), out=tmp_path / "out", source=source)
+    assert not (tmp_path / "out").exists()
+
+
+def test_audits_of_an_earlier_run_are_not_compared_when_this_one_made_none(
+    folders, minilm, tmp_path
+):
+    before, after = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
+    for folder in (before, after):  # left by a run with other relations
+        summary = json.loads((folder / "summary.json").read_text())
+        (folder / "summary.json").write_text(json.dumps(summary | {"audit": {"k": 1, "pool": 2}}))
+    result = compare_folders(before, after, out=tmp_path / "out", jobs=["exposure"])
+    assert list(result.summary["kinds"]) == ["exposure"]
+    with pytest.raises(InputError, match=r"no retrievability\.parquet"):
+        compare_folders(before, after, out=tmp_path / "out2")
+
+
+def test_fresh_does_not_empty_a_folder_that_is_compared(indexes, folders, tmp_path):
+    index = Path(indexes[1])
+    for folder in (index, folders[0].parent):
+        (folder / ".argus").touch()  # as every folder that Argus wrote results into
+    for names in ((indexes[0], indexes[1]), (indexes[1], indexes[0])):
+        with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
+            compare_two_indexes(names, out=index, queries=[Query("q", "moon")], fresh=True)
+    assert (index / "index.json").is_file() and (index / "views.lance").is_dir()
+    for folder in folders:
+        with pytest.raises(InputError, match="--fresh would empty the folder"):
+            compare_folders(*folders, out=folder.parent, fresh=True)
+        assert (folder / "exposure.parquet").is_file()
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +216,7 @@ def test_two_indexes_are_asked_for_every_document_by_its_title(indexes, corpus, 
     result = compare_two_indexes(indexes, out=tmp_path / "o", queries=queries, corpus=corpus, k=1)
     (lost,) = result.summary["lost"]
     assert (lost["id"], lost["value_before"], lost["value_after"]) == ("bread", 1, 2)
-    assert result.summary["queries"] == {"titles": 3, "given": 1}
+    assert result.summary["queries"] == {"titles": 3, "given": 1, "failed": 0}
     changes = pq.read_table(tmp_path / "o" / "comparison_queries.parquet").to_pylist()
     assert [(r["text"], r["entered"], r["left"]) for r in changes if r["changed"]] == [
         ("Bread", "Chess", "Bread")

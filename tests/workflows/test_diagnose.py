@@ -19,7 +19,7 @@ from argus.retrievability.probes.domain import Domain
 from argus.retrievability.probes.models import LinearModel
 from argus.workflows.diagnose import diagnose_corpus, risk_table, summarise, write_diagnosis
 from argus.workflows.explain_entities import read_diagnosis
-from argus.workflows.reference import ReferenceConfig, open_probe, read_passages
+from argus.workflows.reference import ReferenceConfig, make_finder, open_probe, read_passages
 
 CAPITALS = ReferenceConfig(mentions="capitals")
 BERN = [Document("d", "The bears of Bern live in Switzerland.")]
@@ -319,9 +319,34 @@ def test_the_gazetteer_needs_a_knowledge_base_and_other_finders_are_named(tmp_pa
         ReferenceConfig()
     assert str(refused.value).startswith("--kb: no knowledge base for the gazetteer")
     assert "--mentions capitals" in str(refused.value)
-    for wrong in ("regex", "ner:", "Gazetteer", ""):
+    for wrong in ("regex", "ner:", "ner: ", "ner:\t", "Gazetteer", "capitals:", "gazetteer:x", ""):
         with pytest.raises(InputError, match="expected gazetteer, capitals, ner, or ner:MODEL"):
             ReferenceConfig(mentions=wrong)
+
+
+def test_a_models_name_is_taken_without_white_space(tmp_path):
+    config = ReferenceConfig(mentions="ner: no/such-model ")
+    with pytest.raises(InputError, match=r"`hf download no/such-model` and give the folder"):
+        make_finder(config, [], [])
+
+
+def test_names_that_were_not_looked_for_are_in_summary_and_report(tmp_path, minilm):
+    rows = [{"_id": str(i), "title": t, "text": "a bear"} for i, t in enumerate(
+        ["Bern", "Bear", "It", "Us"])]  # fmt: skip
+    reference = ReferenceConfig(kb=(jsonl(tmp_path / "kb.jsonl", rows),))
+    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=reference, encoder=minilm)
+    finder = result.summary["finder"]
+    assert finder["name"].startswith("gazetteer names=1")
+    assert finder["left_out"] == {"common words": 1, "too short": 2}
+    shown = result.report.read_text(encoding="utf-8")
+    assert "3 names of the knowledge base were not looked for: " in shown
+    assert "1 common words, 2 too short" in shown
+
+
+def test_no_names_left_out_are_not_mentioned(tmp_path, minilm):
+    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+    assert result.summary["finder"] == {"name": "capitalised-names", "left_out": {}}
+    assert "were not looked for" not in result.report.read_text(encoding="utf-8")
 
 
 def test_ids_of_several_knowledge_bases_are_told_apart(tmp_path, minilm):
@@ -467,3 +492,13 @@ def test_writing_a_diagnosis_is_shared_with_remedies(diagnosed, tmp_path):
     folder.open()
     summary = write_diagnosis(folder, diagnosed.diagnosis, Record("remedy", {}, {}))
     assert summary == diagnosed.summary and table(folder.path) == table(diagnosed.folder)
+
+
+def test_fresh_deletes_nothing_when_the_probe_does_not_fit(minilm, tmp_path):
+    out = tmp_path / "out"
+    given = {"out": out, "reference": CAPITALS, "encoder": minilm}
+    diagnose_corpus(BERN, probe=ridge(minilm), **given)
+    before = table(out)
+    with pytest.raises(FingerprintMismatch, match="a probe of another encoder"):
+        diagnose_corpus(BERN, probe=ridge(minilm, fingerprint="other@1"), fresh=True, **given)
+    assert table(out) == before

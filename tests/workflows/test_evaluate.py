@@ -9,6 +9,7 @@ from argus.data.runs import ranking
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.workflows.evaluate import EvaluateConfig, evaluate
+from argus.workflows.explain_entities import read_diagnosis
 from argus.workflows.retriever import IndexRetriever
 
 QUERIES = [
@@ -32,7 +33,7 @@ CORPUS = [
     {"_id": "d2", "title": "Theodred", "text": "Theodred was a medieval bishop."},
     {"_id": "d3", "title": "", "text": "A cow."},
 ]
-CONFIG = EvaluateConfig(resamples=500)
+CONFIG = EvaluateConfig(resamples=1000)
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_both_systems_their_difference_and_who_was_harmed(result):
     assert found["mean_difference"] == pytest.approx(means[1] - means[0])
 
 
-def test_implicit_and_naming_questions_are_told_apart(result):
+def test_questions_that_share_a_word_with_a_title_and_others_are_told_apart(result):
     rows = {row["query_id"]: row for row in result.table.to_pylist()}
     assert (rows["q1"]["implicit"], rows["q2"]["implicit"]) == (True, False)
     implicit = result.summary["implicitness"]
@@ -90,7 +91,7 @@ def test_implicit_and_naming_questions_are_told_apart(result):
     assert implicit["share"] == pytest.approx(2 / 3)
     assert [(g["name"], g["queries"]) for g in implicit["groups"]] == [
         ("implicit", 2),
-        ("naming", 1),
+        ("sharing", 1),
     ]
     assert implicit["groups"][1]["comparison"]["RR"]["mean_difference"] == -0.5
     assert implicit["bm25"]["RR"] > 0.5 and 0 < implicit["mean_overlap"] < 1
@@ -132,7 +133,15 @@ def test_the_statistic_of_table_4_is_read_from_a_diagnosis(tmp_path, corpus):
         QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], corpus=corpus, diagnosis=tmp_path,
         config=CONFIG,
     )  # fmt: skip
-    at_10 = result.summary["association"][0][0]
+    assert result.summary["association"] == [[]], "the runs hold two documents per query"
+    assert result.summary["association_left_out"] == [10, 20, 50]
+    deep = {q: docs | {f"x{i}": -1.0 - i for i in range(20)} for q, docs in BEFORE.items()}
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "out", runs=[deep], corpus=corpus, diagnosis=tmp_path,
+        config=EvaluateConfig(resamples=1000, depth=10, measures=("nDCG@10",)),
+    )  # fmt: skip
+    assert result.summary["association_left_out"] == [20, 50], "they would repeat k = 10"
+    (at_10,) = result.summary["association"][0]
     assert (at_10["k"], at_10["retrieved"], at_10["unretrieved"]) == (10, 2, 1)
     assert at_10["difference"] == pytest.approx(0.9 - 0.2)
     assert (at_10["not_indexed"], at_10["without_rps"]) == (1, 1)
@@ -164,7 +173,9 @@ def test_input_that_does_not_belong_together_is_refused_and_nothing_is_written(
     [
         ({"depth": 10}, "--depth: a measure reads 100 documents of runs of 10"),
         ({"headline": "AP"}, "headline 'AP'; expected one of the measures"),
-        ({"resamples": 0}, "--resamples: 0"),
+        ({"resamples": 999}, "--resamples: 999; expected a whole number from 1,000"),
+        ({"measures": ()}, "--measures: no measure; expected at least one"),
+        ({"measures": ("nDCG@0",)}, "measure 'nDCG@0' has the cutoff 0"),
         ({"measures": ("nDGC@10",), "headline": "nDGC@10"}, "measure 'nDGC@10'"),
     ],
 )
@@ -189,15 +200,30 @@ def test_fresh_does_not_delete_what_is_being_read(tmp_path, corpus):
     ("columns", "message"),
     [
         (None, "no diagnosis.parquet"),
-        ({"doc_id": ["d1"], "rps": [0.5]}, "no column 'state'"),
-        ({"doc_id": ["d1"], "rps": [None], "state": ["failed"]}, "no entity in it has a predicted"),
+        ({"rps": [0.5]}, "no column 'state'; expected the columns doc_id"),
+        ({"rps": [None], "state": ["failed"]}, "no entity in it has a predicted"),
+        ({"rps": ["0.5"], "state": ["measured"]}, "line 1, field 'rps': '0.5'; expected a number"),
+        ({"rps": [0.5, 1.5], "state": ["measured"] * 2}, "line 2, field 'rps': 1.5; expected a nu"),
+        ({"rps": [-0.1], "state": ["measured"]}, "line 1, field 'rps': -0.1"),
+        ({"rps": [float("nan")], "state": ["measured"]}, "line 1, field 'rps': nan"),
+        ({"rps": [None], "state": ["measured"]}, "line 1, field 'rps': None"),
+        (
+            {"rps": [0.5], "state": ["good"]},
+            "field 'state': 'good'; expected one of measured, fail",
+        ),
+        ({"rps": [0.5], "state": ["measured"], "doc_id": [7]}, "field 'doc_id': 7; expected text"),
     ],
 )
 def test_a_diagnosis_that_says_nothing_is_refused(tmp_path, columns, message):
     if columns:
+        n = len(columns["rps"])
+        columns = {"doc_id": ["d1"] * n, "entity": ["x"] * n} | columns
         pq.write_table(pa.table(columns), tmp_path / "diagnosis.parquet")
     with pytest.raises(InputError, match=message):
         evaluate(QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], diagnosis=tmp_path)
+    with pytest.raises(InputError, match=message):  # explain reads the same file the same way
+        if not read_diagnosis(tmp_path, "d1")[0].rps:
+            raise InputError("no entity in it has a predicted RPS", expected="", fix="")
 
 
 @pytest.fixture(scope="module")
@@ -268,3 +294,15 @@ def test_a_ranking_that_there_is_not_or_for_no_index_is_refused(
     with pytest.raises(InputError) as caught:
         evaluate(QUERIES, QRELS, out=tmp_path / "o", hybrid=hybrid, **systems)
     assert message in str(caught.value) and not (tmp_path / "o").exists()
+
+
+def test_bm25_is_measured_to_its_own_cutoff_whatever_the_depth(corpus, tmp_path):
+    settings = {"runs": [BEFORE], "corpus": corpus}
+    found = [
+        evaluate(
+            QUERIES, QRELS, out=tmp_path / str(depth), **settings,
+            config=EvaluateConfig(resamples=1000, depth=depth, measures=("RR",), headline="RR"),
+        ).summary["implicitness"]["bm25"]
+        for depth in (1, 100)
+    ]  # fmt: skip
+    assert found[0]["nDCG@10"] == found[1]["nDCG@10"] > 0

@@ -17,6 +17,7 @@ from argus.retrievability.probes import load_default
 from argus.workflows.expand import expand_index
 from argus.workflows.index import build_index
 from argus.workflows.reference import ReferenceConfig
+from argus.workflows.remedy import rollback
 
 
 def rank(scores, doc_id):
@@ -53,14 +54,16 @@ def recomputed(result, encoder, k):
         query = encoder.encode_queries([name])[0].astype(np.float64)
         old, new = scored(before, vectors[own], query), scored(after, vectors, query)
         lists[name] = (top(old, k), top(new, k))
-        best = risk["rps"]
+        best, seen = risk["rps"], []
         mine = [v for v in added if v.doc_id == doc_id]
         for view in mine:
             at = view.text.find(name, risk["spans"][0]["start"])  # in front stands another name
             if at >= 0:
                 vector = encoder.encode_spans([view.text], [Span(at, at + len(name))])
                 value = float(probe.predict(vector).rps[0])
-                best = best if math.isnan(value) else max(best, value)
+                if not math.isnan(value):
+                    best = max(best, value)
+                    seen.append(value)
         rows.append(
             {
                 "doc_id": doc_id,
@@ -69,7 +72,10 @@ def recomputed(result, encoder, k):
                 "rank_after": rank(new, doc_id),
                 "rps_before": risk["rps"],
                 "rps_after": best,
+                "rps_views": np.mean(seen) if seen else None,
                 "views": len(mine),
+                "state": "measured",
+                "reason": "",
             }
         )
     for old, new in lists.values():
@@ -100,6 +106,7 @@ def agrees(result, encoder, k):
         assert summary[part] == pytest.approx(
             {
                 "queries": len(of),
+                "failed": 0,
                 "found_before": sum(r <= k for r in old) / len(of),
                 "found_after": sum(r <= k for r in new) / len(of),
                 "recovered": sum(a > k >= b for a, b in zip(old, new, strict=True)),
@@ -109,11 +116,14 @@ def agrees(result, encoder, k):
             },
             abs=1e-6,
         )
+    in_views = [row["rps_views"] for row in repaired if row["rps_views"] is not None]
     assert summary["rps"] == pytest.approx(
         {
             "entities": len(repaired),
             "before": np.mean([row["rps_before"] for row in repaired]),
             "after": np.mean([row["rps_after"] for row in repaired]),
+            "entities_in_views": len(in_views),
+            "views": np.mean(in_views),
         },
         abs=2e-3,
     )
@@ -129,12 +139,12 @@ def agrees(result, encoder, k):
 def test_the_receipt_says_what_plain_loops_say(repairable, index, config):
     result = repairable.expand(index, config=config, k=1)
     summary = agrees(result, repairable.encoder, k=1)
-    assert summary["before"] == "original"
+    assert summary["before"] == f"before:{result.remedy}"
     assert summary["counts"]["documents_at_risk"] == 11
     csv = (result.folder / "receipt.csv").read_text().splitlines()
     assert csv[0] == (
-        '"doc_id","entity","rank_before","rank_after","rps_before","rps_after","views",'
-        '"fell_from_lists"'
+        '"doc_id","entity","rank_before","rank_after","rps_before","rps_after","rps_views","views",'
+        '"fell_from_lists","state","reason"'
     )
     assert len(csv) == 17
 
@@ -179,7 +189,7 @@ def test_judged_queries_are_evaluated_before_and_after(repairable, index):
         index, config=PAPER, queries=repairable.queries, qrels=repairable.qrels
     )
     found = json.loads((result.folder / "summary.json").read_text())["evaluation"]
-    names = [f"{index}@original", f"{index}@{result.remedy}"]
+    names = [f"{index}@before:{result.remedy}", f"{index}@{result.remedy}"]
     assert [system["name"] for system in found["systems"]] == names
     encoder = repairable.encoder
     for system, state in zip(found["systems"], ("original", result.remedy), strict=True):
@@ -199,7 +209,7 @@ def test_judged_queries_are_evaluated_before_and_after(repairable, index):
 
 
 def without_times(result):
-    return {k: v for k, v in result.summary.items() if k != "seconds"}
+    return {k: v for k, v in result.summary.items() if k not in ("seconds", "added")}
 
 
 def test_the_same_repair_twice_adds_nothing_and_has_the_same_receipt(repairable, index):
@@ -207,6 +217,7 @@ def test_the_same_repair_twice_adds_nothing_and_has_the_same_receipt(repairable,
     version, receipt = first.index.version, (first.folder / "receipt.parquet").read_bytes()
     again = repairable.expand(index)
     assert again.remedy == first.remedy
+    assert (first.summary["added"], again.summary["added"]) == (True, False)
     assert ViewIndex.open(index).version == version
     assert without_times(again) == without_times(first)
     assert (again.folder / "receipt.parquet").read_bytes() == receipt
@@ -250,7 +261,10 @@ def test_every_setting_that_changes_the_outcome_makes_another_repair(repairable,
         "probe": {"probe": other_probe(repairable.encoder)},
     }
     index = repairable.copy(tmp_path / "index")
-    ids = {name: repairable.expand(index, **given).remedy for name, given in settings.items()}
+    ids = {}
+    for name, given in settings.items():
+        ids[name] = repairable.expand(index, **given).remedy
+        rollback(index, ids[name])
     assert len(set(ids.values())) == len(settings), ids
     fewer = build_index(repairable.documents[1:], out=tmp_path / "b", encoder=repairable.encoder)
     assert repairable.expand(fewer.index.path).remedy not in ids.values()
@@ -315,6 +329,45 @@ def test_documents_that_came_later_are_repaired_against_what_was_there_then(repa
     vectors = repairable.encoder.encode_documents([v.text for v in views])
     query = repairable.encoder.encode_queries(["Basel"])[0]
     assert quay["rank_before"] == rank(scored(views, vectors, query), "quay")
-    assert second.summary["before"] == "original"  # no state has a name that holds both
     found = json.loads((second.folder / "summary.json").read_text())["evaluation"]
-    assert found["systems"][0]["documents"] == found["systems"][1]["documents"] == 14
+    before, after = found["systems"]
+    assert before["name"] == f"{index}@before:{second.remedy}"
+    assert before["documents"] == after["documents"] == 14
+    # What the first remedy did for the judged questions is not credited to the second.
+    gains = []
+    for query in repairable.queries:
+        asked = repairable.encoder.encode_queries([query.text])[0]
+        [gold] = repairable.qrels[query.id]
+        gains.append(1 / math.log2(1 + rank(scored(views, vectors, asked), gold)))
+    gains = [g if g >= 1 / math.log2(11) else 0 for g in gains]
+    assert before["measures"]["nDCG@10"] == pytest.approx(np.mean(gains), abs=1e-6)
+    assert after["measures"]["nDCG@10"] == pytest.approx(before["measures"]["nDCG@10"])
+
+
+class Deaf(Refusing):
+    """MiniLM, but it cannot embed the query `word`."""
+
+    def __init__(self, encoder, word):
+        super().__init__(encoder, word)
+        self.encode_documents, self.encode_queries = encoder.encode_documents, self._queries
+
+    def _queries(self, texts):
+        if self._word in texts:
+            raise EncodingError(f"cannot embed {self._word!r}", retryable=False)
+        return self._encoder.encode_queries(texts)
+
+
+def test_a_risk_query_that_fails_stays_in_the_receipt_and_is_counted(repairable, tmp_path):
+    index = repairable.copy(tmp_path / "index", store=False)
+    result = repairable.expand(index, encoder=Deaf(repairable.encoder, "Bern"))
+    rows = pq.read_table(result.folder / "receipt.parquet").to_pylist()
+    assert len(rows) == result.summary["counts"]["entities_at_risk"] == 16
+    failed = [row for row in rows if row["state"] == "failed"]
+    assert {row["entity"] for row in failed} == {"Bern"}
+    for row in failed:
+        assert row["rank_before"] is row["rank_after"] is None
+        assert "cannot embed 'Bern'" in row["reason"]
+        assert row["rps_before"] is not None and row["views"] > 0
+    risk_queries = result.summary["risk_queries"]
+    assert (risk_queries["queries"], risk_queries["failed"]) == (16 - len(failed), len(failed))
+    assert "risk queries failed" in result.report.read_text()

@@ -167,3 +167,31 @@ def test_no_check_no_folder_and_an_empty_folder_are_refused(folder, tmp_path):
         gate([tmp_path / "none"], Bounds(min_ndcg=0.5))
     with pytest.raises(InputError, match=r"no summary\.json in it"):
         gate([tmp_path], Bounds(min_ndcg=0.5))
+
+
+@pytest.mark.parametrize(
+    ("bound", "section", "fields"),
+    [
+        ("max_low_rps_share", "audit", {"share_below_0.33": "much"}),
+        ("max_low_rps_share", "audit", {"share_below_0.33": -0.2}),
+        ("max_low_rps_share", "audit", {"entities__measured": -100}),
+        ("max_low_rps_share", "audit", {"entities__failed": "one"}),
+        ("min_mean_rps", "audit", {"mean_rps": 1.2}),
+        ("min_mean_rps", "audit", {"mean_rps": True}),
+        ("max_at_risk_share", "diagnosis", {"tau": "x"}),
+        ("min_recall", "evaluation", {"queries__measured": 2.5}),
+        ("max_ndcg_drop", "evaluation", {"queries__failed": -40}),
+        ("max_never_retrieved_share", "exposure", {"never_retrieved": -5}),
+        ("max_never_retrieved_share", "exposure", {"documents__total": "52"}),
+        ("min_self_retrieval", "exposure", {"title__probes": "fifty"}),
+        ("min_self_retrieval", "exposure", {"probes_failed": -200}),
+    ],
+)
+def test_figures_that_are_none_are_not_measured_and_never_a_traceback(
+    folder, bound, section, fields
+):
+    sections = {"audit": AUDIT, "diagnosis": DIAGNOSIS, "exposure": EXPOSURE,
+                "evaluation": EVALUATION}  # fmt: skip
+    sections[section] = changed(sections[section], **fields)
+    found = gate([folder(**sections)], Bounds(**{bound: 0.5}))
+    assert (found.verdict, found.exit_code) == (Verdict.NOT_MEASURED, 2)

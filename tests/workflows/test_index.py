@@ -7,7 +7,7 @@ from argus.data.types import Document, Query, View
 from argus.encoders import EncoderConfig
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.views import ViewIndex
-from argus.workflows.evaluate import EvaluateConfig, evaluate
+from argus.workflows.evaluate import evaluate
 from argus.workflows.index import add_documents, build_index, delete_documents, describe_encoder
 from argus.workflows.retriever import IndexRetriever, open_retriever, parse_index_spec
 from argus.workflows.systems import search_index
@@ -72,7 +72,7 @@ def test_vectors_of_ones_own_are_scaled_and_compared(minilm, tmp_path):
     np.save(file, minilm.encode_documents(list(TEXTS.values())) * 3)
     result = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=file)
     assert result.summary["vectors"]["normalised"] is True
-    assert result.summary["vectors"]["encoder_agreement"] == pytest.approx(1, abs=1e-3)
+    assert result.summary["vectors"]["least"] == pytest.approx(1, abs=1e-3)
     assert np.allclose(np.linalg.norm(result.index.snapshot().vectors, axis=1), 1, atol=1e-6)
 
 
@@ -158,6 +158,5 @@ def test_an_index_knows_the_titles_that_its_texts_begin_with(minilm, tmp_path):
         [Query("q", "When does the moon rise?"), Query("p", "Which one causes tides?")],
         {"q": {"moon": 1}, "p": {"moon": 1}},
         out=tmp_path / "e", indexes=[str(index.path)], encoder=minilm,
-        config=EvaluateConfig(resamples=10),
     )  # fmt: skip
     assert result.summary["implicitness"]["share"] == 0.5, "without --corpus"

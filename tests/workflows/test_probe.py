@@ -4,6 +4,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import hypergeom
 
 import argus
 from argus.errors import FingerprintMismatch, InputError
@@ -55,6 +56,29 @@ def test_an_audit_says_where_each_entitys_vector_is(audited, collection):
     assert all((row["vector"] is None) == (row["reason"] == "no paragraph") for row in table)
 
 
+def test_the_variance_of_hits_is_that_of_the_pairs_behind_each_score(audited):
+    hits = {}
+    for pair in pq.read_table(audited / "pair_ranks.parquet").to_pylist():
+        chance = hypergeom.cdf(4, pair["pool"], pair["above"], 99)  # in the top 5 of 100
+        hits.setdefault(pair["entity"], []).append(chance)
+    read = read_audit(audited)
+    assert set(read.related[np.isnan(read.hit_variance)]) == {1}
+    for i, id_ in enumerate(read.ids):
+        assert read.rps[i] == pytest.approx(np.mean(hits[id_]))
+        if read.related[i] > 1:
+            assert read.hit_variance[i] == pytest.approx(np.var(hits[id_], ddof=1), abs=1e-9)
+
+
+def test_without_the_pairs_the_fit_says_what_it_can(audited, tmp_path):
+    shutil.copytree(audited, tmp_path / "bare")
+    (tmp_path / "bare" / "pair_ranks.parquet").unlink()
+    result = fit_probe(tmp_path / "bare", config=ProbeConfig(families=("ridge",)))
+    labels = result.summary["labels"]
+    assert labels["std"] > 0 and labels["sampling_rmse"] is labels["sampling_pearson"] is None
+    page = result.report.read_text()
+    assert f"standard deviation of {labels['std']:.3f}" in page and "For reference" not in page
+
+
 def test_a_fit_writes_all_its_parts(fitted, audited):
     summary = fitted.summary
     names = [row["family"] for row in summary["table"]]
@@ -78,6 +102,9 @@ def test_the_report_shows_the_table_and_both_plots(fitted):
     assert "Can the risk be told from the vector?" in page
     for name in ("probe_density", "probe_residuals", "macro F1"):
         assert name in page
+    labels = fitted.summary["labels"]
+    assert f"its RPS would move by {labels['sampling_rmse']:.3f} RMSE" in page
+    assert "bounds every probe" not in page and "noisy allow" not in page
 
 
 def test_a_fit_elsewhere_leaves_the_audit_alone_and_repeats_itself(fitted, audited, tmp_path):
@@ -191,6 +218,47 @@ def test_a_probe_of_another_encoder_pooling_or_no_probe_is_refused(audited, mini
         predict_rps(None, out=tmp_path / "d")
     with pytest.raises(InputError, match="'word'; expected span or sentence"):
         predict_rps([_city()], out=tmp_path / "e", pooling="word")
+
+
+def test_fresh_refuses_to_delete_the_probe_that_it_was_given(audited, fitted, minilm, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(audited, folder)
+    before = _contents(folder)
+    for probe in (folder, folder / "probe"):
+        with pytest.raises(InputError, match=r"--fresh would empty the folder .*/probe/probe.json"):
+            predict_rps([_city()], out=folder, probe=probe, encoder=minilm, fresh=True)
+    assert _contents(folder) == before
+    predict_rps([_city()], out=tmp_path / "other", probe=folder, encoder=minilm, fresh=True)
+    manifest = json.loads((tmp_path / "other" / "manifest.json").read_text())["prediction"]
+    assert manifest["inputs"]["probe"]["file"] == str(folder / "probe" / "probe.json")
+
+
+def test_a_probe_that_does_not_fit_is_refused_before_fresh_deletes(
+    audited, fitted, minilm, tmp_path
+):
+    class Other:
+        fingerprint, dim, pools_spans = "other@1", 384, True
+
+        encode_spans = encode_queries = encode_documents = minilm.encode_documents
+
+    folder = tmp_path / "out"
+    predict_rps([_city()], out=folder, probe=audited, encoder=minilm)
+    before = _contents(folder)
+    assert "predicted.parquet" in before and "embeddings/vectors.f32" in before
+    refused = [
+        {"probe": audited, "encoder": Other()},
+        {"encoder": Other()},
+        {"encoder": minilm, "pooling": "sentence"},  # none ships
+    ]
+    for options in refused:
+        with pytest.raises((FingerprintMismatch, InputError), match=r"another encoder|no probe sh"):
+            predict_rps([_city()], out=folder, fresh=True, **options)
+        assert _contents(folder) == before
+
+
+def _contents(folder):
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def _city():

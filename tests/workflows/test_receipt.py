@@ -11,8 +11,12 @@ from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.remedies.expand import PAPER
 from argus.retrievability.probes import load_default
+from argus.workflows.compare import compare_two_indexes
+from argus.workflows.evaluate import evaluate
+from argus.workflows.explain import explain
 from argus.workflows.index import add_documents, build_index
-from argus.workflows.receipt import check_judged, state_before, states, views_of
+from argus.workflows.receipt import check_judged, states, views_of
+from argus.workflows.retriever import search_index
 
 
 def receipt(result):
@@ -25,10 +29,10 @@ def test_before_and_after_are_the_index_less_the_views_and_with_them(repairable,
     opened = ViewIndex.open(index)
     for remedy, earlier in ((first, "original"), (second, first)):
         before, after = states(opened, remedy)
-        expected = opened.snapshot(earlier)
-        assert before.columns["id"].to_pylist() == expected.columns["id"].to_pylist()
-        np.testing.assert_array_equal(before.vectors, expected.vectors)
-        assert state_before(opened, remedy, before) == earlier
+        for state in (earlier, f"before:{remedy}"):
+            expected = opened.snapshot(state)
+            assert before.columns["id"].to_pylist() == expected.columns["id"].to_pylist()
+            np.testing.assert_array_equal(before.vectors, expected.vectors)
         added = [v for group in views_of(after, remedy).values() for v in group]
         assert {v.id for v in after.views} == {v.id for v in before.views} | {v.id for v in added}
         assert all(remedy in view.id for view in added)
@@ -45,7 +49,37 @@ def test_documents_that_came_between_two_repairs_are_in_both_states(repairable, 
     assert before.doc_ids == after.doc_ids
     assert "new" in before.doc_ids
     assert any(first in view.id for view in before.views)
-    assert state_before(opened, second, before) == "original"
+    named = opened.snapshot(f"before:{second}")
+    assert named.columns["id"].to_pylist() == before.columns["id"].to_pylist()
+    np.testing.assert_array_equal(named.vectors, before.vectors)
+
+
+def test_the_state_before_a_repair_has_a_name_wherever_a_state_can_be_named(
+    repairable, index, tmp_path
+):
+    first = repairable.expand(index).remedy
+    add_documents(index, [Document("new", "Basel is old.")], encoder=repairable.encoder)
+    second = repairable.expand(index).remedy
+    state = f"{index}@before:{second}"
+    opened = ViewIndex.open(index)
+    views = opened.rows(f"before:{second}")
+    assert set(views["remedy"].to_pylist()) == {"", first}
+    assert "new" in views["doc_id"].to_pylist()
+    query = "A quay in Basel"
+    found = search_index(query, state, encoder=repairable.encoder, hybrid="rrf")
+    assert len(found["results"]) == 10
+    given = {"queries": repairable.queries, "qrels": repairable.qrels, "out": tmp_path / "e"}
+    judged = evaluate(**given, indexes=(state,), encoder=repairable.encoder).summary
+    assert judged["systems"][0]["name"] == state
+    assert judged["systems"][0]["documents"] == 14
+    explained = explain(query, "new", index=state, encoder=repairable.encoder)
+    assert explained.index == state
+    names = (state, f"{index}@{second}")
+    compared = compare_two_indexes(names, out=tmp_path / "c", queries=repairable.queries)
+    assert state in json.dumps(compared.summary)
+    for unknown in ("before:", "before:x", f"before:before:{second}"):
+        with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):
+            opened.snapshot(unknown)
 
 
 def test_a_later_repair_leaves_the_receipt_of_an_earlier_one_as_it_was(repairable, index):

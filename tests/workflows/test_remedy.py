@@ -3,27 +3,43 @@
 import dataclasses
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Document
 from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from argus.indexes.views import ViewIndex
 from argus.remedies.expand import PAPER, ROBUST
 from argus.retrievability.probes import load_default, save_probe
+from argus.workflows.index import add_documents, build_index, delete_documents
+from argus.workflows.originals import originals, titled
 from argus.workflows.reference import ReferenceConfig
-from argus.workflows.remedy import rollback
+from argus.workflows.remedy import list_remedies, rollback
 
 
 def receipt(result):
     return pq.read_table(result.folder / "receipt.parquet").to_pylist()
+
+
+def timeless(summary):
+    """A summary without the moment at which views were made."""
+    return summary | {"made": {k: v for k, v in summary["made"].items() if k != "at"}}
+
+
+def own_of(result):
+    return {name: result.summary[name] for name in ("seconds", "added", "index")}
 
 
 def remedies(index):
@@ -60,15 +76,19 @@ def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tm
     before = repairable.answers(index)
     robust, paper = repairable.expand(index), repairable.expand(index, config=PAPER)
     assert paper.remedy == only.remedy
-    assert paper.summary["before"] == robust.remedy
+    assert paper.summary["made"]["relied_on"] == [robust.remedy]
+    assert paper.summary["made"]["views_known"] > 0
     assert remedies(index) == [robust.remedy, paper.remedy]
-    rollback(index, robust.remedy)
+    note = rollback(index, robust.remedy)
+    assert note["relied_on_by"] == [paper.remedy]
     assert remedies(index) == [paper.remedy]
-    assert repairable.answers(index) == repairable.answers(alone)
     assert repairable.answers(index, "original") == before
-    again = repairable.expand(index, config=PAPER)  # its receipt is now that of the only repair
-    assert receipt(again) == receipt(only)
-    assert again.summary["before"] == "original"
+    again = repairable.expand(index, config=PAPER)  # adds what the other one held
+    assert again.summary["added"]
+    assert repairable.answers(index) == repairable.answers(alone)
+    assert receipt(again) == receipt(only)  # its receipt is now that of the only repair
+    assert repairable.answers(index, f"before:{paper.remedy}") == before
+    assert not repairable.expand(index, config=PAPER).summary["added"]
     rollback(index, paper.remedy)
     assert repairable.answers(index) == before
 
@@ -190,11 +210,10 @@ def test_a_repair_killed_at_any_moment_leaves_the_index_whole_and_is_finished_by
     assert again.remedy == whole.remedy
     assert repairable.answers(index) == after
     assert receipt(again) == receipt(whole)
+    assert again.summary["added"] is not added
+    own = {name: again.summary[name] for name in ("seconds", "added")} | {"index": str(index)}
     # with what was noted when the views were made
-    assert again.summary == whole.summary | {
-        "index": str(index),
-        "seconds": again.summary["seconds"],
-    }
+    assert timeless(again.summary) == timeless(whole.summary | own)
     assert again.report.is_file()
     assert list(index.rglob("*.partial")) == []
 
@@ -252,7 +271,7 @@ def test_a_disk_that_is_full_while_the_receipt_is_written_loses_nothing(
     assert repairable.answers(index) == repairable.answers(tmp_path / "whole")
     again = repairable.expand(index)
     assert receipt(again) == receipt(whole)
-    assert again.summary["made"] == whole.summary["made"]
+    assert timeless(again.summary) | own_of(whole) == timeless(whole.summary)
 
 
 def test_the_folder_given_has_the_receipt_and_the_index_remembers(repairable, index, tmp_path):
@@ -357,9 +376,113 @@ def test_where_no_view_can_be_made_it_is_said_and_nothing_changes(repairable, in
     assert remedies(index) == []
 
 
-def test_names_without_a_knowledge_base_find_no_passage(repairable, index):
-    with pytest.raises(ArgusError, match="no view could be made for the"):
-        repairable.expand(index, reference=ReferenceConfig(mentions="capitals"))
+def test_a_repair_without_a_knowledge_base_is_refused_before_anything_is_loaded(repairable, index):
+    nothing = ReferenceConfig(mentions="capitals")
+    for repair in (repairable.expand, repairable.synthesize):
+        with pytest.raises(InputError, match=r"--kb: no knowledge base .*expected --kb FILE"):
+            repair(index, reference=nothing, encoder="no-such-encoder")
+    assert not (index / "remedies").exists()
+
+
+def test_a_document_that_was_deleted_and_added_again_is_repaired_again(repairable, index):
+    first = repairable.expand(index)
+    whole = repairable.answers(index)
+    delete_documents(index, ["swim"])
+    with pytest.raises(ArgusError, match=f"all 15 views are in .* already .remedy {first.remedy}"):
+        repairable.expand(index)
+    again = [d for d in repairable.documents if d.id == "swim"]
+    add_documents(index, again, encoder=repairable.encoder)
+    second = repairable.expand(index)
+    assert second.remedy != first.remedy
+    added = [v for v in second.index.snapshot().views if second.remedy in v.id]
+    assert {v.doc_id for v in added} == {"swim"}
+    assert second.summary["made"]["relied_on"] == [first.remedy]
+    assert second.summary["counts"]["documents_repaired"] == 1
+    found = [ViewIndex.open(i).search(repairable.asked, 100) for i in (index, first.index.path)]
+    assert found[0].doc_ids == found[1].doc_ids
+    rollback(index, second.remedy)
+    assert repairable.answers(index) != whole
+
+
+def test_a_view_is_never_put_twice_beside_a_document(repairable, index):
+    first = repairable.expand(index, config=PAPER)
+    add_documents(index, [Document("quay", "Basel has a quay.")], encoder=repairable.encoder)
+    second = repairable.expand(index, config=PAPER)
+    added = [v for v in second.index.snapshot().views if second.remedy in v.id]
+    assert {v.doc_id for v in added} == {"quay"}
+    made = second.summary["made"]
+    assert made["views_known"] == first.summary["counts"]["views"]
+    assert made["relied_on"] == [first.remedy]
+    add_documents(index, [Document("dusk", "It was late.")], encoder=repairable.encoder)
+    version = ViewIndex.open(index).version
+    everything = f"{made['views_known'] + len(added)} views are in the index already"
+    with pytest.raises(ArgusError, match=f"all {everything} .*{first.remedy}.*{second.remedy}"):
+        repairable.expand(index, config=PAPER)
+    assert ViewIndex.open(index).version == version
+
+
+def test_the_most_views_of_a_document_counts_those_of_other_remedies(repairable, index):
+    one = dataclasses.replace(ROBUST, max_views=1)
+    first = repairable.expand(index, config=dataclasses.replace(PAPER, k_aug=1))
+    second = repairable.expand(index, config=dataclasses.replace(one, max_views=2))
+    views = [v for v in second.index.snapshot().views if v.kind == "expansion"]
+    per_document = Counter(v.doc_id for v in views)
+    alone = Counter(v.doc_id for v in views if first.remedy in v.id)
+    assert all(n <= max(2, alone[doc]) for doc, n in per_document.items())
+    with pytest.raises(ArgusError, match=r"have their 1 .remedy .*Raise --max-views"):
+        repairable.expand(index, config=dataclasses.replace(one, k_aug=2, title_first=False))
+
+
+def test_remedies_are_listed_with_what_they_are(repairable, index):
+    assert list_remedies(index) == []
+    one, two = repairable.expand(index), repairable.synthesize(index)
+    listed = list_remedies(index)
+    assert [(r["id"], r["kind"]) for r in listed] == [
+        (one.remedy, "expand"), (two.remedy, "synthesize")
+    ]  # fmt: skip
+    assert [r["views"] for r in listed] == [r.summary["counts"]["views"] for r in (one, two)]
+    assert all(re.match(r"20\d\d-\d\d-\d\dT", r["at"]) for r in listed)
+    shutil.rmtree(one.folder)
+    assert list_remedies(index)[0] | {"kind": "expand", "at": listed[0]["at"]} == listed[0]
+
+
+def test_a_state_of_an_index_cannot_be_repaired_or_rolled_back(repairable, index):
+    with pytest.raises(InputError, match="expected the folder alone"):
+        repairable.expand(f"{index}@original")
+    with pytest.raises(InputError, match="expected the folder alone"):
+        rollback(f"{index}@original", "x")
+
+
+TITLED = st.tuples(
+    st.text("Ab \n'-字", max_size=5), st.sampled_from(["", "{} ", "{}", "{}'s "]),
+    st.text("Ab \n'-字", max_size=8),
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(TITLED)
+def test_a_document_read_from_an_index_is_its_text_and_its_title(parts):
+    title, opening, rest = parts
+    document = Document("d", opening.format(title) + rest, title)
+    read = titled(Document("d", document.content, document.title))
+    assert read.content == document.content
+    assert read.title == title
+    other = titled(Document("d", document.content, "Something else"))
+    assert (other.content, other.title) == (document.content, "")
+
+
+def test_the_originals_of_an_index_keep_their_titles(repairable, tmp_path):
+    documents = [
+        Document("a", "It lies on the Aare.", "Bern"),
+        Document("b", "Bern lies on the Aare.", "Bern"),
+        Document("c", "Bern lies on the Aare.", ""),
+        Document("d", "", "Bern"),
+    ]
+    built = build_index(documents, out=tmp_path / "i", encoder=repairable.encoder)
+    read = originals(built.index)
+    assert [(d.id, d.title) for d in read] == [(d.id, d.title) for d in documents]
+    assert [d.content for d in read] == [d.content for d in documents]
+    assert {d.id: d.content for d in read} == {v.id: v.text for v in built.index.snapshot().views}
 
 
 def test_what_is_no_index_and_an_index_without_documents_are_refused(repairable, tmp_path):

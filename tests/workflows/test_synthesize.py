@@ -1,5 +1,6 @@
 """`remedy synthesize` from end to end, with and without a model that is asked over HTTP."""
 
+import dataclasses
 import json
 import os
 import re
@@ -232,7 +233,10 @@ def test_an_endpoint_that_dies_midway_costs_nothing(
     with pytest.raises(ArgusError, match=r"(?s)run the same command") as raised:
         repairable.synthesize(index, config=dying)
     if give_up_after == 10:
-        assert "6 of 11 documents are without an answer: ConnectError" in str(raised.value)
+        assert (
+            f"6 of 11 documents are without an answer of m@{second_endpoint.url}: no answer in 2 "
+            "attempts; last: ConnectError" in str(raised.value)
+        )
         assert "nothing was added to the index" in str(raised.value)
     assert unchanged(index, repairable)
     with Ledger(index / "answers.sqlite") as ledger:
@@ -277,7 +281,16 @@ def test_answers_that_stall_or_are_garbage_are_counted_and_the_others_are_used(
         repairable.texts["medal"]: {"text": "The Royal", "finish": "length"},
     }
     endpoint.behave = lambda p, n: broken.get(document_in(p), {"text": good(document_in(p))})
-    result = repairable.synthesize(index, config=config(attempts=1, timeout_s=0.5))
+    given = config(attempts=1, timeout_s=0.5)
+    with pytest.raises(ArgusError, match=r"2 of 11 documents .*give --accept-unanswered"):
+        repairable.synthesize(index, config=given)
+    assert unchanged(index, repairable)
+    asked = len(endpoint.requests)
+    accepting = dataclasses.replace(given, accept_unanswered=True)
+    result = repairable.synthesize(index, config=accepting)
+    assert len(endpoint.requests) == asked, "what was never answered is not asked for again"
+    assert result.summary["made"]["language_model"]["unanswered"] == 2
+    assert result.summary["made"]["documents"]["failed"] == 4
     reasons = {row["doc_id"]: row["reason"] for row in rows(result) if row["state"] == "failed"}
     assert set(reasons) == {"swim", "notes", "vinyl", "medal"}
     assert "no whole answer within 0.5 s" in reasons["swim"]
@@ -287,6 +300,68 @@ def test_answers_that_stall_or_are_garbage_are_counted_and_the_others_are_used(
     assert set(only_insertions(index, result)) == {
         "old-town", "bridge", "factory", "steamer", "engine", "letters", "concert"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "trouble", [{"status": 502}, {"drop": True}, {"text": "", "drip": True}], ids=str
+)
+def test_an_endpoint_that_breaks_off_midway_adds_nothing_and_the_same_command_completes(
+    repairable, index, endpoint, config, trouble
+):
+    endpoint.behave = lambda p, n: trouble if n > 3 else {"text": good(document_in(p))}
+    options = {"attempts": 2, "timeout_s": 0.3, "give_up_after": 20, "concurrency": 2}
+    with pytest.raises(ArgusError) as raised:
+        repairable.synthesize(index, config=config(**options))
+    said = str(raised.value)
+    assert f"8 of 11 documents are without an answer of m@{endpoint.url}: no answer in 2" in said
+    assert "nothing was added" in said and "the same command: it asks only the rest" in said
+    assert unchanged(index, repairable)
+    asked = len(endpoint.requests)
+    endpoint.behave = answering(good)
+    result = repairable.synthesize(index, config=config(**options))
+    assert len(endpoint.requests) - asked == 8
+    assert result.summary["made"]["documents"]["measured"] == AT_RISK
+    assert set(syntheses(index)) == set(only_insertions(index, result))
+
+
+def test_what_was_accepted_without_an_answer_can_be_completed_later(
+    repairable, index, endpoint, config
+):
+    endpoint.behave = lambda p, n: {"status": 502} if n > 3 else {"text": good(document_in(p))}
+    options = {"attempts": 1, "give_up_after": 20, "concurrency": 1}
+    accepting = dataclasses.replace(config(**options), accept_unanswered=True)
+    part = repairable.synthesize(index, config=accepting)
+    assert part.summary["counts"]["views"] == 3
+    endpoint.behave = answering(good)
+    rest = repairable.synthesize(index, config=config(**options))
+    assert rest.remedy != part.remedy
+    assert rest.summary["counts"]["views"] == AT_RISK - 3
+    assert rest.summary["made"]["relied_on"] == [part.remedy]
+    assert len(syntheses(index)) == AT_RISK
+
+
+def test_the_receipt_says_what_the_model_took(repairable, index, endpoint, config):
+    endpoint.behave = lambda p, n: {"status": 502} if n > 4 else {"text": good(document_in(p))}
+    prices = {"input_price": 1e6, "output_price": 2e6}  # a token costs 1, a written one 2
+    options = {"attempts": 1, "give_up_after": 20, "concurrency": 1} | prices
+    with pytest.raises(ArgusError):
+        repairable.synthesize(index, config=config(**options))
+    endpoint.behave = answering(good)
+    result = repairable.synthesize(index, config=config(**options))
+    expected = {
+        "prompts": AT_RISK, "cached": 4, "unanswered": 0,
+        "tokens_in": 3 * 7, "tokens_out": 2 * 7, "cost": 3 * 7 + 2 * 2 * 7,
+        "answers": {"tokens_in": 33, "tokens_out": 22, "cost": 77},
+    }  # fmt: skip
+    assert result.summary["made"]["language_model"] == expected
+    kept = json.loads((result.folder / "made.json").read_text())["language_model"]
+    assert kept == expected
+    report = result.report.read_text()
+    assert "tokens of the run that added the views, costing 49" in report
+    assert "tokens of all answers, whenever asked, costing 77" in report
+    rollback(index, result.remedy)
+    free = repairable.synthesize(index, config=config(model="free"))
+    assert free.summary["made"]["language_model"]["cost"] is None
 
 
 def test_where_every_answer_is_rejected_nothing_is_added_and_the_table_says_why(
@@ -333,7 +408,7 @@ def test_a_budget_stops_before_it_is_passed_and_the_next_run_asks_the_rest(
     endpoint.requests.clear()
     prices = {"input_price": 1e6, "output_price": 1e6, "concurrency": 1}  # a token costs 1
     budget = max(bounds)  # an answer costs 5, but the largest prompt might cost all of it
-    with pytest.raises(ArgusError, match=r"documents are without an answer: the next request"):
+    with pytest.raises(ArgusError, match=r"without an answer of m@\S+: the next request .*Raise"):
         repairable.synthesize(index, config=config(budget=budget, **prices))
     assert unchanged(index, repairable)
     assert 0 < len(endpoint.requests) < AT_RISK
@@ -406,7 +481,9 @@ def test_settings_that_change_the_text_make_another_repair_and_others_do_not(
     repairable, index, config
 ):
     def remedy(**given):
-        return repairable.synthesize(index, **given).remedy
+        made = repairable.synthesize(index, **given).remedy
+        rollback(index, made)
+        return made
 
     first = remedy(config=config())
     assert remedy(config=config(concurrency=2, timeout_s=9, api_key=SECRET)) == first

@@ -11,6 +11,7 @@ from argus.cli import options as o
 
 
 def compare(
+    context: typer.Context,
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Two folders that audit or exposure wrote.")
     ] = None,
@@ -30,6 +31,14 @@ def compare(
         Path | None, typer.Option("--queries", help="Queries to ask both indexes, too.")
     ] = None,
     hybrid: o.Hybrid = None,
+    exact: Annotated[
+        bool | None,
+        typer.Option(
+            "--exact/--approximate",
+            help="With --index. Default: as each is served.",
+            show_default=False,
+        ),
+    ] = None,
     k: Annotated[
         int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
     ] = 10,
@@ -47,10 +56,12 @@ def compare(
 ) -> None:
     """Name the documents and entities that a change gains and loses.
 
-    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --index A --index B.
-    Writes comparison.parquet and .csv, summary.json, manifest.json and report.html.
+    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --index A --index B (which
+    compares documents only, asked for by their titles). Writes comparison.parquet and .csv,
+    summary.json, manifest.json and report.html.
     """
-    _one_kind(folders or [], encoder or [], index or [], corpus, hybrid or [])
+    _one_kind(folders or [], encoder or [], index or [], corpus)
+    _no_other_options(context, "folders" if folders else "index" if index else "encoder")
     from argus.workflows import compare as jobs
 
     if folders:
@@ -63,6 +74,7 @@ def compare(
             corpus=corpus,
             k=k,
             hybrid=hybrid or (),
+            exact=exact,
             fresh=fresh,
         )
     else:
@@ -110,7 +122,6 @@ def _one_kind(
     encoders: list[str],
     indexes: list[str],
     corpus: Path | None,
-    hybrid: list[str],
 ) -> None:
     from argus.errors import InputError
 
@@ -126,10 +137,30 @@ def _one_kind(
             fix="For example: argus compare before/ after/ --out comparison/",
             where="argus compare",
         )
-    if hybrid and not indexes:
-        raise InputError(
-            "no index to search",
-            expected="--hybrid with --index",
-            fix="Leave it out: folders and encoders are compared by vectors.",
-            where="--hybrid",
-        )
+
+
+_BELONGS = {
+    "folders": set(),
+    "index": {"corpus", "queries", "hybrid", "exact", "k"},
+    "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
+}
+"""What the options besides --out, --fresh, --json and --config go with."""
+
+
+def _no_other_options(context: typer.Context, kind: str) -> None:
+    """Refuse an option of the command line that this kind of comparison would not read.
+
+    What stands in a --config file may be meant for other commands.
+    """
+    from argus.errors import InputError
+
+    for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            goes_with = [f"--{k}" for k, names in _BELONGS.items() if name in names]
+            raise InputError(
+                f"is not read when {'folders' if kind == 'folders' else f'--{kind}'} are compared",
+                expected=f"--{name} with {' or '.join(goes_with)}",
+                fix="Leave it out.",
+                where=f"--{name}",
+            )

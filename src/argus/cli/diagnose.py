@@ -86,7 +86,14 @@ def print_diagnosis(summary: dict[str, Any]) -> None:
     if not counts["total"]:
         typer.echo(
             "no document names an entity: give a knowledge base of this corpus (--kb), take names "
-            "in any case (--ignore-case), or find them without one (--mentions capitals, ner:MODEL)"
+            "in any case (--ignore-case) or common words, too (--common-words), or find them "
+            "without one (--mentions capitals, ner:MODEL)"
+        )
+    if left_out := summary["finder"]["left_out"]:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
+        typer.echo(
+            f"{sum(left_out.values()):,} names of the knowledge base were not looked for "
+            f"({reasons}): see --common-words, --min-length"
         )
     if summary["unread"]["entities"]:
         typer.echo(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +41,14 @@ def evaluate(
         typer.Option("--encoder", help="For an index that does not name its own."),
     ] = None,
     hybrid: o.Hybrid = None,
+    exact: Annotated[
+        bool | None,
+        typer.Option(
+            "--exact/--approximate",
+            help="Default: as the index is served, approximately where it was built with --ann.",
+            show_default=False,
+        ),
+    ] = None,
     measures: Annotated[
         str, typer.Option("--measures", help="Names as papers write them, separated by commas.")
     ] = "nDCG@5,nDCG@10,nDCG@20,nDCG@50,R@10,R@50,R@100,RR",
@@ -48,7 +57,7 @@ def evaluate(
     ] = "nDCG@10",
     depth: Annotated[int, typer.Option("--depth", help="Results kept per query.", min=1)] = 100,
     resamples: Annotated[
-        int, typer.Option("--resamples", help="Of the test and the intervals.", min=1)
+        int, typer.Option("--resamples", help="Of the test and the intervals; 1,000 or more.")
     ] = 10_000,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -73,6 +82,7 @@ def evaluate(
         diagnosis=diagnosis,
         encoder=encoder,
         hybrid=hybrid or (),
+        exact=exact,
         config=EvaluateConfig(
             measures=tuple(name.strip() for name in measures.split(",") if name.strip()),
             headline=headline, depth=depth, resamples=resamples, seed=seed,
@@ -87,27 +97,53 @@ def evaluate(
 
 
 def print_evaluation(summary: dict[str, Any]) -> None:
-    """Print the headline of an evaluation."""
+    """Print the headline of an evaluation, and what makes it doubtful."""
     counts, systems = summary["queries"], summary["systems"]
     typer.echo(
-        f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
+        f"queries: {counts['measured']:,} measured, {counts['failed']:,} failed, "
+        f"{counts['not applicable']:,} not applicable"
     )
     for name in systems[0]["measures"]:
         values = " -> ".join(f"{system['measures'][name]:.4f}" for system in systems)
         typer.echo(f"{name}: {values}{_difference(summary, name)}")
-    for system in systems:
-        missing = system["missing_judged_documents"]
-        if missing and missing["documents"]:
-            typer.echo(
-                f"{system['name']}: {missing['documents']:,} relevant documents are not in it "
-                f"({missing['queries']:,} queries); no retriever could bring them back"
-            )
+    for line in _doubts(summary):
+        typer.echo(line)
     if summary["comparison"]:
         found = summary["comparison"][summary["headline"]]
         typer.echo(f"by {summary['headline']}: {_improved_and_harmed(found)}")
     share = summary["implicitness"]["share"]
     if share is not None:
-        typer.echo(f"{share:.1%} of the queries share no content word with a relevant title")
+        typer.echo(f"{share:.1%} of the queries share no word with a relevant title")
+
+
+def _doubts(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield what a reader of the figures must know of the queries and systems."""
+    measured = summary["queries"]["measured"]
+    for row in summary["failed"][:5]:
+        yield f"failed: query {row['query_id']}: {row['reason']}"
+    for system in summary["systems"]:
+        name, empty = system["name"], system["queries_without_results"]
+        if empty:
+            loud = "WARNING: " if empty * 10 >= measured else ""
+            yield (
+                f"{loud}{name}: {empty:,} of {measured:,} queries have no result; they count as 0"
+            )
+        if system["beyond_its_lists"]:
+            yield (
+                f"{name}: no list is longer than {system['longest_list']:,}, so "
+                f"{', '.join(system['beyond_its_lists'])} cannot tell what stood further down"
+            )
+        missing = system["missing_judged_documents"]
+        if missing and missing["documents"]:
+            yield (
+                f"{name}: {missing['documents']:,} relevant documents are not in it "
+                f"({missing['queries']:,} queries); no retriever could bring them back"
+            )
+        if system["warning"]:
+            yield f"WARNING: {system['warning']}"
+    if summary["association_left_out"]:
+        ks = ", ".join(map(str, summary["association_left_out"]))
+        yield f"Table 4 is not told for k = {ks}: the runs are not that deep"
 
 
 def print_change(summary: dict[str, Any]) -> None:
@@ -132,7 +168,7 @@ def _difference(summary: dict[str, Any], name: str) -> str:
         return ""
     found = summary["comparison"][name]
     interval = (
-        "no interval from one query"
+        f"no interval: {found['no_interval']}"
         if found["low"] is None
         else f"95% {found['low']:+.4f} to {found['high']:+.4f}"
     )

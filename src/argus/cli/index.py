@@ -26,7 +26,12 @@ Vectors = Annotated[
 ]
 Ann = Annotated[
     bool,
-    typer.Option("--ann", help="Also build the approximate index, for 100,000 views and more."),
+    typer.Option(
+        "--ann",
+        help="Also build the approximate index: takes minutes, needs about half the memory to "
+        "search, may miss a result. Faster for single questions over hundreds of thousands of "
+        "views; not over tens of thousands, nor for many questions at once.",
+    ),
 ]
 
 
@@ -181,10 +186,12 @@ def describe(summary: dict[str, Any]) -> list[str]:
     own = summary.get("vectors")
     if own and own["normalised"]:
         lines.append(f"note: the rows of {own['file']} were scaled to length 1")
-    if own and own["encoder_agreement"] < 0.9:
+    if own and own["foreign"]:
         lines.append(
-            f"warning: your vectors agree with {summary['encoder']} only to cosine "
-            f"{own['encoder_agreement']:.2f}; queries need the encoder that made them"
+            f"warning: your vectors are not what {own['encoder']} makes of the same texts (cosine: "
+            f"median {own['agreement']:.2f}, least {own['least']:.2f}). Search asks with that "
+            "encoder, so it has to be the one that they were made for. No vector of the encoder "
+            "can be added: for remedies, build with the encoder that made them, without --vectors"
         )
     approximate = ", approximate index" if summary["ann"] else ""
     lines.append(f"index: {summary['index']} ({summary['views']:,} views{approximate})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -51,6 +52,10 @@ def root(
         raise typer.Exit()
 
 
+TRACEBACK = "ARGUS_TRACEBACK"
+"""Environment variable: set, what is not expected is raised with its traceback."""
+
+
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     try:
@@ -62,6 +67,16 @@ def main() -> None:
         print(
             f"argus: {error.filename or 'the system'}: {error.strerror or error}; what was written "
             "so far is whole. Mend that and run the same command again.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
+        if os.environ.get(TRACEBACK):
+            raise
+        print(
+            f"argus: unexpected {type(error).__name__}: {error}. This is a fault of Argus, please "
+            f"report it with what {TRACEBACK}=1 and the same command print; what was written so "
+            "far is whole.",
             file=sys.stderr,
         )
         sys.exit(2)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -12,7 +17,10 @@ from argus.cli.config import read_config
 from argus.errors import InputError
 
 if TYPE_CHECKING:
+    from argus.llm import ChatConfig
     from argus.workflows.reference import ReferenceConfig
+
+R = TypeVar("R")
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -39,6 +47,39 @@ def reference(
         ignore_case=ignore_case, min_length=min_length, common_words=common_words
     )
     return ReferenceConfig(kb=tuple(kb or ()), mentions=mentions, names=names)
+
+
+def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
+    """Let a command take dataclasses of options: every field becomes an option of the command.
+
+    A field is written as an option is, `Annotated[type, typer.Option(...)] = default`; no two
+    blocks of a command, and no option beside them, may share a name.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    blocks: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in blocks:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(annotation=hints[name], kind=kind))
+            continue
+        own = get_type_hints(blocks[name], include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=own[f.name]
+            )
+            for f in fields(blocks[name])
+        ]
+
+    @functools.wraps(command)
+    def run(**options: Any) -> R:
+        for name, block in blocks.items():
+            options[name] = block(**{f.name: options.pop(f.name) for f in fields(block)})
+        return command(**options)
+
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    return run
 
 
 def print_json(value: Any) -> None:
@@ -183,3 +224,110 @@ ProbeFolder = Annotated[
     ),
 ]
 Tau = Annotated[float, typer.Option("--tau", help="Predicted RPS below this is at risk.")]
+
+_PANEL = "Language model"
+API_KEY = "OPENAI_API_KEY"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModel:
+    """Options of a command that may ask a language model; None is the default of ChatConfig."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="Model of an OpenAI-compatible endpoint.", rich_help_panel=_PANEL
+        ),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url",
+            help="The endpoint; default https://api.openai.com/v1.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(
+            "--api-key-env",
+            help=f"Environment variable that holds the API key; default {API_KEY}.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget",
+            help="Most that may be spent, in the currency of the prices.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    max_total_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-total-tokens",
+            help="Most tokens that may be read and written.",
+            min=1,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    input_price: Annotated[
+        float | None,
+        typer.Option("--input-price", help="Per million tokens read.", rich_help_panel=_PANEL),
+    ] = None
+    output_price: Annotated[
+        float | None,
+        typer.Option("--output-price", help="Per million tokens written.", rich_help_panel=_PANEL),
+    ] = None
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency", help="Requests at once; default 8.", min=1, rich_help_panel=_PANEL
+        ),
+    ] = None
+    requests_per_minute: Annotated[
+        float | None,
+        typer.Option("--requests-per-minute", help="At most.", rich_help_panel=_PANEL),
+    ] = None
+    timeout_s: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", help="Seconds for one answer; default 120.", rich_help_panel=_PANEL
+        ),
+    ] = None
+
+    def config(self) -> ChatConfig | None:
+        """Return the endpoint to ask, None without a model.
+
+        Raises InputError for options that say how to ask where there is nobody to be asked.
+        """
+        from argus.llm import ChatConfig
+
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        given = {name: value for name, value in values.items() if value is not None}
+        model = given.pop("model", None)
+        if model is None:
+            if given:
+                raise needs_model([_spelling(type(self), name) for name in given])
+            return None
+        key = os.environ.get(given.pop("api_key_env", API_KEY))
+        return ChatConfig(model=model, api_key=key, **given)
+
+
+def _spelling(block: type, name: str) -> str:
+    """Return how the option of a block's field is given, such as --max-total-tokens."""
+    option = get_type_hints(block, include_extras=True)[name].__metadata__[0]
+    declared = (option.default, *option.param_decls)  # typer puts the first into `default`
+    return next(d for d in declared if isinstance(d, str) and d.startswith("--"))
+
+
+def needs_model(given: list[str]) -> InputError:
+    """Return the error for options that mean nothing without a language model."""
+    names = ", ".join(given)
+    return InputError(
+        f"{names} without --model",
+        expected="--model NAME with it",
+        fix=f"Name the model, or leave {names} out: without one, none is asked.",
+        where=given[0],
+    )

@@ -140,17 +140,21 @@ def print_fit(summary: dict[str, Any]) -> None:
         cells = (row["test"][name] for name in COLUMNS)
         text = "".join(f"{'–' if cell is None else format(cell, '.3f'):>10}" for cell in cells)
         typer.echo(f"{row['family']:<9}{text}")
-    counts, ceiling = summary["entities"], summary["ceiling"]
-    reach = ceiling["max_pearson"]
+    counts, labels = summary["entities"], summary["labels"]
     typer.echo(
         f"chosen by validation RMSE: {summary['family']} of {summary['trials']} settings; measured "
         f"on {counts['test']:,} entities that none of them saw, {counts['abstained_on_test']:,} of "
         "them beyond its region"
     )
+    sampling = labels["sampling_rmse"]
     typer.echo(
-        f"labels of few related entities (median {ceiling['related_median']:.0f}) are noisy: no "
-        f"probe can be expected below RMSE {ceiling['noise_rmse']:.3f}"
-        + (f" or above Pearson {reach:.3f}" if reach is not None else "")
+        f"for reference: labels have a standard deviation of {labels['std']:.3f}"
+        + (
+            f"; drawing other related entities (median {labels['related_median']:.0f}) would move "
+            f"them by {sampling:.3f} RMSE"
+            if sampling is not None
+            else ""
+        )
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +10,12 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.evaluate import print_change
+from argus.errors import InputError
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
     from argus.workflows.receipt import RemedyResult
+    from argus.workflows.synthesize import SynthesizeConfig
 
 app = typer.Typer(
     help="Repair an index, with a receipt, and undo a repair.",
@@ -22,25 +24,62 @@ app = typer.Typer(
 )
 
 Index = Annotated[Path, typer.Option("--index", help="Folder from argus index build.")]
-Model = Annotated[
-    str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
-]
-Queries = Annotated[Path | None, typer.Option("--queries", help="Judged queries, for the receipt.")]
-Judgements = Annotated[Path | None, typer.Option("--qrels", help="Their judgements.")]
-Titles = Annotated[
-    Path | None,
-    typer.Option("--corpus", help="Where titles are, to tell implicit questions apart."),
-]
-Depth = Annotated[int, typer.Option("--k", help="How far down a list counts.", min=1)]
-ResultFolder = Annotated[
-    Path | None, typer.Option("--out", help="Folder for the receipt; default INDEX/remedies/ID.")
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """Options of every command that makes views."""
+
+    kb: o.Kb = None
+    mentions: o.Mentions = "gazetteer"
+    ignore_case: o.IgnoreCase = False
+    common_words: o.CommonWords = False
+    min_length: o.MinLength = 3
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
+    ] = None
+    device: o.Device = None
+    probe: o.ProbeFolder = None
+    tau: o.Tau = 0.3
+
+    def options(self) -> dict[str, Any]:
+        """Return what a workflow is told of what is at risk."""
+        reference = o.reference(
+            self.kb, self.mentions, self.ignore_case, self.common_words, self.min_length
+        )
+        names = ("encoder", "device", "probe", "tau")
+        return {"reference": reference} | {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Options that say what the receipt holds, and where it goes."""
+
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Judged queries, for the receipt.")
+    ] = None
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="Their judgements.")] = None
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="Where titles are, to tell implicit questions apart."),
+    ] = None
+    k: Annotated[int, typer.Option("--k", help="How far down a list counts.", min=1)] = 10
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for the receipt; default INDEX/remedies/ID."),
+    ] = None
+
+    def options(self) -> dict[str, Any]:
+        """Return what a workflow is told of the receipt."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @app.command()
+@o.with_blocks
 def expand(
     index: Index,
-    kb: o.Kb = None,
+    repair: Repair,
+    proof: Proof,
     preset: Annotated[
         str, typer.Option("--preset", help="robust, or paper (ARGUS §5.2 to the letter).")
     ] = "robust",
@@ -51,20 +90,8 @@ def expand(
         float | None, typer.Option("--min-similarity", help="Context check: least cosine.")
     ] = None,
     max_views: Annotated[
-        int | None, typer.Option("--max-views", help="Most views per document.", min=1)
+        int | None, typer.Option("--max-views", help="Most expansions per document.", min=1)
     ] = None,
-    mentions: o.Mentions = "gazetteer",
-    ignore_case: o.IgnoreCase = False,
-    common_words: o.CommonWords = False,
-    min_length: o.MinLength = 3,
-    encoder: Model = None,
-    probe: o.ProbeFolder = None,
-    tau: o.Tau = 0.3,
-    queries: Queries = None,
-    qrels: Judgements = None,
-    corpus: Titles = None,
-    k: Depth = 10,
-    out: ResultFolder = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -76,145 +103,68 @@ def expand(
     from argus.remedies.expand import preset as named
     from argus.workflows.expand import expand_index
 
-    result = expand_index(
-        index,
-        reference=o.reference(kb, mentions, ignore_case, common_words, min_length),
-        config=named(preset, k_aug=k_aug, min_similarity=min_similarity, max_views=max_views),
-        encoder=encoder,
-        probe=probe,
-        tau=tau,
-        queries=queries,
-        qrels=qrels,
-        corpus=corpus,
-        k=k,
-        out=out,
-    )
-    _print(result, json)
+    chosen = named(preset, k_aug=k_aug, min_similarity=min_similarity, max_views=max_views)
+    _print(expand_index(index, config=chosen, **repair.options(), **proof.options()), json)
 
 
 @app.command()
+@o.with_blocks
 def synthesize(
     index: Index,
-    kb: o.Kb = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="Model of an OpenAI-compatible endpoint; without, the knowledge base's own "
-            "short descriptions are inserted.",
-        ),
-    ] = None,
-    base_url: Annotated[
-        str, typer.Option("--base-url", help="The endpoint.", rich_help_panel="Language model")
-    ] = "https://api.openai.com/v1",
-    api_key_env: Annotated[
-        str,
-        typer.Option(
-            "--api-key-env",
-            help="Environment variable that holds the API key.",
-            rich_help_panel="Language model",
-        ),
-    ] = "OPENAI_API_KEY",
+    repair: Repair,
+    asked: o.LanguageModel,
+    proof: Proof,
     estimate: Annotated[
         bool,
+        typer.Option("--estimate", help="Only say what would be asked and what it would cost."),
+    ] = False,
+    accept_unanswered: Annotated[
+        bool,
         typer.Option(
-            "--estimate",
-            help="Only say what would be asked and what it would cost.",
-            rich_help_panel="Language model",
+            "--accept-unanswered",
+            help="Go on without the documents to which the endpoint never gave an answer.",
         ),
     ] = False,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget",
-            help="Most that may be spent, in the currency of the prices.",
-            rich_help_panel="Language model",
-        ),
-    ] = None,
-    input_price: Annotated[
-        float | None,
-        typer.Option(
-            "--input-price", help="Per million tokens read.", rich_help_panel="Language model"
-        ),
-    ] = None,
-    output_price: Annotated[
-        float | None,
-        typer.Option(
-            "--output-price", help="Per million tokens written.", rich_help_panel="Language model"
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int,
-        typer.Option(
-            "--concurrency", help="Requests at once.", min=1, rich_help_panel="Language model"
-        ),
-    ] = 8,
-    per_minute: Annotated[
-        float | None,
-        typer.Option("--requests-per-minute", help="At most.", rich_help_panel="Language model"),
-    ] = None,
-    timeout_s: Annotated[
-        float,
-        typer.Option("--timeout", help="Seconds for one answer.", rich_help_panel="Language model"),
-    ] = 120.0,
     min_similarity: Annotated[
         float | None,
         typer.Option("--min-similarity", help="Context check without a model: least cosine."),
     ] = None,
-    mentions: o.Mentions = "gazetteer",
-    ignore_case: o.IgnoreCase = False,
-    common_words: o.CommonWords = False,
-    min_length: o.MinLength = 3,
-    encoder: Model = None,
-    probe: o.ProbeFolder = None,
-    tau: o.Tau = 0.3,
-    queries: Queries = None,
-    qrels: Judgements = None,
-    corpus: Titles = None,
-    k: Depth = 10,
-    out: ResultFolder = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
     """Add one text per document at risk, with short descriptions after first mentions.
 
-    Whatever a model answers, only the document itself with descriptions of at most five words, that
-    the knowledge base supports, is ever indexed; other answers are listed, and the original stays.
+    Without --model the knowledge base's own short descriptions are inserted. Whatever a model
+    answers, only the document itself with descriptions of at most five words, that the knowledge
+    base supports, is ever indexed; other answers are listed, and the original stays.
     """
-    import os
+    from argus.workflows.synthesize import estimate_synthesis, synthesize_index
 
-    from argus.llm import ChatConfig
-    from argus.remedies.expand import MIN_SIMILARITY
-    from argus.workflows.synthesize import (
-        SynthesizeConfig,
-        estimate_synthesis,
-        synthesize_index,
-    )
-
-    chat = None
-    if model is not None:
-        chat = ChatConfig(
-            model=model, base_url=base_url, api_key=os.environ.get(api_key_env),
-            budget=budget, input_price=input_price, output_price=output_price,
-            concurrency=concurrency, requests_per_minute=per_minute, timeout_s=timeout_s,
-        )  # fmt: skip
-    chosen = SynthesizeConfig(
-        model=chat, min_similarity=MIN_SIMILARITY if min_similarity is None else min_similarity
-    )
-    reference = o.reference(kb, mentions, ignore_case, common_words, min_length)
+    chosen = _synthesis(asked, min_similarity, accept_unanswered)
     if estimate:
-        _print_estimate(
-            estimate_synthesis(
-                index, reference=reference, config=chosen, encoder=encoder, probe=probe, tau=tau
-            ),
-            json,
-        )
+        _print_estimate(estimate_synthesis(index, config=chosen, **repair.options()), json)
         return
-    result = synthesize_index(
-        index, reference=reference, config=chosen, encoder=encoder, probe=probe, tau=tau,
-        queries=queries, qrels=qrels, corpus=corpus, k=k, out=out,
-    )  # fmt: skip
-    _print(result, json)
+    _print(synthesize_index(index, config=chosen, **repair.options(), **proof.options()), json)
+
+
+def _synthesis(
+    asked: o.LanguageModel, min_similarity: float | None, accept_unanswered: bool
+) -> SynthesizeConfig:
+    """Return the settings; InputError for one that would change nothing."""
+    from argus.workflows.synthesize import SynthesizeConfig
+
+    model = asked.config()
+    if model is None and accept_unanswered:
+        raise o.needs_model(["--accept-unanswered"])
+    if model is not None and min_similarity is not None:
+        raise InputError(
+            "--min-similarity with --model",
+            expected="one of them: a model is shown the passages and told to check the context",
+            fix="Leave --min-similarity out.",
+            where="--min-similarity",
+        )
+    config = SynthesizeConfig(model=model, accept_unanswered=accept_unanswered)
+    return config if min_similarity is None else replace(config, min_similarity=min_similarity)
 
 
 def _print_estimate(found: Estimate, as_json: bool) -> None:
@@ -244,8 +194,31 @@ def rollback(
     note = run(index, remedy)
     if json:
         o.print_json(note)
-    else:
-        typer.echo(f"removed {note['views_removed']:,} views of {remedy} from {index}")
+        return
+    typer.echo(f"removed {note['views_removed']:,} views of {remedy} from {index}")
+    for other in note["relied_on_by"]:
+        typer.echo(f"{other} left out views that this one held: run its command again to add them")
+
+
+@app.command("list")
+def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None:
+    """Show the remedies in an index, oldest first."""
+    from argus.workflows.remedy import list_remedies
+
+    listed = list_remedies(index)
+    if json:
+        o.print_json(listed)
+        return
+    if not listed:
+        typer.echo(f"no remedy in {index}")
+        return
+    shown = [("id", "kind", "when (UTC)", "views", "documents")]
+    for r in listed:
+        counts = (f"{r['views']:,}", f"{r['documents']:,}")
+        shown.append((r["id"], r["kind"] or "?", r["at"] or "?", *counts))
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
 def _print(result: RemedyResult, as_json: bool) -> None:
@@ -261,18 +234,53 @@ def _print(result: RemedyResult, as_json: bool) -> None:
 
 def print_remedy(summary: dict[str, Any]) -> None:
     """Print the headline of a receipt."""
-    counts, repaired = summary["counts"], summary["of_repaired"]
+    counts, made = summary["counts"], summary["made"]
+    if not summary["added"]:
+        typer.echo(f"{summary['remedy']} was in the index already; nothing added")
     typer.echo(
         f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
         f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
     )
-    if failed := summary["made"].get("views_failed"):
+    _print_left_out(made)
+    if "language_model" in made:
+        _print_spent(made["language_model"])
+    _print_ranks(summary)
+    if rps := summary["rps"]:
+        alone = "" if rps["views"] is None else f"; mean of the views alone: {rps['views']:.3f}"
+        typer.echo(
+            "predicted RPS of these entities, best of original and views: "
+            f"{rps['before']:.3f} → {rps['after']:.3f}{alone}"
+        )
+
+
+def _print_left_out(made: dict[str, Any]) -> None:
+    """Print how many views there could have been besides, and why they are not there."""
+    others = ", ".join(made.get("relied_on", ()))
+    if known := made.get("views_known"):
+        typer.echo(f"{known:,} more were in the index already ({others})")
+    if beyond := made.get("views_beyond_cap"):
+        typer.echo(f"{beyond:,} were left out: their documents have as many as they may ({others})")
+    if failed := made.get("views_failed"):
         typer.echo(f"{failed:,} views could not be embedded and were left out")
-    if back := sum(summary["made"].get("fallen_back", {}).values()):
+    if back := sum(made.get("fallen_back", {}).values()):
         typer.echo(
             f"{back:,} documents keep their original alone, rejected or not answered: "
             "see synthesis.parquet"
         )
+
+
+def _print_spent(model: dict[str, Any]) -> None:
+    cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
+    typer.echo(
+        f"{model['prompts']:,} prompts, {model['cached']:,} of them answered before: "
+        f"{model['tokens_in']:,} tokens in, {model['tokens_out']:,} out{cost}"
+    )
+
+
+def _print_ranks(summary: dict[str, Any]) -> None:
+    if failed := summary["risk_queries"]["failed"]:
+        typer.echo(f"{failed:,} risk queries failed and have no rank: see receipt.parquet")
+    repaired = summary["of_repaired"]
     if repaired["queries"]:
         typer.echo(
             f"asked for by the names of their entities at risk, top {summary['k']}: "
@@ -280,6 +288,3 @@ def print_remedy(summary: dict[str, Any]) -> None:
             f"({repaired['recovered']:,} recovered, {repaired['lost']:,} lost); "
             f"{summary['neighbours_fallen']:,} documents lost a place to them"
         )
-    if summary["rps"]:
-        rps = summary["rps"]
-        typer.echo(f"predicted RPS of these entities: {rps['before']:.3f} → {rps['after']:.3f}")

@@ -15,7 +15,7 @@ def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     index: Annotated[
         str,
-        typer.Option("--index", help="Index folder; PATH@original or PATH@REMEDY for that state."),
+        typer.Option("--index", help="Index folder; PATH@STATE for an earlier one."),
     ],
     k: Annotated[int, typer.Option("--k", help="How many documents.", min=1)] = 10,
     hybrid: Annotated[
@@ -33,6 +33,8 @@ def search(
     from argus.workflows.retriever import search_index
 
     found = search_index(query, index, k=k, hybrid=hybrid, encoder=encoder, device=device)
+    if found["warning"]:
+        typer.echo(f"warning: {found['warning']}", err=True)
     if json:
         o.print_json(found)
         return

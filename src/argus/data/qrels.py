@@ -6,22 +6,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import FORMATS, id_value, pick_field, read_lines, read_rows
+from argus.data.rows import FORMATS, Row, id_value, pick_field, read_lines, read_rows
 from argus.data.types import Qrels
 from argus.errors import InputError, Location
 
 COLUMNS = ("query id", "iteration", "document id", "grade")
+QUERY_FIELDS = ("query-id", "query_id", "qid", "topic")
+DOCUMENT_FIELDS = ("corpus-id", "corpus_id", "doc_id", "doc-id", "docid", "docno", "document_id")
+GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement")
+ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
 Judgement = tuple[str, str, int, Location]
 
 
 def read_qrels(path: Path) -> Qrels:
     """Read judgements, gzipped or not.
 
-    A TSV, CSV, JSONL or Parquet file has columns query-id, corpus-id and score (1 where there is
-    none). A file of any other ending, and a .tsv without such a header, is a TREC file: `query 0
-    document grade`, split at white space; the second column is not read. Raises InputError naming
-    file, line and field for a missing or empty file, missing columns, a grade that is no whole
-    number, and a document that a query is given twice with different grades.
+    A TSV, CSV, JSONL or Parquet file has columns query-id, corpus-id and score, or other usual
+    names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS); every grade is 1 where there is no
+    column beyond query, document and iteration. A file of any other ending, and a .tsv without such
+    a header, is a TREC file: `query 0 document grade`, split at white space; the second column is
+    not read. Raises InputError naming file, line and field for a missing or empty file, missing
+    columns, columns of which none or several may hold the grade, a grade that is no whole number,
+    and a document that a query is given twice with different grades.
     """
     qrels: Qrels = {}
     for query, doc, grade, where in _trec(path) if _is_trec(path) else _table(path):
@@ -71,13 +77,42 @@ def _trec(path: Path) -> Iterator[Judgement]:
 
 
 def _table(path: Path) -> Iterator[Judgement]:
+    graded: bool | None = None
     for row in read_rows(path):
-        query = pick_field(row, ("query-id", "query_id", "qid"), what="query id", option="a rename")
-        doc = pick_field(
-            row, ("corpus-id", "doc_id", "docid"), what="document id", option="a rename"
-        )
-        grade = _grade(row.values.get("score", "1"), row.at("score"))
+        query = pick_field(row, QUERY_FIELDS, what="query id", option="a rename")
+        doc = pick_field(row, DOCUMENT_FIELDS, what="document id", option="a rename")
+        field = _grade_field(row, query, doc)
+        if graded not in (None, field is not None):
+            raise InputError(
+                "a grade" if field else "no grade",
+                expected="a grade in every row, or in none",
+                fix="Write the grades that are missing: 0 is not relevant, 1 is.",
+                where=row.at(field),
+            )
+        graded = field is not None
+        grade = _grade(row.values[field], row.at(field)) if field else 1
         yield id_value(row, query), id_value(row, doc), grade, row.at()
+
+
+def _grade_field(row: Row, query: str, doc: str) -> str | None:
+    """Return the column of the grade; None where every row is a relevant document.
+
+    Raises InputError for other columns, of which one may hold the grade: rows with grade 0 must
+    not count as relevant.
+    """
+    found = [name for name in GRADE_FIELDS if name in row.values]
+    if len(found) == 1:
+        return found[0]
+    others = [n for n in row.values if n not in (query, doc, *ITERATION_FIELDS)]
+    if not others:
+        return None
+    raise InputError(
+        f"the grade may be in any of {', '.join(map(repr, found or others))}",
+        expected=f"one column of grades, called {', '.join(GRADE_FIELDS)}",
+        fix="Call it score, and remove or rename what else is called so; without any further "
+        "column every row is relevant.",
+        where=row.at(),
+    )
 
 
 def _grade(raw: Any, where: Location) -> int:

@@ -4,7 +4,7 @@ from argus.evaluation.association import Association, rps_association
 from argus.evaluation.comparison import Change, compare, harmed_queries, top_k_changes
 from argus.evaluation.implicitness import content_words, is_implicit
 from argus.evaluation.intervals import wilson
-from argus.evaluation.measures import Evaluation, evaluate
+from argus.evaluation.measures import Evaluation, evaluate, measure_name
 from argus.evaluation.significance import PairedDifference, paired_difference
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "evaluate",
     "harmed_queries",
     "is_implicit",
+    "measure_name",
     "paired_difference",
     "rps_association",
     "top_k_changes",

@@ -1,17 +1,27 @@
-"""How implicit questions are: whether they name what they ask for, or only describe it.
+"""How implicit questions are: whether they share a word with the title of what they ask for.
 
 A question that names its entity is found by the name; repairs of the index show on the others.
+Sharing a word is less than naming ("Which interest rates apply?" and "Interest"), so it is called
+that. Words are whole ones, compared in their plain forms (plural, -ing, -ed of English); digits are
+words ("747"); scripts that are written without spaces are compared by pairs of characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 
-_HUMP_OR_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|[._]")
-_WORD = re.compile(r"[^\W\d_]{2,}")
-STEM = 4
-"""Letters that two words must share from their start to count as forms of one word."""
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"  # Kana, Han
+)
+_VOWEL = re.compile("[aeiouy]")
+_HISSED = ("ses", "xes", "zes", "ches", "shes")
+LEAST_STEM = 3
+"""Letters that are left of a word whose ending is taken off, one of them a vowel."""
 
 _STOP = """
 a about all an and any are as at be been but by can do does each for from get give had has have how
@@ -24,16 +34,23 @@ STOP_WORDS = frozenset(_STOP.split())
 
 
 def content_words(text: str) -> set[str]:
-    """Return the lower-cased words of a question or a dotted, underscored or camel-case name."""
-    words = _WORD.findall(_HUMP_OR_JOINT.sub(" ", text))
-    return {word.lower() for word in words} - STOP_WORDS
+    """Return the lower-cased words of a question or a dotted, underscored or camel-case name.
+
+    A single letter is none, a single digit is one. Of scripts without spaces: pairs of characters,
+    or the character that stands alone.
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    found: set[str] = set()
+    for run in _UNSPACED.findall(plain):
+        found.update([run] if len(run) == 1 else map("".join, pairwise(run)))
+    words = (w.casefold() for w in _words(_HUMP.sub(" ", _UNSPACED.sub(" ", plain))))
+    return found | {w for w in words if len(w) > 1 or w.isdigit()} - STOP_WORDS
 
 
 def is_implicit(question: str, wanted: Sequence[str]) -> bool:
     """Return whether a question shares no content word with any name of what it asks for."""
-    asked = content_words(question)
-    names = {word for name in wanted for word in content_words(name)}
-    return not any(_alike(a, b) for a in asked for b in names)
+    asked = _all_forms(content_words(question))
+    return asked.isdisjoint(_all_forms({w for name in wanted for w in content_words(name)}))
 
 
 def names_something(names: Sequence[str]) -> bool:
@@ -49,9 +66,40 @@ def overlap(question: str, texts: Sequence[str]) -> float | None:
     asked = content_words(question)
     if not asked or not texts:
         return None
-    return max(len(asked & content_words(text)) for text in texts) / len(asked)
+    held = [_all_forms(content_words(text)) for text in texts]
+    return max(sum(not there.isdisjoint(forms(w)) for w in asked) for there in held) / len(asked)
 
 
-def _alike(a: str, b: str) -> bool:
-    """Return whether two words are the same up to their ending ("sorted" and "sort")."""
-    return a == b or (len(a) >= STEM and a[:STEM] == b[:STEM])
+def forms(word: str) -> set[str]:
+    """Return a word and what it may be the plural, -ing or -ed form of.
+
+    Two words are alike when they have a form in common ("sorting" and "sorted").
+    """
+    found = {word}
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > LEAST_STEM:
+        found.add(word[:-1])
+        if word.endswith("ies"):
+            found.add(word[:-3] + "y")
+        elif word.endswith(_HISSED):
+            found.add(word[:-2])
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem == word or len(stem) < LEAST_STEM or not _VOWEL.search(stem):
+            continue
+        found |= {stem, stem + "e"}
+        if stem[-1] == stem[-2]:
+            found.add(stem[:-1])
+        if ending == "ed" and stem.endswith("i"):
+            found.add(stem[:-1] + "y")
+    return found
+
+
+def _all_forms(words: set[str]) -> set[str]:
+    return {form for word in words for form in forms(word)}
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield runs of letters, digits and the marks that belong to them (Devanagari has some)."""
+    for inside, run in groupby(text, lambda c: c.isalnum() or unicodedata.category(c)[0] == "M"):
+        if inside:
+            yield "".join(run)

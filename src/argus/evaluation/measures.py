@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from subprocess import SubprocessError
 from typing import Any
 
 from argus.data.runs import ranking
@@ -23,34 +26,74 @@ class Evaluation:
 
 
 def parse_measure(name: str) -> Any:
-    """Return ir-measures' measure of that name; InputError for one that it does not know."""
+    """Return ir-measures' measure of that name.
+
+    Raises InputError for a name that it does not know, a cutoff that is no whole number from 1
+    (trec_eval ends the process on "nDCG@0"), a cutoff or parameter that is missing ("R"), and a
+    measure that nothing installed can compute.
+    """
+    return _computable(_known(name))
+
+
+def measure_name(name: str) -> str:
+    """Return the one spelling of a measure under which its values are kept ("NDCG@10": nDCG@10).
+
+    Raises InputError for a name that is not known and for an impossible cutoff.
+    """
+    return str(_known(name))
+
+
+def _known(name: str) -> Any:
     import ir_measures
 
     try:
-        return ir_measures.parse_measure(name)
+        measure = ir_measures.parse_measure(name.strip())
     except (NameError, KeyError, ValueError, SyntaxError, TypeError) as error:
-        raise InputError(
-            f"measure {name!r}",
-            expected='a name such as "nDCG@10", "R@50", "RR", "AP"',
-            fix="See https://ir-measur.es for the names.",
-        ) from error
+        raise _no_measure(name, "is not known") from error
+    depth = measure.params.get("cutoff", 1)
+    if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+        raise _no_measure(name, f"has the cutoff {depth}")
+    return measure
+
+
+@cache
+def _computable(measure: Any) -> Any:
+    """Compute it for one query with one result: what a measure lacks shows there."""
+    import ir_measures
+
+    try:
+        list(ir_measures.iter_calc([measure], {"1": {"d": 1}}, {"1": {"d": 1.0}}))
+    except Exception as error:  # each of the libraries behind ir-measures raises its own
+        lacks = re.match(r"invalid param (\w+)=<object", str(error))
+        why = f"needs a {lacks[1]}" if lacks else "cannot be computed by what is installed"
+        raise _no_measure(str(measure), why) from error
+    return measure
+
+
+def _no_measure(name: str, problem: str) -> InputError:
+    return InputError(
+        f"measure {name!r} {problem}",
+        expected='a name such as "nDCG@10", "R@50", "RR", "AP"',
+        fix="See https://ir-measur.es for the names; a cutoff is a whole number from 1.",
+    )
 
 
 def cutoff(name: str) -> int | None:
     """Return how far down a list the measure looks; None when it reads the whole list."""
-    measure = parse_measure(name)
-    return int(measure["cutoff"]) if "cutoff" in measure.params else None
+    found: int | None = parse_measure(name).params.get("cutoff")
+    return found
 
 
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES) -> Evaluation:
     """Score `run` on the queries that `qrels` judges.
 
     Measures are named as papers write them ("nDCG@10", "R@50", "RR"). Equal scores rank by id.
-    Raises InputError for a name that ir-measures does not know, and when nothing is judged.
+    Raises InputError for a name that ir-measures does not know, when nothing is judged, and when a
+    measure cannot be computed for these ids (gdeval takes numbers alone).
     """
     import ir_measures
 
-    parsed = [parse_measure(name) for name in measures]
+    parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
     if not qrels or not parsed:
         raise InputError(
             f"{len(qrels)} judged queries and {len(parsed)} measures",
@@ -62,8 +105,15 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
     per_query: dict[str, dict[str, float]] = {
         query: dict.fromkeys(map(str, parsed), 0.0) for query in qrels
     }
-    for metric in ir_measures.iter_calc(parsed, qrels, judged):
-        per_query[metric.query_id][str(metric.measure)] = float(metric.value)
+    try:
+        for metric in ir_measures.iter_calc(parsed, qrels, judged):
+            per_query[metric.query_id][str(metric.measure)] = float(metric.value)
+    except (ValueError, RuntimeError, SubprocessError) as error:
+        raise InputError(
+            f"one of {', '.join(map(str, parsed))} cannot be computed ({error})",
+            expected="measures that the installed libraries compute for these queries",
+            fix="Leave out the measures that are not nDCG, R, P, RR or AP, one by one.",
+        ) from error
     aggregate = {
         str(measure): sum(values[str(measure)] for values in per_query.values()) / len(per_query)
         for measure in parsed

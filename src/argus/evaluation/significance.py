@@ -1,7 +1,15 @@
-"""Is a mean difference over queries more than chance? Paired test and bootstrap interval."""
+"""Is a mean difference over queries more than chance? Paired test and bootstrap interval.
+
+The interval is the bootstrap's percentile interval, widened for few observations (Hesterberg, 2015,
+"expanded percentile"), where only queries that changed count as observations: the others say the
+same whatever the change was. BCa intervals were tried and left: where few queries change, their
+bias and acceleration come from those few alone, and 95% intervals left out a true mean of zero in
+12% of samples (3 of 100 queries changed), against the p-value beside them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 RESAMPLES = 10_000
-BCA_UP_TO = 2_000
-"""Queries up to which the interval is BCa: its jackknife costs n² operations."""
+LEAST_RESAMPLES = 1_000
+"""Fewer cannot tell p = 0.001, nor the tails of which the ends of an interval are quantiles."""
+FEWEST_CHANGED = 6
+"""Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
+such sample can reach 0.05, while nearly every resample of it lies above zero."""
+LEVEL = 0.05
+"""A p-value below it, and an interval without zero, make a change."""
 BATCH_VALUES = 4_000_000
 """Numbers that are resampled at once: 32 MB."""
 UNCHANGED = 1e-9
@@ -27,22 +40,24 @@ class PairedDifference:
     mean_after: float
     mean_difference: float
     low: float | None
-    """Lower end of the bootstrap interval of the mean difference; None for a single query."""
+    """Lower end of the 95% interval of the mean difference; None where there is none."""
     high: float | None
     p_value: float
     """Two-sided, of the hypothesis that each query's sign is a coin toss; 1 without a change."""
     exact: bool
     """Whether all signs were enumerated; else Monte Carlo, with the +1 correction."""
-    interval: str
-    """bca, percentile, point (every difference is the same), or none."""
+    no_interval: str
+    """Why there is no interval, as the end of "none: ..."; "" where there is one."""
     improved: int
     harmed: int
     unchanged: int
 
     @property
-    def significant(self) -> bool:
-        """Whether the interval leaves out zero."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+    def verdict(self) -> str:
+        """What interval and test agree on: "better", "worse", or "" where either allows chance."""
+        if self.low is None or self.high is None or self.p_value >= LEVEL:
+            return ""
+        return "better" if self.low > 0 else "worse" if self.high < 0 else ""
 
 
 def paired_difference(
@@ -57,7 +72,8 @@ def paired_difference(
 
     Both mappings must hold the same queries, at least one. The test is the paired randomisation
     test (Fisher, 1935; Smucker, Allan and Carterette, 2007); the interval is the bootstrap's over
-    queries (Efron, 1987). Queries are ordered by id, so the order of a file changes nothing.
+    queries (see `bootstrap_interval`). Queries are ordered by id: the order of a file changes
+    nothing.
     """
     if before.keys() != after.keys() or not before:
         raise ValueError(f"{len(before)} and {len(after)} queries: needs the same, at least one.")
@@ -69,7 +85,7 @@ def paired_difference(
     difference = second - first
     difference[np.abs(difference) <= UNCHANGED] = 0.0
     p_value, exact = randomisation_test(difference, seed=seed, resamples=resamples)
-    low, high, interval = bootstrap_interval(
+    low, high, why_not = bootstrap_interval(
         difference, seed=seed, resamples=resamples, confidence=confidence
     )
     return PairedDifference(
@@ -81,7 +97,7 @@ def paired_difference(
         high=high,
         p_value=p_value,
         exact=exact,
-        interval=interval,
+        no_interval=why_not,
         improved=int((difference > 0).sum()),
         harmed=int((difference < 0).sum()),
         unchanged=int((difference == 0).sum()),
@@ -120,30 +136,35 @@ def bootstrap_interval(
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
 ) -> tuple[float | None, float | None, str]:
-    """Return the bootstrap interval of the mean and its kind, over n values.
+    """Return the percentile interval of the mean of n values; or None, None and why there is none.
 
-    bca up to BCA_UP_TO values, percentile beyond and where BCa is not defined; one value has no
-    interval ("none"), and equal values have that one ("point").
+    The level of its ends is that of a t interval of as many observations as there are values other
+    than zero. No interval where these are fewer than FEWEST_CHANGED, and where all n are equal:
+    resampling such values shows no spread, and says nothing of that of others.
     """
-    n = len(differences)
-    if n < 2:
-        return None, None, "none"
+    changed = int((differences != 0).sum())
+    if changed < FEWEST_CHANGED:
+        return None, None, _too_few(changed, len(differences))
     if (differences == differences[0]).all():
-        return float(differences[0]), float(differences[0]), "point"
-    from scipy.stats import bootstrap
+        return None, None, "every query changed by the same amount"
+    from scipy.stats import bootstrap, norm, t
 
-    for method in ["bca", "percentile"] if n <= BCA_UP_TO else ["percentile"]:
-        found: Any = bootstrap(
-            (differences,),
-            np.mean,
-            method=method,
-            n_resamples=resamples,
-            confidence_level=confidence,
-            vectorized=True,
-            batch=max(1, BATCH_VALUES // n),
-            rng=np.random.default_rng(seed),
-        )
-        low, high = map(float, found.confidence_interval)
-        if np.isfinite([low, high]).all():
-            return low, high, method
-    raise ArithmeticError("The percentile interval of finite values is finite.")
+    tail = t.ppf((1 - confidence) / 2, changed - 1) * math.sqrt(changed / (changed - 1))
+    found: Any = bootstrap(
+        (differences,),
+        np.mean,
+        method="percentile",
+        n_resamples=resamples,
+        confidence_level=1 - 2 * float(norm.cdf(tail)),
+        vectorized=True,
+        batch=max(1, BATCH_VALUES // len(differences)),
+        rng=np.random.default_rng(seed),
+    )
+    low, high = map(float, found.confidence_interval)
+    return low, high, ""
+
+
+def _too_few(changed: int, queries: int) -> str:
+    if not changed:
+        return "no query changed"
+    return f"only {changed} of {queries} quer{'y' if queries == 1 else 'ies'} changed"

@@ -23,34 +23,15 @@ RRF_CONSTANT = 60.0
 Scores = Mapping[str, float]
 
 
-def fuse(
-    runs: Sequence[Run], k: int, method: Fusion = "rrf", *, weights: Sequence[float] | None = None
-) -> Run:
+def fuse(runs: Sequence[Run], k: int, method: Fusion = "rrf") -> Run:
     """Return the k best documents per query over all runs.
 
-    weights: one factor per run, 1 each by default. Queries are those of any run. Raises InputError
-    for an unknown method, a wrong number of weights, and weights below 0.
+    Queries are those of any run. Raises InputError for an unknown method.
     """
     check_k(k)
     contribution = _METHODS[check_fusion(method)]
-    weights = [1.0] * len(runs) if weights is None else list(weights)
-    if len(weights) != len(runs) or any(not w >= 0 for w in weights):
-        raise InputError(
-            f"weights {weights} for {len(runs)} runs",
-            expected="a number from 0 per run",
-            fix="Leave them out to weigh all alike.",
-        )
     queries = dict.fromkeys(query for run in runs for query in run)
-    return {
-        query: _top(
-            [
-                (weight, *contribution(run.get(query, {})))
-                for run, weight in zip(runs, weights, strict=True)
-            ],
-            k,
-        )
-        for query in queries
-    }
+    return {query: _top([contribution(run.get(query, {})) for run in runs], k) for query in queries}
 
 
 def check_fusion(name: str) -> Fusion:
@@ -101,11 +82,8 @@ _METHODS: dict[Fusion, Callable[[Scores], tuple[dict[str, float], float]]] = {
 }
 
 
-def _top(parts: Sequence[tuple[float, dict[str, float], float]], k: int) -> dict[str, float]:
-    """Sum the weighted parts (weight, score per document, score of a document not found)."""
-    documents = {doc for _, scores, _ in parts for doc in scores}
-    total = {
-        doc: sum(weight * scores.get(doc, absent) for weight, scores, absent in parts)
-        for doc in documents
-    }
+def _top(parts: Sequence[tuple[dict[str, float], float]], k: int) -> dict[str, float]:
+    """Sum the parts (score per document, score of a document not found)."""
+    documents = {doc for scores, _ in parts for doc in scores}
+    total = {doc: sum(scores.get(doc, absent) for scores, absent in parts) for doc in documents}
     return {doc: total[doc] for doc in ranking(total)[:k]}

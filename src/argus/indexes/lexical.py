@@ -8,11 +8,8 @@ they are. Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75.
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +18,6 @@ from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import asked, words
-
-FILE, FORMAT = "lexical.json", 1
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Hits:
 
 
 class LexicalIndex:
-    """BM25 over documents of one or several texts. Make one with `build` or `load`."""
+    """BM25 over documents of one or several texts. Make one with `build`."""
 
     def __init__(self, ids: list[str], starts: IntArray, bm25: Any | None) -> None:
         self.ids, self._starts = ids, starts
@@ -49,31 +44,20 @@ class LexicalIndex:
         self._folds = len(ids) < int(starts[-1])
 
     @classmethod
-    def build(
-        cls,
-        ids: Sequence[str],
-        texts: Sequence[str],
-        titles: Sequence[str] | None = None,
-        *,
-        title_weight: int = 1,
-    ) -> LexicalIndex:
+    def build(cls, ids: Sequence[str], texts: Sequence[str]) -> LexicalIndex:
         """Index `texts[i]` under `ids[i]`.
 
         An id given several times is a document with several texts, of which the best counts.
-        titles: counted as `title_weight` more occurrences of their words in the text.
         Texts may be empty: they are never found.
         """
-        if len(ids) != len(texts) or (titles is not None and len(titles) != len(ids)):
-            given = "" if titles is None else f" and {len(titles)} titles"
-            raise ValueError(f"{len(ids)} ids for {len(texts)} texts{given}")
+        if len(ids) != len(texts):
+            raise ValueError(f"{len(ids)} ids for {len(texts)} texts")
         order = sorted(range(len(ids)), key=lambda i: ids[i])  # stable: texts of one id keep order
         vocabulary: dict[str, int] = {"": 0}
-        tokens = []
-        for i in order:
-            found = words(texts[i])
-            if titles is not None:
-                found += words(titles[i]) * title_weight
-            tokens.append([vocabulary.setdefault(word, len(vocabulary)) for word in found])
+        tokens = [
+            [vocabulary.setdefault(word, len(vocabulary)) for word in words(texts[i])]
+            for i in order
+        ]
         sorted_ids = [ids[i] for i in order]
         first = [i for i, id_ in enumerate(sorted_ids) if not i or id_ != sorted_ids[i - 1]]
         bm25 = None
@@ -106,58 +90,6 @@ class LexicalIndex:
             return np.zeros(len(self), np.float32)
         scores: FloatArray = self._bm25.get_scores_from_ids(tokens)
         return np.maximum.reduceat(scores, self._starts[:-1]) if self._folds else scores
-
-    def save(self, path: Path | str) -> None:
-        """Write the index to a folder of its own, replacing what was there."""
-        path = Path(path)
-        temporary = path.with_name(f".{path.name}.partial")
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        try:
-            if self._bm25 is not None:
-                self._bm25.save(temporary, show_progress=False)
-            header = {
-                "format": FORMAT,
-                "ids": self.ids,
-                "starts": self._starts.tolist(),
-                "words": self._bm25 is not None,
-            }
-            (temporary / FILE).write_text(json.dumps(header), encoding="utf-8")
-            if (path / FILE).is_file():
-                shutil.rmtree(path)
-            temporary.rename(path)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-
-    @classmethod
-    def load(cls, path: Path | str) -> LexicalIndex:
-        """Read what `save` wrote; InputError when it is missing or damaged."""
-        path = Path(path)
-        if not (path / FILE).is_file():
-            raise InputError(
-                f"is not a lexical index: it holds no {FILE}",
-                expected="a folder that LexicalIndex.save wrote",
-                fix="Build it again.",
-                where=path,
-            )
-        try:
-            header = json.loads((path / FILE).read_text(encoding="utf-8"))
-            ids, starts = list(header["ids"]), np.array(header["starts"], np.int64)
-            if len(starts) != len(ids) + 1 or header["format"] != FORMAT:
-                raise ValueError(f"{len(ids)} ids, {len(starts)} starts")
-            bm25 = None
-            if header["words"]:
-                bm25 = _bm25s().BM25.load(path, show_progress=False, auto_compile=False)
-                if bm25.scores["num_docs"] != starts[-1]:
-                    raise ValueError(f"{bm25.scores['num_docs']} texts for {starts[-1]}")
-        except (ValueError, KeyError, TypeError, OSError) as error:
-            raise InputError(
-                f"is damaged ({type(error).__name__}: {error})",
-                expected="a lexical index as Argus wrote it",
-                fix="Build it again.",
-                where=path,
-            ) from error
-        return cls(ids, starts, bm25)
 
 
 def _best(scores: FloatArray, k: int) -> IntArray:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from argus.data.types import View
 from argus.errors import InputError
+from argus.indexes.table import quoted
 
 ORIGINAL = "original"
 """`as_of` this: the index without any remedy's views. Also the kind of a document's own text."""
+BEFORE = "before:"
+"""`as_of` this and a remedy's id: the index right after the remedy, less the remedy's own views."""
 REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -45,6 +49,32 @@ def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
         for row in found.to_pylist()
     ]  # fmt: skip
     return sorted(remedies, key=lambda r: (r.added, r.id))
+
+
+def find_remedy(remedy: str, there: Sequence[RemedyViews], where: Path) -> RemedyViews:
+    """Return the remedy of this id; InputError names those that there are."""
+    known = {r.id: r for r in there}
+    if remedy not in known:
+        raise InputError(
+            f"unknown remedy {remedy!r}",
+            expected=f"one of {', '.join(known)}" if known else "a remedy; there is none",
+            fix="Check the id.",
+            where=where,
+        )
+    return known[remedy]
+
+
+def state_condition(as_of: str, there: Sequence[RemedyViews], where: Path) -> str:
+    """Return the SQL condition of a state; InputError for a remedy that is not `there`.
+
+    A remedy: what of its moment is still there. "before:REMEDY": the same documents, without what
+    the remedy added to them. Views that were rolled back and deleted documents are in no state.
+    """
+    if as_of == ORIGINAL:
+        return "remedy = ''"
+    remedy = find_remedy(as_of.removeprefix(BEFORE), there, where)
+    own = f" AND remedy != {quoted([remedy.id])}" if as_of.startswith(BEFORE) else ""
+    return f"added <= {remedy.added}{own}"
 
 
 def check_remedy_id(remedy: str) -> None:

@@ -20,7 +20,8 @@ BLOCK_BYTES = 128 << 20
 class Snapshot:
     """Views ordered by (document id, view id) and their vectors, one contiguous array.
 
-    columns: an Arrow table of `id, doc_id, kind, text, source, remedy`, in that order of rows;
+    columns: an Arrow table of `id, doc_id, kind, text, source, remedy, added` in that order of
+    rows (added: number of the commit; 0 for views that lie in memory alone);
     vectors: (n_views, dim) float32, unit rows. Nothing here changes after it was made.
     """
 
@@ -39,6 +40,7 @@ class Snapshot:
             name: pa.array([getattr(views[i], name) for i in order], pa.string()) for name in names
         }
         columns["remedy"] = pa.array([""] * len(views), pa.string())
+        columns["added"] = pa.array([0] * len(views), pa.int64())
         return cls(pa.table(columns), np.ascontiguousarray(vectors[order], np.float32))
 
     def __len__(self) -> int:

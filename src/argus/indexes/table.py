@@ -155,9 +155,19 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def storage(path: Path, doing: str) -> Iterator[None]:
-    """Turn what LanceDB raises (RuntimeError, OSError, ValueError) into an ArgusError."""
+    """Turn what LanceDB raises (RuntimeError, OSError, ValueError) into an ArgusError.
+
+    Raises InputError where an id cannot be written as UTF-8: no index holds such a one.
+    """
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{doing} failed: an id holds characters that are no Unicode text ({error})",
+            expected="ids that can be written as UTF-8",
+            fix="Remove lone surrogates from the id.",
+            where=path,
+        ) from error
     except (RuntimeError, OSError, ValueError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise ArgusError(

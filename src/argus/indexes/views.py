@@ -23,11 +23,14 @@ from argus.indexes.compact import KEPT, compact
 from argus.indexes.fold import TopDocuments
 from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.remedy_views import (
+    BEFORE,
     ORIGINAL,
     RemedyViews,
     check_remedy_id,
+    find_remedy,
     grouped,
     served,
+    state_condition,
 )
 from argus.indexes.snapshot import (
     Snapshot,
@@ -49,9 +52,9 @@ from argus.indexes.table import (
     writing,
 )
 
-__all__ = ["ORIGINAL", "RemedyViews", "ViewIndex", "served"]
+__all__ = ["BEFORE", "ORIGINAL", "RemedyViews", "ViewIndex", "served"]
 
-COLUMNS = ["id", "doc_id", "kind", "text", "source", "remedy"]
+COLUMNS = ["id", "doc_id", "kind", "text", "source", "remedy", "added"]
 Batch = tuple[Sequence[View], FloatArray]
 
 
@@ -203,7 +206,7 @@ class ViewIndex:
         """
         with writing(self.path):
             self.refresh()
-            self._check_remedy(remedy)
+            find_remedy(remedy, self.remedies(), self.path)
             return self._delete(f"remedy = {quoted([remedy])}")
 
     def _delete(self, condition: str) -> int:
@@ -232,33 +235,17 @@ class ViewIndex:
         return served(self.views_of(doc_id))
 
     def condition(self, as_of: str | None) -> str | None:
-        """Return the SQL condition of a state; InputError for a remedy that is not there.
+        """Return the SQL condition of a state, None for everything; see `state_condition`.
 
-        None: everything. "original": no remedy's views. A remedy: what of its moment is still
-        there; views that were rolled back and deleted documents are in no state.
+        Raises InputError for a remedy that is not there.
         """
-        if as_of is None:
-            return None
-        if as_of == ORIGINAL:
-            return "remedy = ''"
-        return f"added <= {self._check_remedy(as_of).added}"
-
-    def _check_remedy(self, remedy: str) -> RemedyViews:
-        there = {r.id: r for r in self.remedies()}
-        if remedy not in there:
-            raise InputError(
-                f"unknown remedy {remedy!r}",
-                expected=f"one of {', '.join(there)}" if there else "a remedy; there is none",
-                fix="Check the id.",
-                where=self.path,
-            )
-        return there[remedy]
+        return None if as_of is None else state_condition(as_of, self.remedies(), self.path)
 
     def snapshot(self, as_of: str | None = None) -> Snapshot:
         """Read a state into memory; the last one read is kept until the index changes.
 
-        as_of: None (now), "original" (no remedy's views), or a remedy (right after it). Memory:
-        the vectors once, and the texts.
+        as_of: None (now), "original" (no remedy's views), a remedy (right after it), or
+        "before:REMEDY" (that, less its own views). Memory: the vectors once, and the texts.
         """
         key = (self.version, as_of)
         if self._kept is None or self._kept[0] != key:
@@ -281,6 +268,10 @@ class ViewIndex:
                 flat = pa.compute.list_flatten(batch["vector"]).to_numpy()
                 vectors[places] = flat.reshape(-1, self.dim)
         return Snapshot(rows, vectors)
+
+    def rows(self, as_of: str | None = None) -> Any:
+        """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
+        return self._rows(self.condition(as_of), COLUMNS)
 
     def texts(self, as_of: str | None = None) -> dict[str, list[str]]:
         """Return the `id`, `doc_id` and `text` of a state's views, in no order."""

@@ -10,18 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from argus.data.types import Span
-from argus.knowledge.names import lower_case_words
+from argus.knowledge.names import FUNCTION_WORDS, lower_case_words
 from argus.knowledge.spotting import Mention
 
 _CONNECTORS = re.compile(
     r"al|and|bin|d|da|das|de|del|della|den|der|des|di|do|dos|du|e|el|et|ibn|la|le|of|the|und|"
     r"van|vom|von|y|zu"
-)
-_OPENERS = re.compile(
-    r"a|about|after|all|also|although|among|an|and|another|as|at|because|before|between|both|"
-    r"but|by|during|each|every|for|from|he|her|his|how|however|i|if|in|it|its|many|most|my|no|"
-    r"not|of|on|or|our|she|since|so|some|that|the|their|then|there|these|they|this|those|"
-    r"through|to|under|until|was|we|were|what|when|where|while|who|with|you|your"
 )
 _CALENDAR = re.compile(
     r"january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -91,7 +85,7 @@ def _trim(text: str, run: Words, common: set[str]) -> Words:
         run = run[1:]
     if run and _begins_sentence(text, run[0].start()):
         first = re.split("['’]", run[0][0].lower())[0]
-        if _OPENERS.fullmatch(first) or (len(run) == 1 and first in common):
+        if first in FUNCTION_WORDS or (len(run) == 1 and first in common):
             return _trim(text, run[1:], common)
     is_pronoun = len(run) == 1 and re.match(r"I\b", run[0][0])
     is_date = all(_CALENDAR.fullmatch(word[0].lower()) or word[0][0].isdigit() for word in run)

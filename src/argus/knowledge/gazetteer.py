@@ -17,7 +17,7 @@ from typing import Any
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
 from argus.errors import InputError
-from argus.knowledge.names import is_common_word, lower_case_words, without_parenthesis
+from argus.knowledge.names import FUNCTION_WORDS, is_common_word, lower_case_words, names_of
 from argus.knowledge.spotting import (
     Mention,
     is_whole_word,
@@ -25,8 +25,6 @@ from argus.knowledge.spotting import (
     without_surrogates,
 )
 
-ALIASES = "aliases"
-ALIAS_SEPARATOR = "|"
 _UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")
 _PIECES = re.compile(r"\s+|\S")
 
@@ -35,9 +33,11 @@ _PIECES = re.compile(r"\s+|\S")
 class GazetteerConfig:
     """Which names count, and how they are compared.
 
-    min_length: names of fewer characters are left out. common_words: keep one-word names that also
-    occur in lower case in the texts; by default they are left out, because "It" or "Jaws" at the
-    beginning of a sentence is rarely the film.
+    min_length: names of fewer characters are left out. common_words: keep one-word names that are
+    common words, too; by default they are left out, because "It" or "Jaws" at the beginning of a
+    sentence is rarely the film. Common are words that occur in lower case in the texts; with
+    `ignore_case`, where names are expected in lower case and that tells nothing, only English
+    function words ("after", "what"), so that "jaws" is found wherever it stands.
     """
 
     ignore_case: bool = False
@@ -79,8 +79,9 @@ class Gazetteer:
         """Take titles, titles less a final parenthesis, and `metadata["aliases"]` as names.
 
         Aliases are a list of strings, or one string with "|" between them. texts: what will be
-        searched; its lower-case words, with those of the documents, are the common ones. Raises
-        InputError when no document has a title or alias, or no name is left.
+        searched; its lower-case words, with those of the documents, are the common ones unless
+        case is ignored. Raises InputError when no document has a title or alias, or no name is
+        left.
         """
         config = config or GazetteerConfig()
         named = _names_of(documents)
@@ -90,9 +91,7 @@ class Gazetteer:
                 expected="names in the field `title`, or aliases in `metadata.aliases`",
                 fix="Name the column that holds the titles, or take another knowledge base.",
             )
-        common = set[str]()
-        if not config.common_words:
-            common = lower_case_words(chain((d.text for d in documents), texts))
+        common = _common_words(documents, config, texts)
         names: dict[str, tuple[str, ...]] = {}
         left_out: Counter[str] = Counter()
         for name, ids in named.items():
@@ -210,27 +209,23 @@ def _names_of(documents: Sequence[Document]) -> dict[str, list[str]]:
     """Return every name, white space made even, and the ids that bear it, in document order."""
     named: dict[str, list[str]] = {}
     for document in documents:
-        given = (document.title, without_parenthesis(document.title), *_aliases(document))
-        for name in dict.fromkeys(" ".join(text.split()) for text in given):
-            if name:
-                named.setdefault(name, []).append(document.id)
+        for name in names_of(document):
+            named.setdefault(name, []).append(document.id)
     return named
 
 
-def _aliases(document: Document) -> Sequence[str]:
-    aliases = document.metadata.get(ALIASES) or ()
-    if isinstance(aliases, str):
-        return aliases.split(ALIAS_SEPARATOR)
-    if isinstance(aliases, list | tuple) and all(isinstance(alias, str) for alias in aliases):
-        return aliases
-    raise InputError(
-        f"aliases {str(aliases)[:60]!r} of document {document.id!r}",
-        expected=f"a list of strings, or one string with {ALIAS_SEPARATOR!r} between names",
-        fix="Mend the field `metadata.aliases`.",
-    )
+def _common_words(
+    documents: Iterable[Document], config: GazetteerConfig, texts: Iterable[str]
+) -> frozenset[str]:
+    """Return the words, in lower case, that are no name alone."""
+    if config.common_words:
+        return frozenset()
+    if config.ignore_case:
+        return FUNCTION_WORDS
+    return frozenset(lower_case_words(chain((d.text for d in documents), texts)))
 
 
-def _why_not(name: str, config: GazetteerConfig, common: set[str]) -> str:
+def _why_not(name: str, config: GazetteerConfig, common: frozenset[str]) -> str:
     """Return why a name is left out, "" when it is taken."""
     if not any(c.isalnum() for c in name) or without_surrogates(name) != name:
         return "without a letter or digit"

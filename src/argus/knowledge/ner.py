@@ -48,12 +48,19 @@ class TokenClassifier:
             raise InputError(
                 f"batch_size {batch_size}", expected="a number from 1", fix="Leave it out."
             )
-        network, tokenizer = _load(str(model))
+        name = str(model).strip()
+        if not name:
+            raise InputError(
+                f"the named-entity model {str(model)!r}",
+                expected="a name on the hub, or a folder",
+                fix=f"Leave it out for {DEFAULT_MODEL}.",
+            )
+        network, tokenizer = _load(name)
         self.batch_size = batch_size
-        self.labels = _check_labels(str(model), network, labels)
+        self.labels = _check_labels(name, network, labels)
         self._window = tokenizer.model_max_length = _window(network, tokenizer)
         self._pipeline = _pipeline(network, tokenizer, device)
-        self._model = str(model)
+        self._model = name
 
     @property
     def window(self) -> int:

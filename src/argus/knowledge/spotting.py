@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from argus.data.types import Span
 
@@ -47,6 +47,16 @@ class MentionFinder(Protocol):
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
         """Yield the mentions of each text, in order of place, none overlapping another."""
+        ...
+
+
+@runtime_checkable
+class LeavesOut(Protocol):
+    """A finder that knows names which it does not look for."""
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How many names it does not look for, by reason."""
         ...
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 USELESS = frozenset({401, 402, 403, 404, 405})  # every other prompt would meet the same
+MAY_CHARGE = frozenset({408, 500, 502, 504})  # the model may have worked, and gone on working
 MOST_BYTES = 16 * 2**20  # of one response
 SECRET_CHARS = 16  # a shorter key ("EMPTY", "ollama") is none, and may be a word of an answer
 _POLL_S = 0.01
@@ -81,12 +82,22 @@ class Asker:
         self._unanswered = 0
 
     async def ask(self, key: str, prompt: Prompt) -> Entry:
-        """Return the row for the ledger. Raises BudgetSpent, and LanguageModelError if useless."""
+        """Return the row for the ledger.
+
+        Raises BudgetSpent when nothing was sent, and LanguageModelError when going on is useless.
+        """
         start = time.monotonic()
         reply, problem = Reply(), ""
         attempt = 0
         while attempt < self._config.attempts:
-            result = await self._attempt(prompt, problem)
+            try:
+                result = await self._attempt(prompt)
+            except BudgetSpent as spent:
+                if not attempt:
+                    raise
+                reason = f"no answer in {attempt} attempts, and {spent}; last: {problem}"
+                reply = Reply(reason=reason, unanswered=True)
+                break
             if result.again_at_once:
                 continue
             if result.reply:
@@ -98,7 +109,8 @@ class Asker:
                 await asyncio.sleep(result.wait_s or self._config.backoff_s * 2 ** (attempt - 1))
         else:
             self._unanswered += 1
-            reply = Reply(reason=f"no answer in {attempt} attempts; last: {problem}")
+            reason = f"no answer in {attempt} attempts; last: {problem}"
+            reply = Reply(reason=reason, unanswered=True)
         return self._entry(key, prompt, reply, time.monotonic() - start)
 
     def check_alive(self) -> None:
@@ -110,12 +122,12 @@ class Asker:
                 "answered so far is kept: run the same command again when it is back."
             )
 
-    async def _attempt(self, prompt: Prompt, problem: str) -> Attempt:
+    async def _attempt(self, prompt: Prompt) -> Attempt:
         bound = (
             tokens_in(prompt, self._schema, most_tokens),
             prompt.max_tokens or self._config.max_tokens,
         )
-        await self._admit(bound, problem)
+        await self._admit(bound)
         used = bound  # a request that is cut off may be charged
         try:
             result = await self._request(prompt, bound)
@@ -124,15 +136,12 @@ class Asker:
             self._budget.settle(bound, used)
         return result
 
-    async def _admit(self, bound: tuple[int, int], problem: str) -> None:
+    async def _admit(self, bound: tuple[int, int]) -> None:
         """Return when rate and budget allow a request; first come, first served."""
         async with self._gate:
             while not self._budget.reserve(*bound):
                 if self._budget.idle:
-                    before = f" (the last attempt: {problem})" if problem else ""
-                    raise BudgetSpent(
-                        f"the next request might pass the budget: {self._budget}{before}"
-                    )
+                    raise BudgetSpent(f"the next request might pass the budget: {self._budget}")
                 await asyncio.sleep(_POLL_S)
             try:
                 await self._pace.turn()
@@ -158,7 +167,7 @@ class Asker:
             if text is None:
                 return Attempt(bound, Reply(reason=f"the answer is longer than {MOST_BYTES} bytes"))
             return self._answered(text, bound)
-        return self._refused(response, self._scrub((text or "")[:300]), formatted)
+        return self._refused(response, self._scrub((text or "")[:300]), bound, formatted)
 
     def _payload(self, prompt: Prompt, formatted: bool) -> dict[str, Any]:
         config, system = self._config, prompt.system
@@ -181,13 +190,16 @@ class Asker:
         used_out = bound[1] if reply.tokens_out is None else reply.tokens_out
         return Attempt((used_in, used_out), reply)
 
-    def _refused(self, response: httpx.Response, text: str, formatted: bool) -> Attempt:
+    def _refused(
+        self, response: httpx.Response, text: str, bound: tuple[int, int], formatted: bool
+    ) -> Attempt:
         status, problem = response.status_code, f"HTTP {response.status_code}: {text}"
         if status in RETRIED:
             wait = retry_after_s(response.headers.get("retry-after"))
             if wait:
                 self._pace.pause(wait)
-            return Attempt((0, 0), problem=problem, wait_s=wait)
+            used = bound if status in MAY_CHARGE else (0, 0)
+            return Attempt(used, problem=problem, wait_s=wait)
         if status in USELESS or response.is_redirect:
             raise LanguageModelError(
                 f"{self._shown} refused with {problem}. Check address, key and model name "
@@ -217,6 +229,7 @@ class Asker:
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
             seconds=seconds,
+            unanswered=reply.unanswered,
         )
 
     def _scrub(self, text: str) -> str:

@@ -79,7 +79,8 @@ class ChatConfig:
             raise InputError(
                 f"input price {prices[0]}, output price {prices[1]}, budget {self.budget}",
                 expected="both prices, or neither price and no budget",
-                fix="Give the prices per million tokens, or bound the run by tokens instead.",
+                fix="Give both prices per million tokens (--input-price, --output-price), or bound "
+                "the run by tokens instead (--max-total-tokens).",
                 where="--budget",
             )
 

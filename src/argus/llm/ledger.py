@@ -21,11 +21,14 @@ from argus.http_retry import without_half_pairs
 from argus.llm.protocol import State
 
 APPLICATION_ID = 0x41726773  # "Args", in the header of the file
-VERSION = 1
+VERSION = 2
 PROMPT_CHARS = 200
 _KEYS_PER_QUERY = 500
-_COLUMNS = "key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time"
-_TABLE = """
+_COLUMNS = (
+    "key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, unanswered"
+)
+_UNANSWERED = "unanswered INTEGER NOT NULL DEFAULT 0"  # 1: failed without any answer
+_TABLE = f"""
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
     model TEXT NOT NULL,
@@ -36,16 +39,23 @@ CREATE TABLE IF NOT EXISTS answers (
     tokens_in INTEGER,
     tokens_out INTEGER,
     seconds REAL NOT NULL,     -- from the first attempt to the end
-    time TEXT NOT NULL         -- of the end, UTC
+    time TEXT NOT NULL,        -- of the end, UTC
+    {_UNANSWERED}
 ) WITHOUT ROWID
 """
+# Format 1 said so in words alone.
+_FROM_FORMAT_1 = (
+    f"ALTER TABLE answers ADD COLUMN {_UNANSWERED}",
+    "UPDATE answers SET unanswered = 1 WHERE state = 'failed' AND reason LIKE 'no answer in %'",
+)
 # An answer that is there is only ever replaced by another answer, not by a failure.
 _PUT = f"""
-INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET
     model = excluded.model, prompt = excluded.prompt, state = excluded.state,
     answer = excluded.answer, reason = excluded.reason, tokens_in = excluded.tokens_in,
-    tokens_out = excluded.tokens_out, seconds = excluded.seconds, time = excluded.time
+    tokens_out = excluded.tokens_out, seconds = excluded.seconds, time = excluded.time,
+    unanswered = excluded.unanswered
 WHERE excluded.state = 'ok' OR answers.state != 'ok'
 """
 
@@ -64,6 +74,8 @@ class Entry:
     tokens_out: int | None = None
     seconds: float = 0.0
     time: str = ""
+    unanswered: bool = False
+    """Failed without any answer, so that the endpoint is to blame and not the prompt."""
 
 
 class Ledger:
@@ -108,9 +120,8 @@ class Ledger:
         model, prompt, answer, reason = map(without_half_pairs, texts)
         counts = (entry.tokens_in, entry.tokens_out, round(entry.seconds, 3), entry.time or now)
         with self._lock, self._reported():
-            self._connection.execute(
-                _PUT, (entry.key, model, prompt, str(entry.state), answer, reason, *counts)
-            )
+            row = (entry.key, model, prompt, str(entry.state), answer, reason, *counts)
+            self._connection.execute(_PUT, (*row, entry.unanswered))
 
     def get(self, key: str) -> Entry | None:
         """Return the row of `key`, None where there is none."""
@@ -123,11 +134,6 @@ class Ledger:
             marks = ", ".join("?" * len(part))
             yield from self._select(f"WHERE key IN ({marks})", part)
 
-    def rows(self, state: State | None = None) -> Iterator[Entry]:
-        """Yield the rows, oldest first; only those in `state` if one is given."""
-        where = ("WHERE state = ?", [str(state)]) if state else ("", [])
-        yield from self._select(f"{where[0]} ORDER BY time, key", where[1])
-
     def counts(self) -> dict[State, int]:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
@@ -137,7 +143,8 @@ class Ledger:
     def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
         with self._lock, self._reported():
             found = self._connection.execute(f"SELECT {_COLUMNS} FROM answers {clause}", values)
-            return [replace(Entry(*row), state=State(row[3])) for row in found]
+            rows = [Entry(*row) for row in found]
+        return [replace(r, state=State(r.state), unanswered=bool(r.unanswered)) for r in rows]
 
     def _open(self) -> None:
         self._refuse_foreign()  # before anything is changed
@@ -145,6 +152,9 @@ class Ledger:
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = NORMAL")
         run("BEGIN IMMEDIATE")
+        if run("PRAGMA user_version").fetchone() == (1,):
+            for statement in _FROM_FORMAT_1:
+                run(statement)
         run(_TABLE)
         run(f"PRAGMA application_id = {APPLICATION_ID}")
         run(f"PRAGMA user_version = {VERSION}")
@@ -165,7 +175,7 @@ class Ledger:
                 fix="Give another path.",
                 where=self.path,
             )
-        if version != VERSION:
+        if version not in (1, VERSION):
             raise InputError(
                 f"is a ledger of format {version}",
                 expected=f"format {VERSION}",

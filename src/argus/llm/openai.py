@@ -30,9 +30,10 @@ class OpenAIModel:
     What the ledger holds as answered is never asked again. Passing troubles (time-outs, dropped
     connections, statuses 408, 409, 425, 429, 5xx) are tried again after doubling waits, or when
     Retry-After says, which then holds for all requests. A prompt that stays without a usable
-    answer is FAILED with the reason; once the budget might be passed the rest is NOT_ASKED, and a
-    later run goes on from there. Statuses 401 to 405 and redirects, and `give_up_after` prompts
-    in a row without any answer, raise LanguageModelError.
+    answer is FAILED with the reason. One whose first request might pass the budget is NOT_ASKED;
+    smaller ones behind it are asked while they fit, and a later run goes on from there. Statuses
+    401 to 405 and redirects, and `give_up_after` prompts in a row without any answer, raise
+    LanguageModelError.
     """
 
     def __init__(self, config: ChatConfig, ledger: Ledger) -> None:
@@ -49,11 +50,6 @@ class OpenAIModel:
     def spent(self) -> Spending:
         """What all calls of this object spent; requests without a count stand at their bound."""
         return self._budget.spent
-
-    @property
-    def structured_by(self) -> str:
-        """How schemas reach the endpoint: "response_format", or "prompt" once it refused that."""
-        return "prompt" if self._dialect.instructs else "response_format"
 
     @overload
     def complete(
@@ -76,12 +72,12 @@ class OpenAIModel:
         run = _Run(self, plan, schema)
         distinct = len(set(plan.keys))
         with progress(f"asking {self.config.model}", distinct, done=distinct - len(plan.ask)) as on:
-            work: Background[Entry] | None = None
+            work: Background[Entry | str] | None = None
             try:
                 work = Background(run.work) if plan.ask else None
                 for prompt, entry, cached in run.entries(prompts, work):
                     on(0 if cached else 1)
-                    yield _outcome(prompt, entry, schema, cached, run.stopped)
+                    yield _outcome(prompt, entry, schema, cached)
             finally:
                 if work is not None:
                     work.stop()
@@ -93,27 +89,25 @@ class _Run:
     def __init__(self, model: OpenAIModel, plan: Plan, schema: type[BaseModel] | None) -> None:
         self._model, self._plan, self._schema = model, plan, schema
         self._todo = iter(plan.ask.items())
-        self.stopped = ""
-        """Why no more prompts are asked; set before the work ends."""
 
     def entries(
-        self, prompts: Sequence[Prompt], work: Background[Entry] | None
-    ) -> Iterator[tuple[Prompt, Entry | None, bool]]:
-        """Yield each prompt with its row, None where it was not asked, and whether it is cached."""
+        self, prompts: Sequence[Prompt], work: Background[Entry | str] | None
+    ) -> Iterator[tuple[Prompt, Entry | str, bool]]:
+        """Yield each prompt with its row, or why it was not asked, and whether it is cached."""
         left = Counter(self._plan.keys)
-        again: dict[str, Entry | None] = {}
+        again: dict[str, Entry | str] = {}
         for prompt, key in zip(prompts, self._plan.keys, strict=True):
             left[key] -= 1
             if work is None or key not in self._plan.ask:
-                yield prompt, self._model.ledger.get(key), True
+                yield prompt, self._model.ledger.get(key) or "", True
                 continue
             repeated = key in again
-            entry = again.pop(key) if repeated else work.take(key)
+            entry = again.pop(key) if repeated else work.take(key) or ""
             if left[key]:
                 again[key] = entry
-            yield prompt, entry, repeated and entry is not None
+            yield prompt, entry, repeated and isinstance(entry, Entry)
 
-    async def work(self, deliver: Deliver[Entry]) -> None:
+    async def work(self, deliver: Deliver[Entry | str]) -> None:
         """Ask all that is to be asked, `concurrency` at a time."""
         config = self._model.config
         n = min(config.concurrency, len(self._plan.ask))
@@ -128,15 +122,14 @@ class _Run:
                 for _ in range(n):
                     group.create_task(self._worker(asker, deliver))
 
-    async def _worker(self, asker: Asker, deliver: Deliver[Entry]) -> None:
+    async def _worker(self, asker: Asker, deliver: Deliver[Entry | str]) -> None:
         for key, prompt in self._todo:
-            if self.stopped:
-                return
             try:
                 entry = await asker.ask(key, prompt)
             except BudgetSpent as spent:
-                self.stopped = str(spent)
-                return
+                deliver(key, str(spent))  # a smaller one behind it may still fit
+                await asyncio.sleep(0)
+                continue
             self._model.ledger.put(entry)
             asker.check_alive()  # before: whoever waits for this one is to get the error
             deliver(key, entry)
@@ -144,15 +137,17 @@ class _Run:
 
 def _outcome(
     prompt: Prompt,
-    entry: Entry | None,
+    entry: Entry | str,
     schema: type[BaseModel] | None,
     cached: bool,
-    stopped: str,
 ) -> Outcome[Any]:
-    if entry is None:
-        return Outcome(prompt, State.NOT_ASKED, reason=stopped)
+    if isinstance(entry, str):
+        return Outcome(prompt, State.NOT_ASKED, reason=entry)
     value: Any = None
     if entry.state is State.OK:
         value = read_object(entry.answer, schema) if schema else entry.answer
     counts = (entry.tokens_in, entry.tokens_out)
-    return Outcome(prompt, entry.state, value, entry.reason, *counts, cached=cached)
+    return Outcome(
+        prompt, entry.state, value, entry.reason, *counts,
+        cached=cached, unanswered=entry.unanswered,
+    )  # fmt: skip

@@ -62,6 +62,8 @@ class Outcome(Generic[T]):
     value: the answer, only where `state` is OK. reason: why there is none. tokens_in, tokens_out:
     what the endpoint counted, None where it did not say or was not asked. cached: no request was
     made for it, since the ledger had it or an equal prompt stood before it in the same list.
+    unanswered: it FAILED since no attempt brought a whole answer (time-outs, dropped connections,
+    refusals that may pass), so that the endpoint is to blame and not the prompt.
     """
 
     prompt: Prompt
@@ -71,6 +73,7 @@ class Outcome(Generic[T]):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cached: bool = False
+    unanswered: bool = False
 
 
 class LanguageModel(Protocol):

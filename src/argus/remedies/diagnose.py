@@ -7,8 +7,9 @@ no query is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from argus.data.types import Document, Span, State
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.errors import InputError
-from argus.knowledge.spotting import Mention, MentionFinder, without_surrogates
+from argus.knowledge.spotting import LeavesOut, Mention, MentionFinder, without_surrogates
 from argus.progress import progress
 from argus.retrievability.probes import Probe
 
@@ -56,6 +57,10 @@ class Diagnosis:
     tau: float
     documents: int
     """Documents that were read."""
+    finder: str = ""
+    """What found the mentions."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """How many names the finder did not look for, by reason."""
 
     def flagged(self) -> dict[str, list[Risk]]:
         """Return the entities at risk of each document that has any, `E_risk(d)`."""
@@ -77,34 +82,35 @@ def diagnose(
 ) -> Diagnosis:
     """Find the entities of every document and predict their RPS.
 
-    Spans refer to `Document.content`, the text that is indexed. A mention that the encoder cannot
-    embed is failed; one beyond the probe's training region is not applicable. An entity is
-    measured when any of its occurrences is. A mention beyond the encoder's window is read in a
-    window of its own and counted in `Risk.unread`; it is failed where the encoder pools no spans,
-    since the document's vector says nothing of it. Raises ProbeMismatch for a probe of another
-    encoder.
+    Spans refer to `Document.content`, the text that is indexed; a mention is part of the title or
+    of the text, never of both. A mention that the encoder cannot embed is failed; one beyond the
+    probe's training region is not applicable. An entity is measured when any of its occurrences
+    is. A mention beyond the encoder's window is read in a window of its own and counted in
+    `Risk.unread`; it is failed where the encoder pools no spans, since the document's vector says
+    nothing of it. Raises ProbeMismatch for a probe of another encoder.
     """
     check_tau(tau)
     pooling = "span" if encoder.pools_spans else "sentence"
     probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
     texts = [without_surrogates(d.content) for d in documents]  # tokenizers take no others
     mentions = find_mentions(texts, finder)
+    _mend_seams(mentions, texts, documents, finder)
     placed = [(i, mention.span) for i, found in enumerate(mentions) for mention in found]
     unread = beyond_window(texts, placed, encoder)
     if encoder.pools_spans:
         items = [Item(texts[i], Role.SPAN, span) for i, span in placed]
-        scored = score_items(items, encoder, store, probe)
     else:  # the document's own vector, where that has read the mention
         items = [Item(texts[placed[n][0]], Role.DOCUMENT) for n in np.flatnonzero(~unread)]
-        read = iter(score_items(items, encoder, store, probe))
-        scored = [Scored(None, State.FAILED, UNREAD) if far else next(read) for far in unread]
+    read = iter(score_items(items, encoder, store, probe))
+    lost = unread & (not encoder.pools_spans)
+    scored = [Scored(None, State.FAILED, UNREAD) if far else next(read) for far in lost]
     risks: list[Risk] = []
     first = 0
     for document, found in zip(documents, mentions, strict=True):
         part = slice(first, first + len(found))
         risks += _risks(document.id, found, scored[part], unread[part])
         first += len(found)
-    return Diagnosis(risks, tau, len(documents))
+    return Diagnosis(risks, tau, len(documents), finder.name, _left_out(finder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,48 @@ def find_mentions(texts: Sequence[str], finder: MentionFinder) -> list[list[Ment
             found.append(mentions)
             advance(1)
     return found
+
+
+def _mend_seams(
+    found: list[list[Mention]],
+    texts: Sequence[str],
+    documents: Sequence[Document],
+    finder: MentionFinder,
+) -> None:
+    """Replace, in place, the mentions of documents in which one runs from the title into the text.
+
+    `Document.content` joins both with a space, so that a title "Doc 0" in front of "Bern is" reads
+    "Doc 0 Bern". Where that happens, title and text are searched apart. A text that begins with
+    its own title is taken as title and text, as documents read back from an index have it.
+    """
+    seams = {
+        i: len(document.title)
+        for i, document in enumerate(documents)
+        if document.title and texts[i][len(document.title) :].startswith(" ")
+        if document.content.startswith(document.title)
+    }
+    crossed = [i for i, at in seams.items() if any(_crosses(m.span, at) for m in found[i])]
+    parts = [part for i in crossed for part in (texts[i][: seams[i]], texts[i][seams[i] + 1 :])]
+    if not parts:
+        return
+    # All texts are given again, and not searched: in them names are told from common words.
+    again = islice(finder.find([*parts, *texts]), len(parts))
+    for i, in_title, in_text in zip(crossed, again, again, strict=True):
+        found[i] = [*in_title, *_shifted(in_text, seams[i] + 1)]
+
+
+def _left_out(finder: MentionFinder) -> dict[str, int]:
+    return dict(finder.left_out) if isinstance(finder, LeavesOut) else {}
+
+
+def _crosses(span: Span, seam: int) -> bool:
+    return span.start < seam < span.end
+
+
+def _shifted(mentions: Sequence[Mention], by: int) -> Iterator[Mention]:
+    for mention in mentions:
+        start, end = mention.span.start + by, mention.span.end + by
+        yield replace(mention, span=Span(start, end))
 
 
 def check_tau(tau: float) -> None:

@@ -110,21 +110,32 @@ def look_up(
     lookup: PassageLookup,
     config: ExpandConfig,
 ) -> list[Pair]:
-    """Return the passages for every entity at risk, in document order."""
+    """Return the passages for every entity at risk, in document order.
+
+    Title first, they are those that the finder linked; where it linked none, as those do that know
+    no knowledge base, those that bear the entity's surface form as a name.
+    """
     wanted = [(d, risk) for d in documents for risk in flagged.get(d.id, ())]
     names = list(dict.fromkeys(risk.entity for _, risk in wanted))
     by_words = dict(zip(names, lookup.by_words(names, config.k_aug), strict=True))
     bearers = config.k_aug if config.min_similarity is None else max(config.k_aug, BEARERS)
-    titled = lookup.by_title([risk.entity_ids for _, risk in wanted], bearers)
+    titled = _titled([risk for _, risk in wanted], lookup, bearers) if config.title_first else []
     pairs = []
-    for (document, risk), linked in zip(wanted, titled, strict=True):
-        passages = linked if config.title_first and linked else by_words[risk.entity]
+    for i, (document, risk) in enumerate(wanted):
+        passages = (titled[i] if titled else []) or by_words[risk.entity]
         pairs += [
             Pair(document, risk, passage)
             for passage in passages
             if not (config.skip_known and passage.document.text.strip() in document.content)
         ]
     return pairs
+
+
+def _titled(risks: Sequence[Risk], lookup: PassageLookup, k: int) -> list[list[Passage]]:
+    """Return the passages that bear the name of each entity at risk."""
+    linked = iter(lookup.by_title([r.entity_ids for r in risks if r.entity_ids], k))
+    named = iter(lookup.by_name([r.entity for r in risks if not r.entity_ids], k))
+    return [next(linked if risk.entity_ids else named) for risk in risks]
 
 
 def check_context(pairs: Sequence[Pair], encoder: Encoder, store: EmbeddingStore) -> list[Pair]:
@@ -157,16 +168,33 @@ def choose(pairs: Sequence[Pair], config: ExpandConfig) -> list[Pair]:
     """Return the pairs that pass the context check, at most `max_views` per document.
 
     Where the context is checked, at most `k_aug` per entity of a document. The most similar come
-    first and are taken.
+    first and are taken. Of pairs that would give a document equal texts, as two names of one thing
+    do, one is taken: in a search the best view counts, so that a copy changes nothing.
     """
     taken = list(pairs)
     if config.min_similarity is not None:
         least = config.min_similarity
         taken = [p for p in pairs if p.similarity is not None and p.similarity >= least]
         taken = _most_similar(taken, config.k_aug, lambda p: (p.document.id, p.risk.entity))
+    taken = _without_copies(taken)
     if config.max_views is not None:
         taken = _most_similar(taken, config.max_views, lambda p: p.document.id)
     return taken
+
+
+def _without_copies(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs, of those with equal texts the most similar one, at the place of the first.
+
+    Without similarities the first.
+    """
+    kept: dict[Hashable, Pair] = {}
+    for pair in pairs:
+        passage = pair.passage.document
+        key = (pair.document.id, passage.title, passage.text)
+        best = kept.setdefault(key, pair)
+        if (pair.similarity or 0) > (best.similarity or 0):
+            kept[key] = pair
+    return list(kept.values())
 
 
 def _most_similar(

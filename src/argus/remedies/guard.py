@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from argus.data.types import Span
-from argus.remedies.wording import MAX_CHARS, MAX_WORDS, is_supported, is_wording
+from argus.remedies.support import is_supported
+from argus.remedies.wording import MAX_CHARS, MAX_WORDS, is_wording
 
 MAX_WAYS = 16
 """Ways to read a synthesis that are followed at once; texts that are not made to confuse need 1."""
@@ -155,8 +156,10 @@ def _aligned(document: str, synthesis: str, ends: Sequence[int]) -> list[str | N
             if position not in options:
                 options[position] = list(_options(synthesis, position))
             for description, after in options[position]:
-                if len(further) < MAX_WAYS and synthesis.startswith(piece, after):
-                    further.setdefault(after + len(piece), _Way(way, description))
+                end = after + len(piece)
+                known = end in further or len(further) >= MAX_WAYS
+                if not known and synthesis.startswith(piece, after):
+                    further[end] = _Way(way, description)
         reached = further
     last = reached.get(len(synthesis))
     return None if last is None else list(_descriptions(last))[::-1]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from argus.data.types import Document
 from argus.indexes.lexical import LexicalIndex
+from argus.knowledge.names import name_key, names_of
 
 K_AUG = 2
 """Passages per entity, k_Aug of ARGUS §5.2."""
@@ -27,10 +29,13 @@ class Passage:
 
 
 class PassageLookup:
-    """BM25 over the passages of a knowledge base, and their names."""
+    """BM25 over the passages of a knowledge base, and their names.
+
+    Passages without text are never found: a title alone says nothing of what bears it.
+    """
 
     def __init__(self, passages: Sequence[Document]) -> None:
-        self._passages = {p.id: p for p in passages if p.content.strip()}
+        self._passages = {p.id: p for p in passages if p.text.strip()}
         self._lexical = LexicalIndex.build(
             list(self._passages), [p.content for p in self._passages.values()]
         )
@@ -46,3 +51,21 @@ class PassageLookup:
             [Passage(self._passages[i], True) for i in ids if i in self._passages][:k]
             for ids in entity_ids
         ]
+
+    def by_name(self, entities: Sequence[str], k: int = K_AUG) -> list[list[Passage]]:
+        """Return the first k passages that bear each surface form as a name.
+
+        For mentions that no finder linked. Names are those that a gazetteer takes, compared as it
+        does by default: title, title less a final parenthesis, aliases, in the same case. Raises
+        InputError for aliases of another kind.
+        """
+        return self.by_title([self._bearers.get(name_key(entity), ()) for entity in entities], k)
+
+    @cached_property
+    def _bearers(self) -> dict[str, list[str]]:
+        """Each name to the ids of the passages that bear it, in their order."""
+        bearers: dict[str, list[str]] = {}
+        for passage in self._passages.values():
+            for name in dict.fromkeys(map(name_key, names_of(passage))):
+                bearers.setdefault(name, []).append(passage.id)
+        return bearers

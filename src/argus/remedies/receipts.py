@@ -1,6 +1,7 @@
-"""The receipt of a repair: what every repaired document gained, and who paid for it.
+"""The receipt of a repair: what every document at risk gained, and who paid for it.
 
-The repaired documents are asked for by their own risk queries: the names of their entities at risk.
+Documents at risk, repaired or not, are asked for by their risk queries: the names of their entities
+at risk.
 Before and after are two states of one index, ranked exactly over all documents.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.snapshot import Snapshot
@@ -19,11 +21,13 @@ from argus.remedies.diagnose import Risk
 
 @dataclass(frozen=True)
 class Receipt:
-    """Ranks of the repaired documents for their risk queries. Arrays have shape (n_risks,)."""
+    """Ranks of all documents at risk for their risk queries. Arrays have shape (n_risks,)."""
 
     risks: Sequence[Risk]
+    asked: npt.NDArray[np.bool_]
+    """Whether the entity's name has a vector to ask by; else the risk query failed."""
     before: IntArray
-    """1-based rank of the document when it is asked for by the entity's name."""
+    """1-based rank of the document when it is asked for by the entity's name; 0 if not asked."""
     after: IntArray
     k: int
     fell: Mapping[str, int]
@@ -34,16 +38,22 @@ class Receipt:
     @property
     def recovered(self) -> IntArray:
         """Positions of the entities whose document came into the top k."""
-        return np.flatnonzero((self.before > self.k) & (self.after <= self.k))
+        return np.flatnonzero(self.asked & (self.before > self.k) & (self.after <= self.k))
 
     @property
     def lost(self) -> IntArray:
         """Positions of the entities whose own document fell out of the top k."""
-        return np.flatnonzero((self.before <= self.k) & (self.after > self.k))
+        return np.flatnonzero(self.asked & (self.before <= self.k) & (self.after > self.k))
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> Receipt:
+        """Return the receipt of some of the entities, chosen by a mask of shape (n_risks,)."""
+        risks = [risk for risk, taken in zip(self.risks, chosen, strict=True) if taken]
+        asked, before, after = self.asked[chosen], self.before[chosen], self.after[chosen]
+        return Receipt(risks, asked, before, after, self.k, self.fell, self.rose)
 
     def found(self, ranks: IntArray) -> float | None:
-        """Return the share of risk queries that bring their document into the top k."""
-        return float((ranks <= self.k).mean()) if len(ranks) else None
+        """Return the share of risk queries asked that bring their document into the top k."""
+        return float((ranks[self.asked] <= self.k).mean()) if self.asked.any() else None
 
 
 def write_receipt(
@@ -56,23 +66,23 @@ def write_receipt(
 ) -> Receipt:
     """Ask both states for every (document, entity) at risk by the entity's name.
 
-    names: entity to its vector as a query, shape (dim,). A document counts as fallen once per
-    query, however many documents asked it. Raises InputError for a document that is not indexed.
+    names: entity to its vector as a query, shape (dim,); an entity without one stays in the receipt
+    as not asked. A document counts as fallen once per query, however many documents asked it.
+    Raises InputError for a document that is not indexed.
     """
-    risks = [risk for risk in risks if risk.entity in names]
-    if not risks:
-        empty = np.zeros(0, np.int64)
-        return Receipt([], empty, empty, k, {}, {})
-    queries = np.stack([names[risk.entity] for risk in risks])
-    targets = [risk.doc_id for risk in risks]
-    asked = list(dict.fromkeys(risk.entity for risk in risks))
-    distinct = np.stack([names[entity] for entity in asked])
+    asked = np.array([risk.entity in names for risk in risks], bool)
+    ranks = np.zeros((2, len(risks)), np.int64)
+    if not asked.any():
+        return Receipt(risks, asked, ranks[0], ranks[1], k, {}, {})
+    known = [risk for risk in risks if risk.entity in names]
+    queries = np.stack([names[risk.entity] for risk in known])
+    targets = [risk.doc_id for risk in known]
+    distinct = np.stack([names[entity] for entity in dict.fromkeys(r.entity for r in known)])
     fell: Counter[str] = Counter()
     rose: Counter[str] = Counter()
     lists = zip(before.search(distinct, k).doc_ids, after.search(distinct, k).doc_ids, strict=True)
     for earlier, later in lists:
         fell.update(set(earlier) - set(later))
         rose.update(set(later) - set(earlier))
-    return Receipt(
-        risks, before.ranks(queries, targets), after.ranks(queries, targets), k, fell, rose
-    )
+    ranks[:, asked] = before.ranks(queries, targets), after.ranks(queries, targets)
+    return Receipt(risks, asked, ranks[0], ranks[1], k, fell, rose)

@@ -154,7 +154,7 @@ def audit_knowledge(
         int(has_text.sum()), "entity has a paragraph", "Check --text-field, or --entities."
     )
     graph = base.relations.restrict(has_text)
-    _check_pool(graph, config)
+    check_pool(graph, config)
     config = replace(config, device=check_device(config.device))
     items = entity_items(base, config.pooling)
     sample = [item.text for item in items]
@@ -194,7 +194,8 @@ def _pooling(model: Encoder, config: AuditConfig) -> str:
     return config.pooling if getattr(model, "pools_spans", True) else "sentence"
 
 
-def _check_pool(graph: RelationGraph, config: AuditConfig) -> None:
+def check_pool(graph: RelationGraph, config: AuditConfig) -> None:
+    """Raise ArgusError when too few entities are related or neutral for N; graph: with text."""
     related = graph.degree[graph.degree > 0]
     require_some(
         len(related),

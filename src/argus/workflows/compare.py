@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,17 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import corpus_file, read_corpus, read_queries
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
-from argus.errors import ArgusError, EncodingError, FingerprintMismatch, InputError
-from argus.knowledge import KnowledgeSource
+from argus.errors import ArgusError, InputError
+from argus.knowledge import KnowledgeSource, load_knowledge
 from argus.progress import announce
 from argus.reports import write_report
-from argus.workflows.audit import AuditConfig, audit
+from argus.workflows.audit import AuditConfig, audit, check_pool
 from argus.workflows.compare_indexes import compare_indexes
-from argus.workflows.compare_results import SCHEMA, compare_results, read_results
+from argus.workflows.compare_results import JOBS, SCHEMA, compare_results, read_results
 from argus.workflows.exposure import ExposureConfig, exposure
-from argus.workflows.systems import called, rankings
-from argus.workflows.workspace import Record
+from argus.workflows.retriever import parse_index_spec
+from argus.workflows.systems import open_index, rankings
+from argus.workflows.workspace import Record, check_folder, read_documents
 
 NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""
@@ -39,13 +40,31 @@ class CompareResult:
     """One row per entity or document, see `argus.workflows.compare_results.SCHEMA`."""
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """What is to be written: one row per thing, one per query of two indexes, and the rest."""
+
+    table: pa.Table
+    changes: pa.Table | None
+    names: Sequence[str]
+    fingerprints: Sequence[str]
+    summary: dict[str, Any]
+    notes: Sequence[str] = ()
+
+
 def compare_folders(
-    before: Path, after: Path, *, out: Path, notes: Sequence[str] = (), fresh: bool = False
+    before: Path,
+    after: Path,
+    *,
+    out: Path,
+    notes: Sequence[str] = (),
+    jobs: Sequence[str] = JOBS,
+    fresh: bool = False,
 ) -> CompareResult:
     """Compare two folders of audit or exposure results over one corpus.
 
-    notes: what the reader should know of how they were made. Raises InputError when they share no
-    job, no id, or were measured with other settings.
+    notes: what the reader should know of how they were made. jobs: which results count. Raises
+    InputError when they share no job, no id, or were measured with other settings.
     """
     if out.resolve() in (before.resolve(), after.resolve()):
         raise InputError(
@@ -55,12 +74,15 @@ def compare_folders(
             where=out,
         )
     results = [read_results(folder) for folder in (before, after)]
+    folder = ArtifactFolder(out, fresh=fresh)
     record = Record("comparison", {"before": str(before), "after": str(after)}, {})
+    check_folder(folder, record, about=(before, after))
     with record.timed("comparing"):
-        table, summary = compare_results(results[0], results[1])
-    names = [str(folder) for folder in (before, after)]
+        table, summary = compare_results(results[0], results[1], jobs)
+    names = [str(path) for path in (before, after)]
     fingerprints = [" | ".join(result.fingerprints) for result in results]
-    return _write(out, fresh, record, table, None, names, fingerprints, summary, notes)
+    compared = _Compared(table, None, names, fingerprints, summary, notes)
+    return _write(folder, record, (before, after), compared)
 
 
 def compare_encoders(
@@ -77,24 +99,43 @@ def compare_encoders(
     """Measure a corpus with two encoders, into `out/a` and `out/b`, and compare.
 
     Exposure always; the audit where the corpus has relations enough for it, else the comparison
-    says why there is none.
+    says why there is none. Raises InputError for a bad corpus or bad relations before anything is
+    embedded.
     """
-    notes: list[str] = []
+    source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
+    why_not = _no_audit(corpus, source, audit_config, limit)
     for name, encoder in zip("ab", encoders, strict=True):
         folder = out / name
         announce(f"compare: {encoder.model} into {folder}")
         exposure(
             corpus, out=folder, encoder=encoder, config=exposure_config, limit=limit, fresh=fresh
         )
-        try:
+        if why_not is None:
             audit(
                 corpus, out=folder, encoder=encoder, source=source, config=audit_config, limit=limit
             )
-        except (EncodingError, FingerprintMismatch):
-            raise
-        except ArgusError as error:
-            notes.append(f"no audit of {encoder.model}: {error}")
-    return compare_folders(out / "a", out / "b", out=out, notes=notes)
+    if why_not is None:
+        return compare_folders(out / "a", out / "b", out=out)
+    notes = [f"no audit: {why_not}"]
+    return compare_folders(out / "a", out / "b", out=out, notes=notes, jobs=["exposure"])
+
+
+def _no_audit(
+    corpus: Path, source: KnowledgeSource, config: AuditConfig, limit: int | None
+) -> str | None:
+    """Return why entities and relations are too few for an audit; None where they are enough.
+
+    Raises InputError for files that cannot be read: that is no reason to leave the audit out.
+    """
+    if limit is not None:
+        source = replace(source, skip_unknown=True)
+    documents, path = read_documents(corpus, source.fields, limit)
+    base, _ = load_knowledge(documents, source, corpus=path)
+    try:
+        check_pool(base.relations.restrict(base.has_text), config)
+    except ArgusError as error:
+        return str(error)
+    return None
 
 
 def compare_two_indexes(
@@ -105,51 +146,54 @@ def compare_two_indexes(
     corpus: Path | None = None,
     k: int = 10,
     hybrid: Sequence[str] = (),
+    exact: bool | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
-    names: `PATH`, `PATH@original` or `PATH@REMEDY`. hybrid: as for `argus.evaluate`.
+    Documents alone are compared: entities need an audit or a diagnosis. names: `PATH`,
+    `PATH@original` or `PATH@REMEDY`. hybrid, exact: as for `argus.evaluate`.
     """
     ranked_by = rankings(hybrid, len(names))
     asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else None
+    folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
         {"before": names[0], "after": names[1], "k": k, "queries": len(asked), "hybrid": ranked_by},
-        {"corpus": corpus_file(corpus) if corpus else None},
+        {
+            "corpus": corpus_file(corpus) if corpus else None,
+            "queries": queries if isinstance(queries, Path) else None,
+        },
     )
+    about = [parse_index_spec(name).path for name in names]
+    check_folder(folder, record, about=about)
+    opened = [open_index(name, ranked_by=how, exact=exact)
+              for name, how in zip(names, ranked_by, strict=True)]  # fmt: skip
+    record.config["exact"] = [retriever.searches_exactly() for _, retriever in opened]
     with record.timed("asking both"):
-        table, changes, summary, prints = compare_indexes(
-            names, asked, k=k, corpus=documents, ranked_by=ranked_by
-        )
-    shown = [called(name, how) for name, how in zip(names, ranked_by, strict=True)]
-    return _write(out, fresh, record, table, changes, shown, prints, summary, ())
+        table, changes, summary, notes = compare_indexes(opened, asked, k=k, corpus=documents)
+    shown = [name for name, _ in opened]
+    prints = [retriever.encoder.fingerprint for _, retriever in opened]
+    compared = _Compared(table, changes, shown, prints, summary, notes)
+    return _write(folder, record, about, compared)
 
 
 def _write(
-    out: Path,
-    fresh: bool,
-    record: Record,
-    table: pa.Table,
-    changes: pa.Table | None,
-    names: list[str],
-    fingerprints: list[str],
-    summary: dict[str, Any],
-    notes: Sequence[str],
+    folder: ArtifactFolder, record: Record, about: Sequence[Path], compared: _Compared
 ) -> CompareResult:
-    folder = ArtifactFolder(out, fresh=fresh)
+    table, changes = compared.table, compared.changes
     summary = {
         "of": "indexes" if changes is not None else "results",
-        "names": names,
-        "fingerprints": fingerprints,
-        "notes": list(notes),
-        **summary,
+        "names": list(compared.names),
+        "fingerprints": list(compared.fingerprints),
+        "notes": list(compared.notes),
+        **compared.summary,
         "gained": _named(table, "gained"),
         "lost": _named(table, "lost"),
     }
-    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(fingerprints))
-    folder.open()
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(compared.fingerprints))
+    record.open(folder, about=about)
     folder.write_table("comparison", table, csv=True)
     if changes is not None:
         folder.write_table("comparison_queries", changes, csv=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,10 +21,11 @@ from argus.workflows.compare_results import (
     ONLY_BEFORE,
     SAME,
     SCHEMA,
-    VERDICTS,
     counts,
+    row_order,
 )
-from argus.workflows.systems import DENSE, System, open_index, search_index, with_corpus
+from argus.workflows.retriever import IndexRetriever
+from argus.workflows.systems import System, ask, contents, with_corpus
 
 DEPTH = 100
 """How far down the rank of a document under its own title is looked for."""
@@ -32,53 +34,47 @@ QUERY_SCHEMA = pa.schema(
     + [("changed", pa.int64())]
 )
 _TITLE = "title of "
+_NONE: frozenset[str] = frozenset()
 
 
 def compare_indexes(
-    names: tuple[str, str],
+    opened: Sequence[tuple[str, IndexRetriever]],
     queries: Sequence[Query],
     *,
     k: int,
     corpus: Sequence[Document] | None = None,
-    ranked_by: Sequence[str] = (DENSE, DENSE),
 ) -> tuple[pa.Table, pa.Table, dict[str, Any], list[str]]:
     """Ask two indexes for every document by its own title, and the given queries.
 
-    Returns the table of documents, the table of queries, the summary and the fingerprints. Titles
-    come from `corpus`, or from the indexes. ranked_by: of each index, see
-    `argus.workflows.systems.rankings`. Raises InputError when the indexes have no document in
-    common, and when there is neither a title nor a query to ask.
+    opened: as `argus.workflows.systems.open_index` returns them. Returns the table of documents,
+    the table of queries, the summary, and what is doubtful. Titles come from `corpus`, or from the
+    indexes. Raises InputError when the indexes have no document in common, and when there is
+    neither a title nor a query to ask.
     """
-    opened = [open_index(name, ranked_by=how) for name, how in zip(names, ranked_by, strict=True)]
-    known = [search_index(name, retriever, [], DEPTH) for name, retriever in opened]
+    known = [contents(name, retriever) for name, retriever in opened]
     if corpus is not None:
         known = [with_corpus(system, corpus) for system in known]
-    before, after = (system.documents or frozenset() for system in known)
-    if not before & after:
-        raise InputError(
-            "the indexes have no document in common",
-            expected="two indexes over one corpus",
-            fix="Compare indexes that were built from the same documents.",
-            where=" and ".join(names),
-        )
-    titles = {
-        d: t for d, t in {**known[1].titles, **known[0].titles}.items() if d in before | after
-    }
+    titles = _titles(known)
     asked = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())] + list(queries)
     if not asked:
         raise InputError(
             "no document has a title, and there are no queries",
             expected="something to ask both indexes",
             fix="Give --corpus, whose titles are asked, or --queries.",
-            where=" and ".join(names),
+            where=" and ".join(name for name, _ in opened),
         )
-    systems = [search_index(name, retriever, asked, max(k, DEPTH)) for name, retriever in opened]
-    rows = _documents(systems, titles, k)
-    changes = _queries(systems, asked, titles, k)
+    answers = [ask(retriever, asked, max(k, DEPTH)) for _, retriever in opened]
+    systems = [
+        replace(s, run=run, failed=failed) for s, (run, failed) in zip(known, answers, strict=True)
+    ]
+    failed = {id_: why for system in systems for id_, why in system.failed.items()}
+    rows = _documents(systems, titles, k, failed)
+    changes = _queries(systems, [q for q in asked if q.id not in failed], titles, k)
+    held = known[0].documents, known[1].documents
     summary = {
         "k": k,
-        "queries": {"titles": len(titles), "given": len(queries)},
-        "without_title": len(before | after) - len(titles),
+        "queries": {"titles": len(titles), "given": len(queries), "failed": len(failed)},
+        "without_title": len((held[0] or _NONE) | (held[1] or _NONE)) - len(titles),
         "changed_queries": sum(row["changed"] > 0 for row in changes),
         **counts(rows),
     }
@@ -86,15 +82,40 @@ def compare_indexes(
         pa.Table.from_pylist(rows, schema=SCHEMA),
         pa.Table.from_pylist(changes, schema=QUERY_SCHEMA),
         summary,
-        [system.fingerprint for system in systems],
+        _notes(systems, failed, len(asked)),
     )
 
 
-def _documents(systems: Sequence[System], titles: dict[str, str], k: int) -> list[dict[str, Any]]:
+def _titles(known: Sequence[System]) -> dict[str, str]:
+    """Return doc_id -> title of what either index holds; InputError when they share nothing."""
+    before, after = (system.documents or _NONE for system in known)
+    if not before & after:
+        raise InputError(
+            "the indexes have no document in common",
+            expected="two indexes over one corpus",
+            fix="Compare indexes that were built from the same documents.",
+            where=" and ".join(system.name for system in known),
+        )
+    titles = {**known[1].titles, **known[0].titles}
+    return {doc: title for doc, title in titles.items() if doc in before | after}
+
+
+def _notes(systems: Sequence[System], failed: dict[str, str], asked: int) -> list[str]:
+    notes = list(dict.fromkeys(s.warning for s in systems if s.warning))
+    if failed:
+        first = next(iter(failed.values()))
+        notes.append(f"{len(failed):,} of {asked:,} queries could not be asked; the first: {first}")
+    return notes
+
+
+def _documents(
+    systems: Sequence[System], titles: dict[str, str], k: int, failed: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """Call a document gained when its title now brings it into the top k, lost the other way."""
-    ranks = [{doc: _rank(s.run, doc) for doc in titles} for s in systems]
+    asked = {doc for doc in titles if _TITLE + doc not in failed}
+    ranks = [{doc: _rank(s.run, doc) for doc in asked} for s in systems]
     lists = [_lists(system.run, k) for system in systems]
-    held = [system.documents or frozenset() for system in systems]
+    held = [system.documents or _NONE for system in systems]
     rows = []
     for doc in sorted(held[0] | held[1]):
         old, new = ranks[0].get(doc), ranks[1].get(doc)
@@ -106,29 +127,29 @@ def _documents(systems: Sequence[System], titles: dict[str, str], k: int) -> lis
                 "kind": "document",
                 "id": doc,
                 "label": titles.get(doc, ""),
-                "verdict": _verdict(doc, held, doc in titles, old, new, k),
+                "verdict": _verdict(doc, held, doc in asked, old, new, k),
                 "before": sides[0],
                 "after": sides[1],
                 "value_before": old,
                 "value_after": new,
-                "change": None if old is None or new is None else new - old,
+                "rps_change": None,
+                "rank_change": None if old is None or new is None else new - old,
             }
         )
-    order = {name: i for i, name in enumerate(VERDICTS)}
-    return sorted(rows, key=lambda r: (order[r["verdict"]], -abs(r["change"] or 0), r["id"]))
+    return sorted(rows, key=row_order)
 
 
 def _verdict(
     doc: str,
     held: Sequence[frozenset[str]],
-    titled: bool,
+    asked: bool,
     old: int | None,
     new: int | None,
     k: int,
 ) -> str:
     if doc not in held[0] or doc not in held[1]:
         return ONLY_BEFORE if doc in held[0] else ONLY_AFTER
-    if not titled:
+    if not asked:
         return NOT_COMPARABLE
     inside = [rank is not None and rank <= k for rank in (old, new)]
     return SAME if inside[0] == inside[1] else GAINED if inside[1] else LOST

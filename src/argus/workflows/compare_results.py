@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from argus.errors import InputError
 
 GAINED, LOST, SAME = "gained", "lost", "same"
 ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comparable"
+JOBS = ("audit", "exposure")
 VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
 BANDS = {"low": 0, "mid": 1, "high": 2}
 SCHEMA = pa.schema(
@@ -27,10 +28,14 @@ SCHEMA = pa.schema(
         ("after", pa.string()),
         ("value_before", pa.float64()),
         ("value_after", pa.float64()),
-        ("change", pa.float64()),
+        ("rps_change", pa.float64()),
+        ("rank_change", pa.int64()),
     ]
 )
-"""One row per entity or document. before, after: in words; value: RPS, or rank by title."""
+"""One row per entity or document. before, after: in words; value: RPS of an entity, rank of a
+document by its title. rps_change: of entities, more is better; rank_change: of documents, places
+further down, so less is better. Null for the other kind, and where one side has no value."""
+CHANGES = {"entity": "rps_change", "document": "rank_change"}
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,15 @@ def read_results(folder: Path) -> Results:
     return Results(folder, summary, ArtifactFolder(folder).read_json("manifest.json"))
 
 
-def compare_results(before: Results, after: Results) -> tuple[pa.Table, dict[str, Any]]:
+def compare_results(
+    before: Results, after: Results, wanted: Sequence[str] = JOBS
+) -> tuple[pa.Table, dict[str, Any]]:
     """Return the table of entities and documents, and its part of the summary.
 
-    Raises InputError when the folders share no job or no id, or measured at another k or N.
+    wanted: the jobs that count. Raises InputError when the folders share none of them or no id, or
+    measured at another k or N.
     """
-    jobs = [job for job in ("audit", "exposure") if job in before.summary and job in after.summary]
+    jobs = [job for job in wanted if job in before.summary and job in after.summary]
     if not jobs:
         raise InputError(
             f"{before.folder} holds {', '.join(before.summary)}; {after.folder} holds "
@@ -91,13 +99,18 @@ def compare_results(before: Results, after: Results) -> tuple[pa.Table, dict[str
     for job in jobs:
         _same_setting(before, after, job)
         rows += _entities(before, after) if job == "audit" else _documents(before, after)
-    order = {verdict: i for i, verdict in enumerate(VERDICTS)}
-    rows.sort(key=lambda r: (r["kind"], order[r["verdict"]], -abs(r["change"] or 0), r["id"]))
+    rows.sort(key=row_order)
     return pa.Table.from_pylist(rows, schema=SCHEMA), {
         "same_corpus": _same_corpus(before, after),
         "kinds": {job: _figures(before, after, job) for job in jobs},
         **counts(rows),
     }
+
+
+def row_order(row: dict[str, Any]) -> tuple[str, int, float, str]:
+    """Sort key: kinds apart, what was lost first, the greatest change first, then by id."""
+    change = row[CHANGES[row["kind"]]] or 0
+    return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -207,13 +220,13 @@ def _row(
 ) -> dict[str, Any]:
     label = (old or new or {})["label"]
     only = ONLY_BEFORE if new is None else ONLY_AFTER
-    empty = dict.fromkeys(("before", "after", "value_before", "value_after", "change"))
+    empty = dict.fromkeys(SCHEMA.names[4:])
     return {"kind": kind, "id": id_, "label": label, "verdict": only, **empty}
 
 
 def _with_change(row: dict[str, Any]) -> dict[str, Any]:
     if row["value_before"] is not None and row["value_after"] is not None:
-        row["change"] = row["value_after"] - row["value_before"]
+        row[CHANGES[row["kind"]]] = row["value_after"] - row["value_before"]
     return row
 
 

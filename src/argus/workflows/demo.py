@@ -16,6 +16,7 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.evaluation import evaluate, is_implicit
 from argus.indexes import search
+from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
 from argus.progress import announce
@@ -29,6 +30,7 @@ from argus.workflows.probe import HOME as PROBE
 from argus.workflows.probe import ProbeConfig, fit_probe
 from argus.workflows.receipt import RemedyResult
 from argus.workflows.reference import ReferenceConfig
+from argus.workflows.remedy import rollback
 from argus.workflows.workspace import Record, open_encoder
 
 DEPTH = 1000
@@ -112,6 +114,8 @@ def repair(
     write_jsonl(kb, as_rows(standard_reference(base)))
     fit_probe(folder.path, out=folder.path, config=ProbeConfig(families=("ridge",)))
     build_index(corpus, out=folder.path, encoder=encoder)
+    for earlier in ViewIndex.open(folder.path).remedies():  # of a demo that is run again
+        rollback(folder.path, earlier.id)
     return expand_index(
         folder.path,
         reference=ReferenceConfig(kb=(kb,)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.remedies.diagnose import TAU, Diagnosis, check_tau, diagnose, predicted, share_below
 from argus.reports import write_report
-from argus.retrievability.probes import Probe, load_probe
+from argus.retrievability.probes import Probe, load_probe, probe_file
 from argus.workflows.reference import ReferenceConfig, make_finder, open_probe, read_passages
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some
 
@@ -55,8 +56,10 @@ def diagnose_corpus(
     for bad input, ArgusError when no document has text.
     """
     check_tau(tau)
+    probe_input = None
     if isinstance(probe, (str, Path)):
         load_probe(Path(probe))  # before the encoder is loaded, and the folder made
+        probe_input = probe_file(Path(probe))
     given, path = read_documents(corpus, fields or FieldNames(), limit)
     documents = [d for d in given if d.content.strip()]
     require_some(len(documents), "document has text", "Check --text-field.")
@@ -65,11 +68,13 @@ def diagnose_corpus(
     record = Record(
         TABLE,
         {"tau": tau, "limit": limit, **reference.described()},
-        {"corpus": path, **reference.inputs()},
+        {"corpus": path, "probe": probe_input, **reference.inputs()},
     )
     texts = [d.content for d in documents]
     finder = make_finder(reference, passages, texts)
-    with open_encoder(folder, encoder, record, sample=texts, store=store) as (model, opened):
+    with open_encoder(
+        folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe)
+    ) as (model, opened):
         judge = open_probe(probe, model)
         record.config |= {"finder": finder.name, "probe": judge.family}
         with record.timed("diagnosing"):
@@ -124,6 +129,7 @@ def summarise(found: Diagnosis) -> dict[str, Any]:
     unread = [r for r in found.risks if r.unread == len(r.spans)]
     return {
         "tau": found.tau,
+        "finder": {"name": found.finder, "left_out": dict(found.left_out)},
         "documents": found.documents,
         "documents_with_entities": len({r.doc_id for r in found.risks}),
         "documents_at_risk": len(flagged),

@@ -15,12 +15,12 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
-from argus.evaluation.measures import cutoff
-from argus.evaluation.significance import RESAMPLES
+from argus.evaluation.measures import cutoff, measure_name, parse_measure
+from argus.evaluation.significance import LEAST_RESAMPLES, RESAMPLES
 from argus.reports import write_report
 from argus.workflows.evaluation_findings import EvaluationFindings
-from argus.workflows.retriever import IndexRetriever
-from argus.workflows.rps_of_documents import highest_rps
+from argus.workflows.retriever import IndexRetriever, parse_index_spec
+from argus.workflows.rps_of_documents import diagnosis_file, highest_rps
 from argus.workflows.systems import (
     System,
     given_run,
@@ -29,8 +29,9 @@ from argus.workflows.systems import (
     rankings,
     search_index,
     with_corpus,
+    without_failed,
 )
-from argus.workflows.workspace import Record
+from argus.workflows.workspace import Record, check_folder
 
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
 
@@ -39,7 +40,8 @@ MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", 
 class EvaluateConfig:
     """What is measured, over runs of `depth` documents.
 
-    headline: the measure by which queries count as harmed. resamples: of test and intervals.
+    headline: the measure by which queries count as harmed. resamples: of test and intervals. Names
+    of measures are kept in their one spelling ("NDCG@10" as "nDCG@10"), each once.
     """
 
     measures: tuple[str, ...] = MEASURES
@@ -49,11 +51,18 @@ class EvaluateConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, value in (("--depth", self.depth), ("--resamples", self.resamples)):
-            if value < 1:
-                raise InputError(
-                    f"{value}", expected="a whole number from 1", fix="Use 100.", where=name
-                )
+        _at_least("--depth", self.depth, 1, 100)
+        _at_least("--resamples", self.resamples, LEAST_RESAMPLES, RESAMPLES)
+        if not self.measures:
+            raise InputError(
+                "no measure",
+                expected="at least one",
+                fix=f"Leave it out for {', '.join(MEASURES)}.",
+                where="--measures",
+            )
+        names = dict.fromkeys(str(parse_measure(name)) for name in self.measures)
+        object.__setattr__(self, "measures", tuple(names))
+        object.__setattr__(self, "headline", measure_name(self.headline))
         if self.headline not in self.measures:
             raise InputError(
                 f"headline {self.headline!r}",
@@ -69,6 +78,16 @@ class EvaluateConfig:
                 fix=f"Use --depth {deepest}.",
                 where="--depth",
             )
+
+
+def _at_least(option: str, value: int, least: int, usual: int) -> None:
+    if value < least:
+        raise InputError(
+            f"{value}",
+            expected=f"a whole number from {least:,}",
+            fix=f"Leave it out for {usual:,}.",
+            where=option,
+        )
 
 
 @dataclass(frozen=True)
@@ -93,6 +112,7 @@ def evaluate(
     diagnosis: Path | None = None,
     encoder: Encoder | str | None = None,
     hybrid: Sequence[str] = (),
+    exact: bool | None = None,
     config: EvaluateConfig | None = None,
     fresh: bool = False,
 ) -> EvaluateResult:
@@ -102,8 +122,9 @@ def evaluate(
     or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
     folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
     not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
-    not at all), one for all or one for each. Raises InputError for bad input; nothing is written
-    before all of it has been read.
+    not at all), one for all or one for each. exact: None searches every index as it is served,
+    approximately where it has an approximate index. Raises InputError for bad input, ArgusError
+    when every query failed; nothing is written before all of it has been read.
     """
     config = config or EvaluateConfig()
     if len(indexes) + len(runs) not in (1, 2):
@@ -115,23 +136,31 @@ def evaluate(
         )
     ranked_by = rankings(hybrid, len(indexes))
     asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-    judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
-    judged = judge(asked, judgements)
+    judged = judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
     highest = highest_rps(diagnosis) if diagnosis else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, queries, qrels, corpus, diagnosis, runs)
-    record.config["hybrid"] = ranked_by
-    _keep_input(folder, record)
+    about = [parse_index_spec(name).path for name in indexes]
+    check_folder(folder, record, about=about)
     with record.timed("asking"):
         opened = [
-            open_index(name, encoder, how) for name, how in zip(indexes, ranked_by, strict=True)
+            open_index(name, encoder, how, exact)
+            for name, how in zip(indexes, ranked_by, strict=True)
         ]
         systems = _systems(asked, opened, runs, corpus, config.depth)
+    record.config |= {"hybrid": ranked_by, "exact": [r.searches_exactly() for _, r in opened]}
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
     with record.timed("measuring"):
+        judged = without_failed(judged, systems)
         found = EvaluationFindings(asked, judged, systems, config, highest)
         summary, table = found.summary(), found.table()
-    folder.open()
+    record.open(folder, about=about)
+    return _write(folder, record, summary, table)
+
+
+def _write(
+    folder: ArtifactFolder, record: Record, summary: dict[str, Any], table: pa.Table
+) -> EvaluateResult:
     folder.write_table("per_query", table, csv=True)
     folder.write_section("summary.json", "evaluation", summary)
     folder.write_section("manifest.json", "evaluation", record.manifest(summary["queries"]))
@@ -169,18 +198,6 @@ def _record(
         {
             **inputs,
             "corpus": corpus_file(corpus) if corpus else None,
-            "diagnosis": diagnosis / "diagnosis.parquet" if diagnosis else None,
+            "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
         },
     )
-
-
-def _keep_input(folder: ArtifactFolder, record: Record) -> None:
-    """Refuse --fresh where it would delete what is being read."""
-    for path in filter(None, record.inputs.values()):
-        if folder.fresh and folder.path.resolve() in path.resolve().parents:
-            raise InputError(
-                f"--fresh would empty the folder that holds {path}",
-                expected="input outside --out",
-                fix="Give another --out, or leave out --fresh.",
-                where=folder.path,
-            )

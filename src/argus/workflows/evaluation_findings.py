@@ -14,7 +14,9 @@ from argus.data.runs import ranking
 from argus.data.types import Query, State
 from argus.evaluation import Evaluation, compare, harmed_queries, is_implicit, rps_association
 from argus.evaluation import evaluate as score
+from argus.evaluation.association import TABLE_4_K
 from argus.evaluation.implicitness import names_something, overlap
+from argus.evaluation.measures import cutoff
 from argus.workflows.systems import Judged, System, missing_gold
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class EvaluationFindings:
 
     @cached_property
     def implicit(self) -> dict[str, bool | None]:
-        """Whether a query names what it asks for; None where no relevant document has a title."""
+        """Whether a query shares no word with a relevant title; None where there is no title."""
         titles: dict[str, str] = {}
         for system in self.systems:
             titles |= system.titles
@@ -70,7 +72,7 @@ class EvaluationFindings:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of the report; no value in it is NaN."""
-        reasons = Counter(self.judged.reasons.values())
+        reasons = Counter([*self.judged.reasons.values(), *self.judged.failed.values()])
         paired = len(self.systems) == 2
         return {
             "headline": self.config.headline,
@@ -78,10 +80,14 @@ class EvaluationFindings:
             "queries": {
                 "total": len(self.asked),
                 str(State.MEASURED): len(self.judged.queries),
-                str(State.FAILED): 0,
+                str(State.FAILED): len(self.judged.failed),
                 str(State.NOT_APPLICABLE): len(self.judged.reasons),
                 "reasons": dict(reasons),
             },
+            "failed": [
+                {"query_id": id_, "reason": reason}
+                for id_, reason in list(self.judged.failed.items())[:HARMED]
+            ],
             "judged_but_not_asked": {
                 "queries": len(self.judged.not_asked),
                 "ids": self.judged.not_asked[:50],
@@ -92,6 +98,7 @@ class EvaluationFindings:
             "harmed": self._harmed() if paired else None,
             "implicitness": self._implicitness(),
             "association": self._association(),
+            "association_left_out": self._ks[1] if self.highest_rps is not None else [],
         }
 
     def _system(self, i: int) -> dict[str, Any]:
@@ -101,9 +108,18 @@ class EvaluationFindings:
             "fingerprint": system.fingerprint,
             "documents": None if system.documents is None else len(system.documents),
             "queries_without_results": sum(not system.run.get(q) for q in self.judged.queries),
+            "longest_list": system.longest,
+            "beyond_its_lists": self._beyond(system),
+            "warning": system.warning,
             "missing_judged_documents": self.missing[i],
             "measures": self.scored[i].aggregate,
         }
+
+    def _beyond(self, system: System) -> list[str]:
+        """Return the measures that read further down than any list of a given run goes."""
+        if system.longest is None:
+            return []
+        return [m for m in self.config.measures if (cutoff(m) or 0) > system.longest]
 
     def _documents(self) -> dict[str, int] | None:
         """Count what only one of the two indexes holds; None where one of them is not known."""
@@ -118,7 +134,7 @@ class EvaluationFindings:
 
     def _compare(self, before: Evaluation, after: Evaluation) -> dict[str, Any]:
         found = compare(before, after, seed=self.config.seed, resamples=self.config.resamples)
-        return {name: asdict(difference) for name, difference in found.items()}
+        return {name: asdict(diff) | {"verdict": diff.verdict} for name, diff in found.items()}
 
     def _harmed(self) -> list[dict[str, Any]]:
         changes = harmed_queries(self.scored[0], self.scored[1], self.config.headline)
@@ -143,7 +159,7 @@ class EvaluationFindings:
     def _implicitness(self) -> dict[str, Any]:
         groups = {
             "implicit": [q for q, yes in self.implicit.items() if yes],
-            "naming": [q for q, yes in self.implicit.items() if yes is False],
+            "sharing": [q for q, yes in self.implicit.items() if yes is False],
         }
         known = [value for value in self.overlaps.values() if value is not None]
         lexical = self._lexical()
@@ -169,7 +185,8 @@ class EvaluationFindings:
         ids = sorted(texts)
         index = LexicalIndex.build(ids, [texts[i] for i in ids])
         queries = self.judged.queries
-        hits = index.search([q.text for q in queries.values()], self.config.depth)
+        depth = max(self.config.depth, *(cutoff(name) or 0 for name in LEXICAL_MEASURES))
+        hits = index.search([q.text for q in queries.values()], depth)
         return score(hits.run(list(queries)), self.judged.qrels, LEXICAL_MEASURES)
 
     def _group(self, name: str, ids: Sequence[str]) -> dict[str, Any]:
@@ -187,6 +204,13 @@ class EvaluationFindings:
             "comparison": self._compare(parts[0], parts[1]) if len(parts) == 2 else None,
         }
 
+    @cached_property
+    def _ks(self) -> tuple[list[int], list[int]]:
+        """The k of Table 4 down to which every run was kept, and the others."""
+        depths = [s.longest for s in self.systems if s.longest is not None]
+        depth = min([self.config.depth, *depths])
+        return [k for k in TABLE_4_K if k <= depth], [k for k in TABLE_4_K if k > depth]
+
     def _association(self) -> list[list[dict[str, Any]]] | None:
         """Return the statistic of ARGUS Table 4 for each system."""
         if self.highest_rps is None:
@@ -199,6 +223,7 @@ class EvaluationFindings:
                     self.judged.qrels,
                     self.highest_rps,
                     seed=self.config.seed,
+                    ks=self._ks[0],
                     indexed=system.documents,
                     resamples=self.config.resamples,
                 )
@@ -215,6 +240,8 @@ class EvaluationFindings:
         if query.id in self.judged.reasons:
             reason = self.judged.reasons[query.id]
             return row | {"state": str(State.NOT_APPLICABLE), "reason": reason}
+        if query.id in self.judged.failed:
+            return row | {"state": str(State.FAILED), "reason": self.judged.failed[query.id]}
         relevant = self.judged.relevant(query.id)
         row |= {
             "state": str(State.MEASURED),

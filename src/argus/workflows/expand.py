@@ -29,9 +29,13 @@ def expand_index(
     qrels: Path | str | Qrels | None = None,
     corpus: Path | None = None,
     k: int = 10,
+    device: str | None = None,
     out: Path | None = None,
 ) -> RemedyResult:
-    """Add expansions to an index and write the receipt; see `argus.workflows.remedy.apply`."""
+    """Add expansions to an index and write the receipt; see `argus.workflows.remedy.apply`.
+
+    `max_views` of the preset counts the expansions that a document has of other remedies.
+    """
     check_judged(queries, qrels, corpus)
 
     def make(making: Making) -> Made:
@@ -48,10 +52,11 @@ def expand_index(
             "passages_without_vector": len(found) - len(checked),
             "passages_refused": len(checked) - len(taken),
         }
-        return Made(made, notes)
+        return Made(made, notes, most_views=config.max_views)
 
     remedy = Remedy("expand", config.preset, asdict(config), make)
     applied = apply(
-        index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau, out=out
-    )
+        index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
+        out=out,
+    )  # fmt: skip
     return settle(applied, probe=probe, queries=queries, qrels=qrels, corpus=corpus, k=k)

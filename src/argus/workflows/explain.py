@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.corpus import read_queries
+from argus.data.corpus import corpus_file, read_queries
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
@@ -83,13 +83,17 @@ def explain(
     asked = _query(query, config.queries)
     if not doc_id.strip():
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
+    if config.corpus is not None:
+        corpus_file(config.corpus)  # it is read only where the document is not in the index
     edges = read_supersedes(config.supersedes) if config.supersedes is not None else None
     if not isinstance(index, IndexRetriever):
         retriever = open_retriever(index, encoder, hybrid=config.hybrid, device=device)
     elif config.hybrid is None:
         retriever = index
     else:
-        retriever = IndexRetriever(index.index, index.encoder, index.as_of, config.hybrid)
+        retriever = IndexRetriever(
+            index.index, index.encoder, index.as_of, config.hybrid, index.exact
+        )
     probe = load_for(config.rps, retriever.encoder)
     case = _case(asked.text, doc_id, config.k, retriever)
     place = standing(case)

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from argus.data.corpus import read_corpus
-from argus.data.rows import Row, read_rows
 from argus.data.types import Document, State
 from argus.encoders import EmbeddingStore, Encoder
-from argus.errors import ArgusError, InputError, Location
+from argus.errors import ArgusError, InputError
 from argus.indexes.words import words
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer
@@ -20,9 +18,8 @@ from argus.knowledge.spotting import MentionFinder
 from argus.remedies.diagnose import TAU, Risk, check_tau, diagnose
 from argus.retrievability.probes import Probe, load_default, load_probe
 from argus.workflows.explain_types import Case, Cause, Finding, Verdict
+from argus.workflows.rps_of_documents import read_entities
 
-FILE = "diagnosis.parquet"
-COLUMNS = ("doc_id", "entity", "rps", "state")
 SHOWN = 20
 
 
@@ -114,42 +111,15 @@ def _of(risk: Risk) -> Predicted:
 
 
 def read_diagnosis(path: Path, doc_id: str) -> list[Predicted]:
-    """Return the rows of one document; InputError for a missing file or column."""
-    file = path / FILE if path.is_dir() else path
-    if not file.is_file():
-        raise InputError(
-            f"no {FILE}",
-            expected="a folder that holds a diagnosis",
-            fix="Make one with `argus diagnose`, or leave out --diagnosis.",
-            where=path,
-        )
-    return [_row(row) for row in read_rows(file) if _value(row, "doc_id") == doc_id]
+    """Return the rows of one document; InputError as `read_entities` for a file that is not whole.
 
-
-def _row(row: Row) -> Predicted:
-    rps = _value(row, "rps")
-    reason = row.values.get("reason") or ""
-    try:
-        number = None if rps is None else float(rps)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"rps {rps!r}",
-            expected="a number",
-            fix="Make the diagnosis again.",
-            where=row.at("rps"),
-        ) from error
-    return Predicted(str(_value(row, "entity")), number, str(_value(row, "state")), str(reason))
-
-
-def _value(row: Row, column: str) -> Any:
-    if column not in row.values:
-        raise InputError(
-            f"no column {column!r}",
-            expected=f"the columns {', '.join(COLUMNS)}",
-            fix="Make the diagnosis again.",
-            where=Location(row.at(column).file),
-        )
-    return row.values[column]
+    path: the file, or the folder that holds it.
+    """
+    return [
+        Predicted(row.entity, row.rps, str(row.state), row.reason)
+        for row in read_entities(path)
+        if row.doc_id == doc_id
+    ]
 
 
 def _finding(case: Case, entities: Sequence[Predicted], tau: float, where: str) -> Finding:

@@ -26,7 +26,7 @@ def standing(case: Case) -> Standing:
         "approximate": (approximate, approximate_kth),
         "dense": (dense, _kth(case)),
     }
-    ranked_by = "fused" if case.retriever.hybrid else "approximate" if approximate else "dense"
+    ranked_by = "fused" if case.retriever.hybrid else "dense" if _exact(case) else "approximate"
     place, kth = counts[ranked_by]
     assert place is not None
     came_back = place.rank is not None and place.rank <= case.k
@@ -69,6 +69,10 @@ def _approximate(case: Case) -> tuple[Place | None, float | None]:
     return place, scores[-1] if scores else None
 
 
+def _exact(case: Case) -> bool:
+    return case.retriever.searches_exactly()
+
+
 def _bm25(case: Case, scores: FloatArray) -> Place:
     ids = case.retriever.lexical().ids
     matched = int((scores > 0).sum())
@@ -83,7 +87,8 @@ def _bm25(case: Case, scores: FloatArray) -> Place:
 
 def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     """Fuse as a hybrid search does: two rankings of `depth` documents."""
-    dense = case.snapshot.search(case.vector, depth).run([QUERY])
+    index, state, exact = case.retriever.index, case.retriever.as_of, _exact(case)
+    dense = index.search(case.vector, depth, state, exact=exact).run([QUERY])
     lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
     method = case.retriever.hybrid or DEFAULT_FUSION
     scores = fuse([dense, lexical], 2 * depth, method).get(QUERY, {})

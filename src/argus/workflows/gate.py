@@ -18,6 +18,7 @@ from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
+from argus.evaluation.measures import measure_name
 from argus.workflows import gate_figures as figures
 from argus.workflows.gate_figures import Figure, NotMeasured
 
@@ -59,6 +60,8 @@ class Bounds:
                     fix="Write 10% as 0.1.",
                     where="--" + name.replace("_", "-"),
                 )
+        for name in ("recall_measure", "ndcg_measure"):  # as evaluate spells them
+            object.__setattr__(self, name, measure_name(getattr(self, name)))
 
     @property
     def wanted(self) -> list[str]:
@@ -215,7 +218,7 @@ def _outcomes(name: str, bounds: Bounds, summaries: dict[str, dict[str, Any]]) -
         except NotMeasured as reason:
             detail = f"{check.what}: {reason}"
             yield Outcome(name, folder, Verdict.NOT_MEASURED, bound, None, detail)
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
             detail = f"{check.what}: summary.json is not as {check.run} writes it ({error!r})"
             yield Outcome(name, folder, Verdict.NOT_MEASURED, bound, None, detail)
         else:

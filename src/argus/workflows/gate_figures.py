@@ -25,12 +25,32 @@ class Figure:
     note: str
 
 
-def _mean(value: Any, n: int, failed: int, *, high_is_good: bool, of: str) -> Figure:
+def _number(value: Any, what: str) -> float:
+    """Return a finite number; NotMeasured for anything else that a broken summary may hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise NotMeasured(f"{value!r} is no {what}: run it again")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    number = _number(value, "count")
+    if number < 0 or number != int(number):
+        raise NotMeasured(f"{value!r} is no count: run it again")
+    return int(number)
+
+
+def _share(value: Any) -> float:
+    number = _number(value, "figure")
+    if not 0 <= number <= 1:
+        raise NotMeasured(f"{value!r} is no figure from 0 to 1: run it again")
+    return number
+
+
+def _mean(value: Any, n: Any, failed: Any, *, high_is_good: bool, of: str) -> Figure:
+    n, failed = _count(n), _count(failed)
     if value is None or not n:
         raise NotMeasured(f"measured on no {of}; the report of the folder says why")
-    value = float(value)
-    if not math.isfinite(value):
-        raise NotMeasured(f"{value} is no figure: run it again")
+    value = _share(value)
     low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
     best, worst = (high, low) if high_is_good else (low, high)
     note = f", {n:,} {of}" + (f" and {failed:,} that failed" if failed else "")
@@ -61,27 +81,29 @@ def _of_entities(section: dict[str, Any], name: str, *, high_is_good: bool) -> F
 def at_risk_share(diagnosis: dict[str, Any], _: object = None) -> Figure:
     """Share of the scored entities that are predicted not to come back, once per document."""
     figure = _of_entities(diagnosis, "share_flagged", high_is_good=False)
-    note = f" (predicted RPS below {diagnosis['tau']:g}){figure.note}"
+    note = f" (predicted RPS below {_share(diagnosis['tau']):g}){figure.note}"
     return Figure(figure.value, figure.best, figure.worst, note)
 
 
 def never_retrieved(exposure: dict[str, Any], _: object = None) -> Figure:
     """Share of the documents with text that no query brought back."""
     counts = exposure["documents"]
-    n = counts["total"] - counts["failed"] - counts["reasons"].get("no text", 0)
-    value = exposure["never_retrieved"] / n if n else None
+    without = _count(counts["failed"]) + _count(counts["reasons"].get("no text", 0))
+    n = _count(counts["total"]) - without
+    value = _count(exposure["never_retrieved"]) / n if n else None
     return _mean(value, n, counts["failed"], high_is_good=False, of="documents")
 
 
 def self_retrieval(exposure: dict[str, Any], _: object = None) -> Figure:
     """Share of all probes, titles and sentences, that bring their own document back."""
     kinds = [exposure[kind] for kind in ("title", "sentence") if exposure[kind]["probes"]]
-    n = sum(kind["probes"] for kind in kinds)
-    value = sum(kind["probes"] * kind["success_at_k"] for kind in kinds) / n if n else None
+    n = sum(_count(kind["probes"]) for kind in kinds)
+    found = sum(kind["probes"] * _share(kind["success_at_k"]) for kind in kinds)
+    value = found / n if n else None
     failed = exposure["probes_failed"]
     figure = _mean(value, n, failed, high_is_good=True, of="probes")
     return Figure(
-        figure.value, figure.best, figure.worst, f" in the top {exposure['k']}" + figure.note
+        figure.value, figure.best, figure.worst, f" in the top {exposure['k']}{figure.note}"
     )
 
 
@@ -104,10 +126,10 @@ def measure(evaluation: dict[str, Any], name: str) -> Figure:
 def drop(evaluation: dict[str, Any], name: str) -> Figure:
     """Return how much the mean of a measure fell; negative where it rose."""
     found = _compared(evaluation, name)
-    n, failed = found["queries"], evaluation["queries"]["failed"]
-    value = -float(found["mean_difference"])
-    if not math.isfinite(value):
-        raise NotMeasured(f"{value} is no figure: run it again")
+    n, failed = _count(found["queries"]), _count(evaluation["queries"]["failed"])
+    value = -_number(found["mean_difference"], "figure")
+    if abs(value) > 1:
+        raise NotMeasured(f"{-value!r} is no difference of figures from 0 to 1: run it again")
     best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
     note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
     return Figure(value, best, worst, note)
@@ -116,8 +138,8 @@ def drop(evaluation: dict[str, Any], name: str) -> Figure:
 def harmed_share(evaluation: dict[str, Any], name: str) -> Figure:
     """Return the share of the queries on which a measure fell."""
     found = _compared(evaluation, name)
-    n, failed = found["queries"], evaluation["queries"]["failed"]
-    value = found["harmed"] / n if n else None
+    n, failed = _count(found["queries"]), evaluation["queries"]["failed"]
+    value = _count(found["harmed"]) / n if n else None
     figure = _mean(value, n, failed, high_is_good=False, of="queries")
     return Figure(figure.value, figure.best, figure.worst, f" ({name}){figure.note}")
 

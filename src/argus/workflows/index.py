@@ -23,10 +23,11 @@ from argus.encoders import (
 from argus.encoders import documents as as_documents
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
-from argus.indexes.header import FILE
+from argus.indexes.header import IndexHeader
 from argus.indexes.views import ORIGINAL, ViewIndex
-from argus.workflows.own_vectors import own_vectors
-from argus.workflows.retriever import encoder_of
+from argus.workflows.index_origin import check_encoder, check_space, open_or_create, refuse_state
+from argus.workflows.own_vectors import OwnVectors, own_vectors
+from argus.workflows.retriever import encoder_of, index_folder
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some
 
 BATCH_VIEWS = 4096
@@ -48,7 +49,13 @@ class _Originals:
     views: list[View]
     vectors: FloatArray
     failures: dict[str, str]
-    notes: dict[str, Any]
+    own: OwnVectors | None = None
+    """Where the vectors came from a file."""
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the summary says of that file."""
+        return {"vectors": self.own.notes} if self.own else {}
 
 
 def build_index(
@@ -66,15 +73,14 @@ def build_index(
     """Index every document of a corpus through one view, its own text.
 
     vectors: a .npy file with one row per document in corpus order, taken instead of embedding;
-    `encoder` then says what queries are embedded with. Documents without text, and those that
-    cannot be embedded, are left out and counted. A build that was stopped goes on where it was;
-    one that is complete stays as it is. ann: also build the approximate index.
-    Raises InputError when `out` holds an index of other documents.
+    `encoder` then says what queries are embedded with. Where it does not make the same vectors, the
+    index has a fingerprint of its own: it can be searched, and no vector of the encoder can enter.
+    Documents without text, and those that cannot be embedded, are left out and counted. A build
+    that was stopped goes on where it was; one that is complete stays as it is. ann: also build the
+    approximate index. Raises InputError when `out` holds an index of other documents or vectors.
     """
-    given, path = read_documents(corpus, fields or FieldNames(), limit)
-    require_some(
-        sum(bool(d.content.strip()) for d in given), "document has text", "Check --text-field."
-    )
+    refuse_state(out)
+    given, path = _documents(corpus, fields, limit)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     own = Path(vectors) if vectors is not None else None
     record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
@@ -87,7 +93,7 @@ def build_index(
                 originals = _imported(given, own, model)
         require_some(len(originals.views), "document has a vector", _first(originals.failures))
         with record.timed("writing the index"):
-            index = _open_or_create(folder.path, model, encoder)
+            index = open_or_create(folder.path, _header(originals.own, model, encoder))
             _fill(index, originals)
     if ann:
         with record.timed("building the approximate index"):
@@ -107,21 +113,18 @@ def add_documents(
 ) -> IndexResult:
     """Add the documents of a corpus to an index, with the encoder that the index names.
 
-    All or nothing: an id that the index holds already is an InputError, and nothing is added.
-    Other arguments as for `build_index`.
+    All or nothing: an id that the index holds already is an InputError, and nothing is added; so
+    are vectors of another space than those of the index. Other arguments as for `build_index`.
     """
-    opened = ViewIndex.open(index)
-    given, path = read_documents(corpus, fields or FieldNames(), limit)
-    require_some(
-        sum(bool(d.content.strip()) for d in given), "document has text", "Check --text-field."
-    )
+    opened = ViewIndex.open(index_folder(index))
+    given, path = _documents(corpus, fields, limit)
     _refuse_taken(opened, given)
     own = Path(vectors) if vectors is not None else None
     record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
     folder = ArtifactFolder(opened.path)
     with record.timed("loading the encoder"):
         model = encoder_of(opened, encoder)
-        opened.header.check_fingerprint(model.fingerprint, opened.path)
+        check_encoder(opened, model, embeds=own is None)
         record.encoder["fingerprint"] = model.fingerprint
     folder.open()
     with record.timed("embedding documents"):
@@ -131,6 +134,7 @@ def add_documents(
                 originals = _embedded(given, model, store)
         else:
             originals = _imported(given, own, model)
+            check_space(opened, originals.own)
     require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):
         opened.add_batches(_batches(originals))
@@ -142,7 +146,7 @@ def add_documents(
 
 def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult:
     """Delete documents with all their views; InputError names unknown ids and deletes nothing."""
-    opened = ViewIndex.open(index)
+    opened = ViewIndex.open(index_folder(index))
     if not ids:
         raise InputError(
             "no document id", expected="at least one", fix="Give ids, or a file of them."
@@ -160,7 +164,7 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any
     kept: whoever opened the index longer ago than this and has not read it again since it changed
     has to open it anew. No state is lost: all documents and remedies stay, and can be rolled back.
     """
-    opened = ViewIndex.open(index)
+    opened = ViewIndex.open(index_folder(index))
     before = _bytes(opened.path)
     opened.compact(kept)
     return {
@@ -189,13 +193,24 @@ def read_ids(file: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
+def _documents(
+    corpus: Path | str | Sequence[Document], fields: FieldNames | None, limit: int | None
+) -> tuple[list[Document], Path | None]:
+    """Read a corpus; InputError where no document has text."""
+    given, path = read_documents(corpus, fields or FieldNames(), limit)
+    require_some(
+        sum(bool(d.content.strip()) for d in given), "document has text", "Check --text-field."
+    )
+    return given, path
+
+
 def _embedded(given: Sequence[Document], model: Encoder, store: EmbeddingStore) -> _Originals:
     usable = [d for d in given if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     failures = {d.id: NO_TEXT for d in given if not d.content.strip()}
     failures |= {usable[i].id: why for i, why in embedded.failures.items()}
     kept = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
-    return _Originals([_view(d) for d in kept], embedded.vectors, failures, {})
+    return _Originals([_view(d) for d in kept], embedded.vectors, failures)
 
 
 def _imported(given: Sequence[Document], file: Path, model: Encoder) -> _Originals:
@@ -203,20 +218,21 @@ def _imported(given: Sequence[Document], file: Path, model: Encoder) -> _Origina
     usable = [i for i, d in enumerate(given) if d.content.strip()]
     failures = {d.id: NO_TEXT for d in given if not d.content.strip()}
     views = [_view(given[i]) for i in usable]
-    return _Originals(views, imported.vectors[usable], failures, {"vectors": imported.notes})
+    return _Originals(views, imported.vectors[usable], failures, imported)
 
 
 def _view(document: Document) -> View:
     return View(document.id, document.id, ORIGINAL, document.content, document.title)
 
 
-def _open_or_create(
-    path: Path, model: Encoder, encoder: Encoder | EncoderConfig | str
-) -> ViewIndex:
-    if (path / FILE).exists():
-        return ViewIndex.open(path, fingerprint=model.fingerprint)
-    return ViewIndex.create(
-        path, fingerprint=model.fingerprint, dim=model.dim, encoder=describe_encoder(encoder)
+def _header(
+    own: OwnVectors | None, model: Encoder, encoder: Encoder | EncoderConfig | str
+) -> IndexHeader:
+    return IndexHeader(
+        fingerprint=own.fingerprint if own else model.fingerprint,
+        dim=model.dim,
+        encoder=describe_encoder(encoder),
+        vectors=own.file if own else None,
     )
 
 

@@ -16,7 +16,7 @@ from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.probes import Probe, save_probe
 from argus.retrievability.probes.domain import QUANTILE, fit_domain
-from argus.retrievability.probes.metrics import Measures, baselines, label_ceiling, measure
+from argus.retrievability.probes.metrics import Measures, baselines, describe_labels, measure
 from argus.retrievability.probes.models import import_xgboost
 from argus.retrievability.probes.split import SHARES, TEST, TRAIN, VALIDATION, split_entities
 from argus.workflows.probe_data import Audited, read_audit
@@ -135,7 +135,7 @@ def _conclude(
             labels[inside], estimator.predict(vectors[inside])
         ).rounded() if inside.any() else None,
         "domain": {"threshold": domain.threshold, "quantile": QUANTILE},
-        "ceiling": _ceiling(audited, data),
+        "labels": _labels(audited, data),
     }  # fmt: skip
     metrics = {"validation_rmse": round(trial.validation_rmse, 6), "test": summary["test"]}
     probe = Probe(
@@ -191,10 +191,11 @@ def _row(
     }
 
 
-def _ceiling(audited: Audited, data: Labelled) -> dict[str, float | None]:
+def _labels(audited: Audited, data: Labelled) -> dict[str, float | None]:
+    """Return the spread of the test entities' labels, to read the errors against."""
     test = data.split == TEST
-    bound = label_ceiling(audited.rps[test], audited.related[test])
-    return {k: None if v is None else round(v, 6) for k, v in asdict(bound).items()}
+    parts = (audited.rps, audited.related, audited.hit_variance)
+    return describe_labels(*(part[test] for part in parts)).rounded()
 
 
 def _write_tables(

@@ -14,6 +14,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.errors import InputError
+from argus.retrievability.hypergeometric import hit_probability
 
 COLUMNS = ["id", "label", "rps", "related", "vector", "state"]
 AGAIN = "Run argus audit again with the same --out; what was embedded is kept."
@@ -27,6 +28,8 @@ class Audited:
     labels: list[str]
     rps: npt.NDArray[np.float64]
     related: npt.NDArray[np.int64]
+    hit_variance: npt.NDArray[np.float64]
+    """Of the hit probabilities over T_x, unbiased; NaN for fewer than two, or without the pairs."""
     keys: list[bytes]
     """Of each entity's vector in the audit's store."""
     vectors: FloatArray
@@ -57,17 +60,20 @@ def read_audit(folder: Path) -> Audited:
             where=table,
         )
     keys = [bytes.fromhex(row["vector"]) for row in rows]
+    ids = [row["id"] for row in rows]
+    k, pool = summary["k"], summary["pool"]
     return Audited(
-        ids=[row["id"] for row in rows],
+        ids=ids,
         labels=[row["label"] for row in rows],
         rps=np.array([row["rps"] for row in rows], np.float64),
         related=np.array([row["related"] for row in rows], np.int64),
+        hit_variance=_hit_variance(folder / "pair_ranks.parquet", ids, k=k, pool=pool),
         keys=keys,
         vectors=_vectors(folder / manifest["encoder"]["store"], manifest["encoder"], keys),
         fingerprint=manifest["encoder"]["fingerprint"],
         pooling=summary["pooling"],
-        k=summary["k"],
-        pool=summary["pool"],
+        k=k,
+        pool=pool,
         manifest=manifest,
     )
 
@@ -93,6 +99,26 @@ def _sections(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             where=table,
         )
     return manifest, summary
+
+
+def _hit_variance(path: Path, ids: list[str], *, k: int, pool: int) -> npt.NDArray[np.float64]:
+    """Return the variance of each entity's hits, from the pairs that the audit scored."""
+    n = len(ids)
+    if not path.is_file():
+        return np.full(n, np.nan)
+    pairs = pq.read_table(path, columns=["entity", "above", "pool"]).combine_chunks()
+    above, drawn_from = pairs["above"].to_numpy(), pairs["pool"].to_numpy()
+    names = pairs["entity"].chunk(0)
+    positions = {id_: position for position, id_ in enumerate(ids)}
+    owners = np.array([positions.get(name, -1) for name in names.dictionary.to_pylist()])
+    owner = owners[names.indices.to_numpy()]
+    scored = (drawn_from >= pool - 1) & (owner >= 0)
+    owner = owner[scored]
+    hits = hit_probability(above[scored], drawn_from[scored], k=k, draws=pool - 1)
+    related = np.bincount(owner, minlength=n)
+    mean = np.bincount(owner, weights=hits, minlength=n) / np.maximum(related, 1)
+    squares = np.bincount(owner, weights=(hits - mean[owner]) ** 2, minlength=n)
+    return np.where(related > 1, squares / np.maximum(related - 1, 1), np.nan)
 
 
 def _vectors(path: Path, encoder: dict[str, Any], keys: list[bytes]) -> FloatArray:

@@ -19,7 +19,7 @@ from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGrap
 from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.probes import Prediction, Probe, load_default, load_probe
+from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.workflows.audit import POOLINGS, entity_items
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some
 
@@ -57,24 +57,19 @@ def predict_rps(
     encoder, and InputError for bad input.
     """
     source = source or KnowledgeSource()
-    _check_pooling(pooling)
-    given = load_probe(Path(probe)) if probe is not None else None
+    chosen = _Chosen.of(probe, pooling)
     base, path = _entities(corpus, source, limit)
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    pooling = given.pooling if given else pooling
-    config = {
-        "probe": str(probe) if probe is not None else "shipped",
-        "pooling": pooling,
-        "limit": limit,
-    }
-    record = Record("prediction", config, {"corpus": path, "entities": source.entities})
-    items = entity_items(base, pooling)
+    items = entity_items(base, chosen.pooling)
     require_some(len(items), "entity has a paragraph", "Check --text-field, or --entities.")
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    config = {"probe": chosen.name, "pooling": chosen.pooling, "limit": limit}
+    inputs = {"corpus": path, "entities": source.entities, "probe": chosen.file}
+    record = Record("prediction", config, inputs)
     sample = [item.text for item in items]
-    with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
-        used = given or load_default(model.fingerprint, pooling)
-        real = pooling if getattr(model, "pools_spans", True) else "sentence"
-        used.check_vectors_of(model.fingerprint, real, where=Path(str(probe or "shipped probe")))
+    with open_encoder(
+        folder, encoder, record, sample=sample, store=store, check=chosen.probe_for
+    ) as (model, opened):
+        used = chosen.probe_for(model)
         with record.timed("embedding"):
             embedded = embed(items, model, opened, what="entities")
     with record.timed("predicting"):
@@ -85,6 +80,33 @@ def predict_rps(
     folder.write_section("summary.json", "prediction", summary)
     folder.write_section("manifest.json", "prediction", record.manifest(summary["entities"]))
     return PredictResult(folder.path, write_report(folder.path), summary, table)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The probe that a caller gave, or the wish for one that ships."""
+
+    given: Probe | None
+    pooling: str
+    name: str = "shipped"
+    file: Path | None = None
+
+    @classmethod
+    def of(cls, probe: Path | str | None, pooling: str) -> _Chosen:
+        """Read what was given. Raises InputError for what is no probe, or no pooling."""
+        _check_pooling(pooling)
+        if probe is None:
+            return cls(None, pooling)
+        loaded = load_probe(Path(probe))
+        return cls(loaded, loaded.pooling, str(probe), probe_file(Path(probe)))
+
+    def probe_for(self, encoder: Encoder) -> Probe:
+        """Return the probe to judge vectors of `encoder` with; raises where there is none."""
+        probe = self.given or load_default(encoder.fingerprint, self.pooling)
+        real = self.pooling if getattr(encoder, "pools_spans", True) else "sentence"
+        where = Path(self.name if self.given else "shipped probe")
+        probe.check_vectors_of(encoder.fingerprint, real, where=where)
+        return probe
 
 
 def _check_pooling(pooling: str) -> None:

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from argus.data.corpus import corpus_file, read_queries
 from argus.data.qrels import read_qrels
-from argus.data.types import Qrels, Query, Span, View
+from argus.data.types import Qrels, Query, Span, State, View
 from argus.encoders import EmbeddingStore, Item, Role, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.indexes.views import BEFORE, ViewIndex
 from argus.remedies.diagnose import Risk, beyond_window, score_items
 from argus.remedies.receipts import Receipt, write_receipt
 from argus.reports import write_report
@@ -64,10 +64,9 @@ def settle(
     with applied.record.timed("writing the receipt"):
         before, after = states(index, applied.remedy)
         views = views_of(after, applied.remedy)
-        receipt, rps_after = _measured(applied, before, after, views, probe, k)
-    table = receipt_table(receipt, views, rps_after)
+        table, receipt = _measured(applied, before, after, views, probe, k)
     folder.write_table("receipt", table, csv=True)
-    named = state_before(index, applied.remedy, before)
+    named = f"{BEFORE}{applied.remedy}"
     summary = _summary(applied, receipt, table, views) | {"before": named}
     folder.write_section("summary.json", "remedy", summary)
     folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
@@ -89,8 +88,8 @@ def _measured(
     views: dict[str, list[View]],
     probe: Path | str | Probe | None,
     k: int,
-) -> tuple[Receipt, list[float | None]]:
-    """Return the ranks for every risk query, and the best RPS that its entity has after."""
+) -> tuple[pa.Table, Receipt]:
+    """Return the ranks for every risk query, and the table of them and what is predicted."""
     risks = [risk for group in applied.diagnosis.flagged().values() for risk in group]
     entities = list(dict.fromkeys(risk.entity for risk in risks))
     model, kept = applied.encoder, applied.index.path / "embeddings"
@@ -99,7 +98,9 @@ def _measured(
         known = (entity for entity, ok in zip(entities, asked.ok, strict=True) if ok)
         names = dict(zip(known, asked.vectors, strict=True))
         receipt = write_receipt(risks, names, before, after, k=k)
-        return receipt, best_rps(receipt.risks, views, applied, store, open_probe(probe, model))
+        found = rps_in_views(risks, views, applied, store, open_probe(probe, model))
+    reasons = {entities[i]: why for i, why in asked.failures.items()}
+    return receipt_table(receipt, views, found, reasons), receipt
 
 
 def check_judged(
@@ -130,21 +131,6 @@ def states(index: ViewIndex, remedy: str) -> tuple[Snapshot, Snapshot]:
     return Snapshot(after.columns.filter(pa.array(earlier)), after.vectors[earlier]), after
 
 
-def state_before(index: ViewIndex, remedy: str, before: Snapshot) -> str:
-    """Return the state that a remedy was applied to, as `@STATE` names it.
-
-    That is the remedy before it; and the original where there is none, or where documents came
-    into the index since, which the state of that remedy lacks.
-    """
-    order = [r.id for r in index.remedies()]
-    position = order.index(remedy)
-    if not position:
-        return ORIGINAL
-    previous = order[position - 1]
-    known = set(index.texts(previous)["doc_id"])
-    return previous if known.issuperset(before.doc_ids) else ORIGINAL
-
-
 def views_of(after: Snapshot, remedy: str) -> dict[str, list[View]]:
     """Return the views that a remedy added, by document."""
     added = after.columns["remedy"].to_pylist()
@@ -155,19 +141,18 @@ def views_of(after: Snapshot, remedy: str) -> dict[str, list[View]]:
     return found
 
 
-def best_rps(
+def rps_in_views(
     risks: Sequence[Risk],
     views: dict[str, list[View]],
     applied: Applied,
     store: EmbeddingStore,
     probe: Probe,
-) -> list[float | None]:
-    """Return the highest RPS that the probe predicts for each entity in its document's views.
+) -> list[list[float]]:
+    """Return what the probe predicts for each entity, once per view of its document that is read.
 
     The entity is read at its first mention in the view's text, whatever the white space in it; not
     in front of where the document mentions it, where the name is part of another word, and not
-    beyond what the encoder reads of the view. The original counts with the prediction of the
-    diagnosis, since it stays indexed.
+    beyond what the encoder reads of the view.
     """
     owners: list[int] = []
     texts: list[str] = []
@@ -186,30 +171,44 @@ def best_rps(
         Item(texts[j], Role.SPAN, places[j]) if spans else Item(texts[j], Role.DOCUMENT)
         for j in np.flatnonzero(read)
     ]
-    best = [risk.rps for risk in risks]
+    predicted: list[list[float]] = [[] for _ in risks]
     results = score_items(items, applied.encoder, store, probe)
     for j, scored in zip(np.flatnonzero(read), results, strict=True):
-        i = owners[j]
         if scored.rps is not None:
-            best[i] = max(scored.rps, best[i] or 0.0)
-    return best
+            predicted[owners[j]].append(scored.rps)
+    return predicted
 
 
 def receipt_table(
-    receipt: Receipt, views: dict[str, list[View]], rps_after: Sequence[float | None]
+    receipt: Receipt,
+    views: dict[str, list[View]],
+    in_views: Sequence[Sequence[float]],
+    reasons: dict[str, str],
 ) -> pa.Table:
-    """Return one row per (document, entity at risk)."""
-    risks = receipt.risks
+    """Return one row per (document, entity at risk).
+
+    Ranks are null where the risk query failed; `reasons` says why, by entity. rps_after: best of
+    original (which stays indexed) and views; rps_views: mean of the views, null where none is read.
+    """
+    risks, not_asked = receipt.risks, ~receipt.asked
+    states = [State.MEASURED if asked else State.FAILED for asked in receipt.asked]
+    best = [max([*([] if r.rps is None else [r.rps]), *found], default=None)
+            for r, found in zip(risks, in_views, strict=True)]  # fmt: skip
     return pa.table(
         {
             "doc_id": [r.doc_id for r in risks],
             "entity": [r.entity for r in risks],
-            "rank_before": receipt.before,
-            "rank_after": receipt.after,
+            "rank_before": pa.array(receipt.before, mask=not_asked),
+            "rank_after": pa.array(receipt.after, mask=not_asked),
             "rps_before": pa.array([r.rps for r in risks], pa.float64()),
-            "rps_after": pa.array(list(rps_after), pa.float64()),
+            "rps_after": pa.array(best, pa.float64()),
+            "rps_views": pa.array(
+                [float(np.mean(found)) if found else None for found in in_views], pa.float64()
+            ),
             "views": [len(views.get(r.doc_id, ())) for r in risks],
             "fell_from_lists": [receipt.fell.get(r.doc_id, 0) for r in risks],
+            "state": [str(state) for state in states],
+            "reason": [reasons.get(r.entity, "") for r in risks],
         }
     )
 
@@ -225,6 +224,7 @@ def _summary(
     return {
         "remedy": applied.remedy,
         "index": str(applied.index.path),
+        "added": applied.added,
         "made": made,
         "k": receipt.k,
         "counts": {
@@ -235,8 +235,8 @@ def _summary(
             "views": len(added),
             "bytes": text_bytes + 4 * applied.index.dim * len(added),
         },
-        "risk_queries": _ranks(receipt, np.ones(len(repaired), bool)),
-        "of_repaired": _ranks(receipt, repaired),
+        "risk_queries": _ranks(receipt),
+        "of_repaired": _ranks(receipt.of(repaired)),
         "rps": _rps(table, repaired),
         "neighbours_fallen": len(fell),
         "places_lost": sum(receipt.fell.values()),
@@ -248,27 +248,43 @@ def _summary(
     }
 
 
-def _ranks(receipt: Receipt, chosen: np.ndarray) -> dict[str, Any]:
-    before, after = receipt.before[chosen], receipt.after[chosen]
+def _ranks(receipt: Receipt) -> dict[str, Any]:
+    """Return what the risk queries say; `queries` are those that could be asked."""
+    failed = int((~receipt.asked).sum())
+    before, after = receipt.before[receipt.asked], receipt.after[receipt.asked]
     if not len(before):
-        return {"queries": 0}
+        return {"queries": 0, "failed": failed}
     return {
         "queries": len(before),
-        "found_before": round(float((before <= receipt.k).mean()), 6),
-        "found_after": round(float((after <= receipt.k).mean()), 6),
-        "recovered": int(((before > receipt.k) & (after <= receipt.k)).sum()),
-        "lost": int(((before <= receipt.k) & (after > receipt.k)).sum()),
+        "failed": failed,
+        "found_before": _rounded(receipt.found(receipt.before)),
+        "found_after": _rounded(receipt.found(receipt.after)),
+        "recovered": len(receipt.recovered),
+        "lost": len(receipt.lost),
         "median_rank_before": float(np.median(before)),
         "median_rank_after": float(np.median(after)),
     }
 
 
 def _rps(table: pa.Table, repaired: np.ndarray) -> dict[str, Any] | None:
-    before, after = (table[name].to_numpy()[repaired] for name in ("rps_before", "rps_after"))
-    if not len(before):
+    """Return means over the repaired entities.
+
+    before: of the diagnosis. after: best of original and views, so never below. views: of the views
+    alone, over those of the entities that could be read in one (`entities_in_views`).
+    """
+    if not repaired.any():
         return None
+    names = ("rps_before", "rps_after", "rps_views")
+    before, after, views = (table[n].to_numpy().astype(np.float64)[repaired] for n in names)
+    read = views[np.isfinite(views)]
     return {
         "entities": len(before),
-        "before": round(float(before.mean()), 6),
-        "after": round(float(after.mean()), 6),
+        "before": _rounded(before.mean()),
+        "after": _rounded(after.mean()),
+        "entities_in_views": len(read),
+        "views": _rounded(read.mean()) if len(read) else None,
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(float(value), 6)

@@ -34,8 +34,8 @@ class ReferenceConfig:
     names: GazetteerConfig = field(default_factory=GazetteerConfig)
 
     def __post_init__(self) -> None:
-        known = self.mentions in (GAZETTEER, CAPITALS, NER)
-        if not (known or self.mentions.startswith(f"{NER}:")) or self.mentions == f"{NER}:":
+        kind, colon, model = self.mentions.partition(":")
+        if not (kind == NER and model.strip() if colon else kind in (GAZETTEER, CAPITALS, NER)):
             raise InputError(
                 f"{self.mentions!r}",
                 expected="gazetteer, capitals, ner, or ner:MODEL",
@@ -62,8 +62,9 @@ class ReferenceConfig:
 
 
 def read_passages(config: ReferenceConfig) -> list[Document]:
-    """Read the passages of all knowledge bases; ids of several are told apart by the file's name.
+    """Read the passages of all knowledge bases.
 
+    Where there are several, ids begin with the number of the one they are from, as in "1:k1".
     Raises InputError as `read_corpus` does.
     """
     if len(config.kb) == 1:
@@ -84,7 +85,7 @@ def make_finder(
         return Gazetteer.from_documents(passages, config.names, texts=texts)
     if config.mentions == CAPITALS:
         return CapitalisedNames()
-    model = config.mentions.partition(":")[2]
+    model = config.mentions.partition(":")[2].strip()
     return TokenClassifier(model) if model else TokenClassifier()
 
 

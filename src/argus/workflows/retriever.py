@@ -11,9 +11,9 @@ import numpy as np
 
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, load_encoder
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import InputError
 from argus.indexes.fold import TopDocuments
-from argus.indexes.header import FILE
+from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import check_k
@@ -25,7 +25,10 @@ FUSED_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class IndexSpec:
-    """An index as it is named on the command line: `PATH`, `PATH@original`, `PATH@REMEDY_ID`."""
+    """An index as it is named on the command line: `PATH`, or `PATH@STATE`.
+
+    States: `original` (no remedy), `REMEDY_ID` (right after it), `before:REMEDY_ID` (right before).
+    """
 
     path: Path
     as_of: str | None = None
@@ -44,17 +47,32 @@ def parse_index_spec(text: str | Path | IndexSpec) -> IndexSpec:
     if not path or not as_of:
         raise InputError(
             f"index {str(text)!r}",
-            expected="PATH, PATH@original or PATH@REMEDY_ID",
+            expected="PATH, PATH@original, PATH@REMEDY_ID or PATH@before:REMEDY_ID",
             fix="Leave '@' out to search the index as it is now.",
         )
     return IndexSpec(Path(path), as_of)
 
 
+def index_folder(text: str | Path) -> Path:
+    """Return the folder of an index that is to be changed; InputError where a state is named."""
+    spec = parse_index_spec(text)
+    if spec.as_of is None:
+        return spec.path
+    raise InputError(
+        f"names the state {spec.as_of!r} of an index",
+        expected="the folder alone: an index is changed as it is now, with all its states",
+        fix=f"Give {spec.path}; states can be searched and compared.",
+        where=str(text),
+    )
+
+
 class IndexRetriever:
     """Searches one state of an index: dense, or dense and BM25 over the same views, fused.
 
-    Raises InputError for an unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not
-    the one that made the index.
+    exact: None searches as the index is served, approximately where it has an approximate index;
+    True and False say which. What lies in memory makes no difference. Raises InputError for an
+    unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not the one that made the
+    index, or that was named for queries where its vectors came from a file.
     """
 
     def __init__(
@@ -63,14 +81,13 @@ class IndexRetriever:
         encoder: Encoder,
         as_of: str | None = None,
         hybrid: str | None = None,
+        exact: bool | None = None,
     ) -> None:
-        if encoder.fingerprint != index.fingerprint:
-            raise FingerprintMismatch(
-                index.path, stored=index.fingerprint, given=encoder.fingerprint
-            )
+        index.header.check_queries(encoder.fingerprint, index.path)
         index.condition(as_of)  # an unknown remedy is an error now, not at the first query
         self.index, self.encoder, self.as_of = index, encoder, as_of
         self.hybrid = check_fusion(hybrid) if hybrid is not None else None
+        self.exact = exact
         self._lexical: tuple[int, LexicalIndex] | None = None
 
     @property
@@ -78,7 +95,28 @@ class IndexRetriever:
         """What this ranks by, for manifests and reports."""
         state = self.as_of or "now"
         ranked = "dense" if self.hybrid is None else f"{self.hybrid}(dense, bm25)"
-        return f"{ranked} of {self.index.path.name}@{state}"
+        mode = "" if self.searches_exactly() else "approximate "
+        return f"{mode}{ranked} of {self.index.path.name}@{state}"
+
+    def searches_exactly(self) -> bool:
+        """Return whether every vector is compared; else the approximate index chooses some."""
+        return not self.index.has_ann() if self.exact is None else self.exact
+
+    @property
+    def warning(self) -> str | None:
+        """What is doubtful about asking this index with this encoder; None where nothing is.
+
+        Vectors from a file that its encoder does not make can still be made for its queries (two
+        towers, another length or prefix); documents alone cannot tell.
+        """
+        foreign = self.index.header.foreign
+        if foreign is None:
+            return None
+        return (
+            f"the vectors of {self.index.path} are not what {foreign.encoder} makes of its "
+            f"documents ({cosines(foreign)}): results mean something only if they were made for "
+            "queries of that encoder"
+        )
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return the k best documents per query; a query without text finds none."""
@@ -93,19 +131,29 @@ class IndexRetriever:
         if not asked:
             check_k(k)
             return run
-        ids = [q.id for q in asked]
+        return run | self.rank(asked, self._encode([q.text for q in asked]), k)
+
+    def rank(self, queries: Sequence[Query], vectors: FloatArray, k: int) -> Run:
+        """Return the k best documents of queries with text; vectors: (n_queries, dim)."""
+        check_k(k)
+        ids = [q.id for q in queries]
         if self.hybrid is None:
-            return run | self.search_views([q.text for q in asked], k).run(ids)
+            return self._nearest(vectors, k).run(ids)
         depth = max(k, FUSED_DEPTH)
-        dense = self.search_views([q.text for q in asked], depth).run(ids)
-        lexical = self.lexical().search([q.text for q in asked], depth).run(ids)
-        return run | fuse([dense, lexical], k, self.hybrid)
+        dense = self._nearest(vectors, depth).run(ids)
+        lexical = self.lexical().search([q.text for q in queries], depth).run(ids)
+        return fuse([dense, lexical], k, self.hybrid)
 
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
         check_k(k)
-        vectors: FloatArray = np.asarray(self.encoder.encode_queries(texts), np.float32)
-        return self.index.search(vectors, k, self.as_of)
+        return self._nearest(self._encode(texts), k)
+
+    def _encode(self, texts: Sequence[str]) -> FloatArray:
+        return np.asarray(self.encoder.encode_queries(texts), np.float32)
+
+    def _nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
+        return self.index.search(vectors, k, self.as_of, exact=self.searches_exactly())
 
     def lexical(self) -> LexicalIndex:
         """Return BM25 over the views of this state, built once per version of the index."""
@@ -121,6 +169,7 @@ def open_retriever(
     encoder: Encoder | EncoderConfig | str | None = None,
     *,
     hybrid: str | None = None,
+    exact: bool | None = None,
     device: str | None = None,
 ) -> IndexRetriever:
     """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
@@ -133,7 +182,7 @@ def open_retriever(
         check_fusion(hybrid)
     index = ViewIndex.open(spec.path)
     index.condition(spec.as_of)  # before the encoder is loaded
-    return IndexRetriever(index, encoder_of(index, encoder, device), spec.as_of, hybrid)
+    return IndexRetriever(index, encoder_of(index, encoder, device), spec.as_of, hybrid, exact)
 
 
 def encoder_of(
@@ -150,7 +199,7 @@ def encoder_of(
         encoder = EncoderConfig(model=encoder)
     if device is not None:
         encoder = replace(encoder, device=device)
-    return load_encoder(encoder, stored=index.fingerprint).encoder
+    return load_encoder(encoder, stored=index.header.asked_with).encoder
 
 
 def stored_encoder(index: ViewIndex) -> EncoderConfig:
@@ -186,6 +235,7 @@ def search_index(
     """Answer one question: the k best documents, each with its own text and what found it.
 
     `view` and `kind` name the dense view that won; a hybrid ranking has no single one (None).
+    `warning` is as `IndexRetriever.warning`.
     """
     check_k(k)
     if not query.strip():
@@ -198,19 +248,18 @@ def search_index(
     else:
         scores = retriever.search([Query("query", query)], k)["query"]
         found = [(doc, score, "") for doc, score in scores.items()]
-    results = []
-    for rank, (doc_id, score, view_id) in enumerate(found, 1):
-        views = index.views_of(doc_id)
-        kind = next((view.kind for view in views if view.id == view_id), None)
-        results.append(
-            {
-                "rank": rank,
-                "id": doc_id,
-                "score": score,
-                "view": view_id or None,
-                "kind": kind,
-                "text": served(views).text,
-            }
-        )
+    results = [_hit(index, rank, *hit) for rank, hit in enumerate(found, 1)]
     return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
-            "results": results}  # fmt: skip
+            "warning": retriever.warning, "results": results}  # fmt: skip
+
+
+def _hit(index: ViewIndex, rank: int, doc_id: str, score: float, view_id: str) -> dict[str, Any]:
+    views = index.views_of(doc_id)
+    return {
+        "rank": rank,
+        "id": doc_id,
+        "score": score,
+        "view": view_id or None,
+        "kind": next((view.kind for view in views if view.id == view_id), None),
+        "text": served(views).text,
+    }

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.llm import ChatConfig, Estimate, Ledger, OpenAIModel, estimate
 from argus.remedies.diagnose import TAU
 from argus.remedies.expand import (
@@ -32,17 +31,13 @@ from argus.remedies.synthesize import (
     with_model,
 )
 from argus.retrievability.probes import Probe
+from argus.workflows.heard import Heard, require_answers
 from argus.workflows.receipt import RemedyResult, check_judged, settle
 from argus.workflows.reference import ReferenceConfig
 from argus.workflows.remedy import Made, Making, Remedy, apply, prepare
 
 KIND = "synthesis"
 LEDGER = "answers.sqlite"
-UNANSWERED = re.compile(
-    r"not asked: |no answer in \d+ attempts; last: (?=Connect|PoolTimeout|Proxy|HTTP (?:429|503))"
-)
-"""Why a document has no answer, where the endpoint or the budget is at fault and not the document:
-such a one is asked again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +46,15 @@ class SynthesizeConfig:
 
     model: a language model's endpoint; None takes the knowledge base's own short descriptions.
     min_similarity: context check without a model, least cosine of mention and passage.
-    title_first: as for expansions.
+    title_first: as for expansions. accept_unanswered: documents to which the endpoint never gave an
+    answer count as failed and are not asked for again; without it nothing is added until all are
+    answered.
     """
 
     model: ChatConfig | None = None
     min_similarity: float = MIN_SIMILARITY
     title_first: bool = True
+    accept_unanswered: bool = False
 
     @property
     def lookup(self) -> ExpandConfig:
@@ -69,7 +67,16 @@ class SynthesizeConfig:
         if self.model is None:
             return {**chosen, "min_similarity": self.min_similarity}
         asked = {"model": self.model.model, "temperature": self.model.temperature}
-        return {**chosen, **asked, "extra": dict(self.model.extra)}
+        accepted = {"accept_unanswered": True} if self.accept_unanswered else {}
+        return {**chosen, **asked, "extra": dict(self.model.extra), **accepted}
+
+
+@dataclass(frozen=True)
+class Written:
+    """The syntheses, and what a language model took for them."""
+
+    done: list[Synthesis]
+    taken: dict[str, Any] = field(default_factory=dict)
 
 
 def synthesize_index(
@@ -84,32 +91,35 @@ def synthesize_index(
     qrels: Path | str | Qrels | None = None,
     corpus: Path | None = None,
     k: int = 10,
+    device: str | None = None,
     out: Path | None = None,
 ) -> RemedyResult:
     """Add a synthesis per document at risk and write the receipt.
 
     Answers of a model are kept in `INDEX/answers.sqlite`; a run that stops (endpoint down, budget
-    spent) has added nothing, and the same command goes on where it was. Documents whose synthesis
-    the guard rejects keep their original alone, counted and listed in synthesis.parquet.
+    spent), and one that leaves any document without an answer, has added nothing, and the same
+    command goes on where it was. Documents whose synthesis the guard rejects, or whose answer
+    cannot be used, keep their original alone, counted and listed in synthesis.parquet.
     """
     config = config or SynthesizeConfig()
     check_judged(queries, qrels, corpus)
 
     def make(making: Making) -> Made:
         candidates, pairs = _candidates(making, config)
-        done = _written(making, candidates, pairs, config, Path(index))
+        written = _written(making, candidates, pairs, config, Path(index))
         views = [
             View(f"{s.doc_id}#{making.remedy}", s.doc_id, KIND, s.text, s.source)
-            for s in done
+            for s in written.done
             if s.text is not None
         ]
-        return Made(views, _notes(done, config), {"synthesis": _table(done)})
+        return Made(views, _notes(written, config), {"synthesis": _table(written.done)})
 
     label = "descriptions" if config.model is None else "llm"
     remedy = Remedy("synthesize", label, config.described(), make)
     applied = apply(
-        index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau, out=out
-    )
+        index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
+        out=out,
+    )  # fmt: skip
     return settle(applied, probe=probe, queries=queries, qrels=qrels, corpus=corpus, k=k)
 
 
@@ -121,6 +131,7 @@ def estimate_synthesis(
     probe: Path | str | Probe | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     tau: float = TAU,
+    device: str | None = None,
 ) -> Estimate:
     """Return what `synthesize_index` would ask and cost, asking and adding nothing."""
     if config.model is None:
@@ -130,14 +141,13 @@ def estimate_synthesis(
             fix="Synthesis from the knowledge base's descriptions asks nobody and costs nothing.",
             where="--estimate",
         )
-    with prepare(index, reference=reference, probe=probe, encoder=encoder, tau=tau) as making:
+    with prepare(
+        index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device
+    ) as making:
         candidates, _ = _candidates(making, config)
         prompts = prompts_for(making.documents, candidates)
-        ledger = Ledger(Path(index) / LEDGER)
-        try:
+        with Ledger(Path(index) / LEDGER) as ledger:
             return estimate(prompts, ledger, config.model)
-        finally:
-            ledger.close()
 
 
 def _candidates(
@@ -162,39 +172,45 @@ def _written(
     pairs: Sequence[Pair],
     config: SynthesizeConfig,
     index: Path,
-) -> list[Synthesis]:
-    if config.model is None:
-        checked = check_context(pairs, making.encoder, making.store)
-        best: dict[tuple[str, str], float] = {}
-        for pair in checked:
-            key = (pair.document.id, pair.risk.entity)
-            best[key] = max(pair.similarity or -1.0, best.get(key, -1.0))
-        return list(
-            from_descriptions(making.documents, candidates, best, threshold=config.min_similarity)
-        )
-    ledger = Ledger(index / LEDGER)
-    try:
-        done = list(with_model(making.documents, candidates, OpenAIModel(config.model, ledger)))
-    finally:
-        ledger.close()
-    waiting = [s.reason for s in done if UNANSWERED.match(s.reason)]
-    if waiting:
-        raise ArgusError(
-            f"{len(waiting):,} of {len(done):,} documents are without an answer: "
-            f"{UNANSWERED.sub('', waiting[0])}. Every answer so far is kept and nothing was added "
-            "to the index. Raise the budget, or wait for the endpoint, and run the same command: "
-            "it asks only the rest."
-        )
-    return done
+) -> Written:
+    if config.model is not None:
+        return _answered(making, candidates, config, index)
+    checked = check_context(pairs, making.encoder, making.store)
+    best: dict[tuple[str, str], float] = {}
+    for pair in checked:
+        key = (pair.document.id, pair.risk.entity)
+        best[key] = max(pair.similarity or -1.0, best.get(key, -1.0))
+    least = config.min_similarity
+    return Written(list(from_descriptions(making.documents, candidates, best, threshold=least)))
 
 
-def _notes(done: Sequence[Synthesis], config: SynthesizeConfig) -> dict[str, Any]:
+def _answered(
+    making: Making,
+    candidates: Mapping[str, Sequence[Candidate]],
+    config: SynthesizeConfig,
+    index: Path,
+) -> Written:
+    """Ask the model; ArgusError, before anything is added, where answers are missing."""
+    assert config.model is not None
+    settled = (
+        replace(config.model, retry_failed=False) if config.accept_unanswered else config.model
+    )
+    with Ledger(index / LEDGER) as ledger:
+        heard = Heard(OpenAIModel(settled, ledger))
+        done = list(with_model(making.documents, candidates, heard))
+    require_answers(heard, accept=config.accept_unanswered)
+    return Written(done, heard.summary())
+
+
+def _notes(written: Written, config: SynthesizeConfig) -> dict[str, Any]:
+    done = written.done
     states = Counter(str(s.state) for s in done)
     return {
         "written_by": config.model.model if config.model else "descriptions of the knowledge base",
         "documents": {str(s): states.get(str(s), 0) for s in State},
         "insertions": sum(len(s.insertions) for s in done),
         "fallen_back": dict(Counter(s.reason for s in done if s.state is State.FAILED)),
+        **({"language_model": written.taken} if written.taken else {}),
     }
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from argus.data.runs import cut, read_run
 from argus.data.types import Document, Qrels, Query, Run
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 
 if TYPE_CHECKING:
-    from argus.encoders import Encoder
+    from argus.encoders import EmbeddingStore, Encoder
     from argus.workflows.retriever import IndexRetriever
 
 RUN_FILE = "run file"
@@ -33,6 +36,12 @@ class System:
     titles: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     """Of the documents that are known."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Query id to why it could not be asked: it has no answer, and no measure."""
+    longest: int | None = None
+    """Results of the longest list of a given run; None for an index, which is asked for enough."""
+    warning: str | None = None
+    """What is doubtful about its answers."""
 
 
 def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
@@ -57,38 +66,106 @@ def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
 
 
 def open_index(
-    name: str, encoder: Encoder | str | None = None, ranked_by: str = DENSE
+    name: str,
+    encoder: Encoder | str | None = None,
+    ranked_by: str = DENSE,
+    exact: bool | None = None,
 ) -> tuple[str, IndexRetriever]:
     """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return what to call it, too.
 
     encoder: instead of the one that the index names; FingerprintMismatch when it is another.
-    ranked_by: as `rankings` returns; a fusion becomes part of the name.
+    ranked_by: as `rankings` returns. exact: None searches as the index is served. Both become part
+    of the name where they are not the usual: dense and exact.
     """
     from argus.workflows.retriever import open_retriever
 
     hybrid = None if ranked_by == DENSE else ranked_by
-    return called(name, ranked_by), open_retriever(name, encoder, hybrid=hybrid)
+    retriever = open_retriever(name, encoder, hybrid=hybrid, exact=exact)
+    return called(name, ranked_by, exactly=retriever.searches_exactly()), retriever
 
 
-def called(name: str, ranked_by: str) -> str:
-    """Return what to call an index in a report: one of two states may be ranked in two ways."""
-    return name if ranked_by == DENSE else f"{name} ({ranked_by} with BM25)"
+def called(name: str, ranked_by: str, *, exactly: bool = True) -> str:
+    """Return what to call an index in a report: one of two states may be searched in two ways."""
+    ways = [] if exactly else ["approximate search"]
+    ways += [] if ranked_by == DENSE else [f"{ranked_by} with BM25"]
+    return f"{name} ({', '.join(ways)})" if ways else name
+
+
+def contents(name: str, retriever: IndexRetriever) -> System:
+    """Return what an index holds in the retriever's state, before anything is asked of it."""
+    from argus.indexes.snapshot import rows_to_views
+
+    views = list(rows_to_views(retriever.index.rows(retriever.as_of)))
+    return System(
+        name,
+        {},
+        fingerprint=retriever.encoder.fingerprint,
+        documents=frozenset(view.doc_id for view in views),
+        titles={v.doc_id: v.source for v in views if v.kind == "original" and v.source.strip()}
+        | {v.doc_id: v.text for v in views if v.kind == "title"},
+        texts={v.doc_id: v.text for v in views if v.kind == "original"},
+        warning=retriever.warning,
+    )
 
 
 def search_index(
     name: str, retriever: IndexRetriever, queries: Sequence[Query], depth: int
 ) -> System:
     """Ask an index every query; keep `depth` results."""
-    views = retriever.index.snapshot(retriever.as_of).views
-    return System(
-        name,
-        retriever.search(queries, depth) if queries else {},
-        fingerprint=retriever.encoder.fingerprint,
-        documents=frozenset(view.doc_id for view in views),
-        titles={v.doc_id: v.source for v in views if v.kind == "original" and v.source.strip()}
-        | {v.doc_id: v.text for v in views if v.kind == "title"},
-        texts={v.doc_id: v.text for v in views if v.kind == "original"},
-    )
+    system = contents(name, retriever)
+    if not queries:
+        return system
+    run, failed = ask(retriever, queries, depth)
+    return replace(system, run=run, failed=failed)
+
+
+def ask(
+    retriever: IndexRetriever, queries: Sequence[Query], depth: int
+) -> tuple[Run, dict[str, str]]:
+    """Return the run, and the queries that the encoder rejects with its reason.
+
+    Their vectors are kept with those of the index, where it has a folder for them that can be
+    written: an endpoint is asked once. A query without text finds nothing. Raises EncodingError
+    when the encoder itself is in trouble, or rejects all that is asked.
+    """
+    from argus.encoders import embed
+    from argus.encoders import queries as as_queries
+
+    asked = [q for q in queries if q.text.strip()]
+    run: Run = {q.id: {} for q in queries}
+    if not asked:
+        return run, {}
+    with _query_store(retriever) as store:
+        items = as_queries([q.text for q in asked])
+        embedded = embed(items, retriever.encoder, store, what="queries")
+    failed = {asked[i].id: reason for i, reason in embedded.failures.items()}
+    answered = [q for q in asked if q.id not in failed]
+    if answered:
+        run |= retriever.rank(answered, embedded.vectors, depth)
+    return {q: found for q, found in run.items() if q not in failed}, failed
+
+
+@contextmanager
+def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
+    """Open the index's own store where it is whole, free and of this encoder, or a passing one."""
+    from argus.encoders import EmbeddingStore, stored_fingerprint
+
+    own, encoder = retriever.index.path / "embeddings", retriever.encoder
+    store = None
+    try:
+        if stored_fingerprint(own) == encoder.fingerprint and os.access(own, os.W_OK):
+            store = EmbeddingStore(own, fingerprint=encoder.fingerprint, dim=encoder.dim)
+    except (ArgusError, OSError):
+        pass  # it is broken, or another run writes to it: these vectors are not worth a stop
+    if store is not None:
+        with store:
+            yield store
+        return
+    with (
+        TemporaryDirectory() as folder,
+        EmbeddingStore(Path(folder), fingerprint=encoder.fingerprint, dim=encoder.dim) as passing,
+    ):
+        yield passing
 
 
 def given_run(
@@ -109,24 +186,23 @@ def given_run(
             fix="Check that run and queries belong together.",
             where=where or name,
         )
-    return System(str(where or name), cut(kept, depth))
+    longest = max(map(len, kept.values()))
+    return System(str(where or name), cut(kept, depth), longest=longest)
 
 
 def with_corpus(system: System, corpus: Sequence[Document]) -> System:
     """Return the system with titles and texts from a corpus; a run gets its documents, too."""
-    return System(
-        system.name,
-        system.run,
-        system.fingerprint,
-        frozenset(d.id for d in corpus) if system.documents is None else system.documents,
-        {d.id: d.title for d in corpus if d.title.strip()},
-        {d.id: d.content for d in corpus},
+    return replace(
+        system,
+        documents=frozenset(d.id for d in corpus) if system.documents is None else system.documents,
+        titles={d.id: d.title for d in corpus if d.title.strip()},
+        texts={d.id: d.content for d in corpus},
     )
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The queries that can be measured, and why the others cannot."""
+    """The queries that can be measured, why others cannot, and which ones failed to be."""
 
     queries: dict[str, Query]
     qrels: Qrels
@@ -135,6 +211,8 @@ class Judged:
     """Query id to why it is not applicable."""
     not_asked: list[str]
     """Judged query ids that are not among the queries."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Query id to why it could not be asked."""
 
     def relevant(self, query_id: str) -> list[str]:
         """Return the relevant documents of a query, by id."""
@@ -166,6 +244,22 @@ def judge(queries: Sequence[Query], qrels: Qrels) -> Judged:
         )
     kept = {q: dict(qrels[q]) for q in measured}
     return Judged(measured, kept, reasons, sorted(qrels.keys() - ids))
+
+
+def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
+    """Take the queries that some system could not be asked out of those that are measured.
+
+    A pair of systems is compared on what both were asked. Raises ArgusError when none is left.
+    """
+    failed = {q: why for s in systems for q, why in s.failed.items() if q in judged.queries}
+    left = {q: query for q, query in judged.queries.items() if q not in failed}
+    if not left:
+        raise ArgusError(
+            f"Nothing can be measured: all {len(failed):,} judged queries failed. "
+            f"The first: {next(iter(failed.values()))}"
+        )
+    kept = {q: judged.qrels[q] for q in left}
+    return Judged(left, kept, judged.reasons, judged.not_asked, failed)
 
 
 def missing_gold(system: System, judged: Judged) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +51,11 @@ class Record:
         yield
         self.timings_s[step] = round(time.perf_counter() - start, 2)
 
+    def open(self, folder: ArtifactFolder, *, about: Iterable[Path] = ()) -> None:
+        """Check the folder (see `check_folder`) and open it: the first thing that a job writes."""
+        check_folder(folder, self, about=about)
+        folder.open()
+
     def manifest(self, counts: dict[str, Any]) -> dict[str, Any]:
         """Return the job's section of manifest.json."""
         return {
@@ -75,13 +80,15 @@ def open_encoder(
     *,
     sample: Sequence[str],
     store: Path | None = None,
+    check: Callable[[Encoder], object] | None = None,
 ) -> Iterator[tuple[Encoder, EmbeddingStore]]:
     """Open the encoder and the store of its vectors, `folder/embeddings` unless `store` is given.
 
-    sample: texts for the precision check. Raises FingerprintMismatch when the store holds
+    sample: texts for the precision check. check: raises when the encoder does not fit what it is to
+    be used with; called before anything is deleted. Raises FingerprintMismatch when the store holds
     vectors of another encoder.
     """
-    _check_folder(folder, record)
+    check_folder(folder, record)
     path = store or folder / "embeddings"
     kept = None if folder.fresh and store is None else stored_fingerprint(path)
     if isinstance(encoder, str):
@@ -91,38 +98,69 @@ def open_encoder(
             loaded = load_encoder(encoder, sample=sample, stored=kept)
         encoder, record.encoder["precision_trials"] = loaded.encoder, loaded.precision_trials
     record.encoder["fingerprint"] = encoder.fingerprint
+    if check is not None:
+        check(encoder)
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
     with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         yield encoder, opened
 
 
-def _check_folder(folder: ArtifactFolder, record: Record) -> None:
-    """Refuse to put results of two corpora into one report, or to delete what is being read."""
-    for path in filter(None, record.inputs.values()):
-        if folder.fresh and folder.path.resolve() in path.resolve().parents:
+def keep_input(folder: ArtifactFolder, paths: Iterable[Path | None]) -> None:
+    """Refuse --fresh where it would delete what is read: the folder itself, or what is in it.
+
+    paths: files and folders that the job reads: corpora, indexes, runs, results of other jobs.
+    """
+    if not folder.fresh:
+        return
+    home = folder.path.resolve()
+    for path in filter(None, paths):
+        if path.resolve().is_relative_to(home):
             raise InputError(
                 f"--fresh would empty the folder that holds {path}",
                 expected="input outside --out",
-                fix="Give another --out.",
+                fix="Give another --out, or leave out --fresh.",
                 where=folder.path,
             )
+
+
+def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path] = ()) -> None:
+    """Refuse to delete what is being read, and to put results of two corpora into one report.
+
+    about: folders whose results the job speaks of (an index, an audit): their corpora are its own,
+    too. A job that names no corpus, itself or through them, fits every folder.
+    """
+    about = list(about)
+    keep_input(folder, [*record.inputs.values(), *about])
     if folder.fresh:
         return
     folder.read_json("summary.json")
-    ours = describe_inputs(corpus=record.inputs.get("corpus")).get("corpus")
-    for job, section in folder.read_json("manifest.json").items():
-        theirs = section.get("inputs", {}).get("corpus")
-        same = not (ours and theirs) or (
-            ours["sha256"] == theirs["sha256"]
-            and record.config.get("limit") == section["config"].get("limit")
-        )
-        if job != record.job and not same:
+    ours = {c["sha256"] for c in describe_inputs(corpus=record.inputs.get("corpus")).values()}
+    ours |= {corpus["sha256"] for path in about for corpus, _ in _corpora(path).values()}
+    for job, (corpus, settings) in _corpora(folder.path).items():
+        limits = [c["limit"] for c in (record.config, settings) if "limit" in c]
+        same = corpus["sha256"] in ours and len(set(limits)) < 2
+        if job != record.job and ours and not same:
             raise InputError(
-                f"holds the {job} of another corpus or --limit ({theirs['file']})",
+                f"holds the {job} of another corpus or --limit ({corpus['file']})",
                 expected="one corpus per folder, since its report shows all jobs together",
                 fix="Give another --out, or start over with --fresh.",
                 where=folder.path,
             )
+
+
+def _corpora(folder: Path) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """Return, for each job in a folder that read a corpus file, that file and the settings."""
+    found = {}
+    for job, section in ArtifactFolder(folder).read_json("manifest.json").items():
+        corpus = section["inputs"].get("corpus") if _is_section(section) else None
+        if isinstance(corpus, dict) and {"sha256", "file"} <= corpus.keys():
+            found[job] = corpus, section["config"]
+    return found
+
+
+def _is_section(section: Any) -> bool:
+    parts = ("inputs", "config")
+    return isinstance(section, dict) and all(isinstance(section.get(p), dict) for p in parts)
 
 
 def read_documents(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from argus.retrievability.probes.metrics import baselines, label_ceiling, measure
+from argus.retrievability.probes.metrics import baselines, describe_labels, measure
 
 
 def test_every_measure_by_hand():
@@ -47,18 +47,29 @@ def test_a_correlation_with_a_constant_does_not_exist():
     assert baselines(labels, labels.mean())["mean"].rmse == pytest.approx(labels.std())
 
 
-def test_the_ceiling_is_what_a_perfect_probe_reaches_on_sampled_labels():
+def test_the_sampling_reference_is_what_the_expectation_of_the_labels_reaches():
+    """Hits are probabilities: p(1-p)/|T_x|, of hits that are 0 or 1, is far too large."""
     rng = np.random.default_rng(0)
-    truth = rng.beta(1, 2.5, size=40_000)
-    related = rng.integers(2, 30, size=40_000)
-    labels = rng.binomial(related, truth) / related
-    ceiling = label_ceiling(labels, related)
+    related = rng.integers(2, 30, size=20_000)
+    truth = rng.beta(1, 2.5, size=len(related))
+    owner = np.repeat(np.arange(len(related)), related)
+    hits = rng.beta(5 * truth[owner], 5 * (1 - truth[owner]))
+    labels = np.bincount(owner, hits) / related
+    variance = np.bincount(owner, (hits - labels[owner]) ** 2) / (related - 1)
+    found = describe_labels(labels, related, variance)
     perfect = measure(labels, truth)
-    assert ceiling.noise_rmse == pytest.approx(perfect.rmse, rel=0.02)
-    assert ceiling.max_pearson == pytest.approx(perfect.pearson, abs=0.01)
+    assert found.std == pytest.approx(labels.std())
+    assert found.sampling_rmse == pytest.approx(perfect.rmse, rel=0.02)
+    assert found.sampling_pearson == pytest.approx(perfect.pearson, abs=0.01)
+    assert found.related_median == np.median(related)
+    assert np.sqrt((labels * (1 - labels) / related).mean()) > 2 * found.sampling_rmse
 
 
-def test_a_ceiling_of_labels_without_spread_or_of_single_pairs():
-    assert label_ceiling(np.zeros(5), np.full(5, 3)).max_pearson is None
-    alone = label_ceiling(np.array([0.0, 1.0]), np.array([1, 1]))
-    assert alone.noise_rmse == pytest.approx(0.5) and alone.max_pearson == 0
+def test_labels_without_spread_of_single_pairs_or_without_pairs_are_described():
+    constant = describe_labels(np.zeros(5), np.full(5, 3), np.zeros(5))
+    assert (constant.std, constant.sampling_rmse, constant.sampling_pearson) == (0, 0, None)
+    unknown = describe_labels(np.array([0.0, 1.0]), np.array([1, 1]), np.full(2, np.nan))
+    assert (unknown.std, unknown.sampling_rmse, unknown.sampling_pearson) == (0.5, None, None)
+    assert unknown.rounded()["sampling_rmse"] is None
+    one = describe_labels(np.array([0.0, 1.0]), np.array([1, 2]), np.array([np.nan, 0.02]))
+    assert one.sampling_rmse == pytest.approx(np.sqrt((0.02 + 0.01) / 2))

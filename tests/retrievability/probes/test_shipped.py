@@ -28,6 +28,7 @@ def test_the_card_says_what_the_probe_says(probe):
     for name in ("pearson", "spearman", "rmse"):
         assert f"{probe.metrics['test'][name]:.3f}" in card
     assert f"{probe.domain.threshold:.3f}" in card
+    assert "a reference and no bound" in card and "no probe can" not in card
 
 
 def test_it_abstains_on_what_is_no_mention_of_an_entity(probe, minilm):

@@ -72,7 +72,7 @@ def test_the_choice_is_by_validation_and_never_sees_the_test_split(data, tmp_pat
 
 
 def test_shuffled_labels_give_no_correlation_on_test(data, tmp_path):
-    """Whatever leaked from the test split, or from duplicates across splits, would show here."""
+    """Whatever leaked from the labels of the test split would show here."""
     rng = np.random.default_rng(3)
     found = {}
     for name, labels in (("true", data.labels), ("shuffled", rng.permutation(data.labels))):

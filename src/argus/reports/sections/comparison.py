@@ -9,40 +9,34 @@ import pyarrow.parquet as pq
 
 from argus.reports.sections.base import MAX_ROWS, Section, naming, table
 
+_VALUES = {
+    "entity": {"RPS before": "share", "RPS after": "share"},
+    "document": {"rank by title, before": "count", "rank by title, after": "count"},
+}
+
 
 def section(folder: Path, comparison: dict[str, Any]) -> Section:
     """Build it from comparison.parquet, and comparison_queries.parquet for two indexes."""
     rows = pq.read_table(folder / "comparison.parquet").to_pylist()
+    kinds = [kind for kind in _VALUES if kind in comparison["verdicts"]]
+    columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
+    for kind in kinds:
+        columns |= _VALUES[kind]
     changed = [row for row in rows if row["verdict"] != "same"]
-    tables = {
-        "comparison": table(
-            {
-                "what": "text",
-                "name": "text",
-                "verdict": "text",
-                "before": "text",
-                "after": "text",
-                "RPS or rank by title, before": "share",
-                "after ": "share",
-            },
-            [
-                [
-                    row["kind"],
-                    naming(row["label"], row["id"]),
-                    row["verdict"],
-                    row["before"] or "",
-                    row["after"] or "",
-                    row["value_before"],
-                    row["value_after"],
-                ]
-                for row in changed[:MAX_ROWS]
-            ],
-            total=len(changed),
-        )
-    }
+    shown = [_row(row, kinds) for row in changed[:MAX_ROWS]]
+    tables = {"comparison": table(columns, shown, total=len(changed))}
     if comparison["of"] == "indexes":
         tables["comparison_queries"] = _queries(folder)
     return Section({}, tables)
+
+
+def _row(row: dict[str, Any], kinds: list[str]) -> list[Any]:
+    values: list[Any] = []
+    for kind in kinds:
+        own = row["kind"] == kind
+        values += [row["value_before"], row["value_after"]] if own else [None, None]
+    name = naming(row["label"], row["id"])
+    return [row["kind"], name, row["verdict"], row["before"] or "", row["after"] or "", *values]
 
 
 def _queries(folder: Path) -> Any:

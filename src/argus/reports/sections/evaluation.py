@@ -16,6 +16,11 @@ def section(folder: Path, evaluation: dict[str, Any]) -> Section:
         "evaluation_measures": _measures(evaluation),
         "evaluation_queries": _queries(folder, evaluation),
     }
+    if evaluation["failed"]:
+        rows = [[row["query_id"], row["reason"]] for row in evaluation["failed"]]
+        tables["evaluation_failed"] = table(
+            {"query": "text", "why it could not be asked": "text"}, rows
+        )
     if evaluation["harmed"]:
         tables["evaluation_harmed"] = _harmed(evaluation["harmed"])
     if evaluation["implicitness"]["groups"]:
@@ -25,9 +30,11 @@ def section(folder: Path, evaluation: dict[str, Any]) -> Section:
     return Section({}, tables)
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """Return an interval of a difference in words."""
-    return "none: one query" if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
+def interval(low: float | None, high: float | None, why_not: str = "") -> str:
+    """Return an interval of a difference in words, or why there is none."""
+    if low is None or high is None:
+        return f"none: {why_not}" if why_not else "none"
+    return f"{low:+.4f} to {high:+.4f}"
 
 
 _DIFFERENCE = {
@@ -43,7 +50,7 @@ _DIFFERENCE = {
 def _difference(found: dict[str, Any]) -> list[Any]:
     return [
         f"{found['mean_difference']:+.4f}",
-        interval(found["low"], found["high"]),
+        interval(found["low"], found["high"], found["no_interval"]),
         f"{found['p_value']:.4f}" + (" (exact)" if found["exact"] else ""),
         found["improved"],
         found["harmed"],
@@ -68,7 +75,10 @@ def _measures(evaluation: dict[str, Any]) -> Any:
 
 def _groups(evaluation: dict[str, Any]) -> Any:
     headline, rows = evaluation["headline"], []
-    words = {"implicit": "share no content word with a relevant title", "naming": "name it"}
+    words = {
+        "implicit": "share no word with a relevant title",
+        "sharing": "share a word with a relevant title",
+    }
     for group in evaluation["implicitness"]["groups"]:
         found = group["comparison"]
         values = [measures[headline] for measures in group["measures"]]
@@ -130,7 +140,7 @@ def _association(evaluation: dict[str, Any]) -> Any:
                     at_k["unretrieved"],
                     at_k["mean_unretrieved"],
                     "–" if difference is None else f"{difference:+.4f}",
-                    "none" if low is None or high is None else interval(low, high),
+                    interval(low, high),
                     at_k["not_indexed"],
                     at_k["without_rps"],
                 ]
@@ -145,17 +155,17 @@ def _queries(folder: Path, evaluation: dict[str, Any]) -> Any:
     measured = [row for row in rows if row["state"] == "measured"]
     last = headline + ends[-1]
     measured.sort(key=lambda row: (row[last], row["query_id"]))
-    columns = {"query": "text", "relevant": "count", "names it": "text"}
+    columns = {"query": "text", "relevant": "count", "shares a word with a title": "text"}
     columns |= {(headline + end).strip(): "share" for end in ends}
     columns |= {("first relevant rank" + end).strip(): "count" for end in ends}
-    naming = {True: "no", False: "yes", None: ""}
+    sharing = {True: "no", False: "yes", None: ""}
     return table(
         columns,
         [
             [
                 f"{row['text']} · {row['query_id']}",
                 row["relevant"],
-                naming[row["implicit"]],
+                sharing[row["implicit"]],
                 *(row[headline + end] for end in ends),
                 *(row["rank" + end] for end in ends),
             ]

@@ -12,18 +12,20 @@ from argus.reports.sections.base import MAX_ROWS, Section, table
 
 
 def section(folder: Path, remedy: dict[str, Any]) -> Section:
-    """Build it from receipt.parquet."""
+    """Build it from receipt.parquet; a risk query that failed has no ranks and comes last."""
     rows = pq.read_table(folder / "receipt.parquet").to_pylist()
     repaired = [row for row in rows if row["views"]]
-    repaired.sort(key=lambda row: (row["rank_after"] - row["rank_before"], row["doc_id"]))
+    asked = [row for row in repaired if row["rank_after"] is not None]
+    asked.sort(key=lambda row: (row["rank_after"] - row["rank_before"], row["doc_id"]))
     plots = {}
-    if repaired:
+    if asked:
         plots["receipt_ranks"] = figures_repair.ranks(
-            [row["rank_before"] for row in repaired],
-            [row["rank_after"] for row in repaired],
-            [f"{row['entity']} → {row['doc_id']}" for row in repaired],
+            [row["rank_before"] for row in asked],
+            [row["rank_after"] for row in asked],
+            [f"{row['entity']} → {row['doc_id']}" for row in asked],
         )
-    tables = {"receipt": _receipt(repaired)}
+    failed = [row for row in repaired if row["rank_after"] is None]
+    tables = {"receipt": _receipt(asked + failed)}
     if remedy["neighbours"]:
         tables["receipt_neighbours"] = _neighbours(remedy)
     return Section(plots, tables)
@@ -32,11 +34,13 @@ def section(folder: Path, remedy: dict[str, Any]) -> Section:
 def _receipt(repaired: list[dict[str, Any]]) -> Any:
     columns = {"asked for": "text", "document": "text"}
     columns |= {"rank before": "count", "rank after": "count"}
-    columns |= {"predicted RPS before": "share", "best view after": "share", "views": "count"}
+    columns |= {"predicted RPS before": "share", "best of original and views": "share"}
+    columns |= {"mean of the views": "share", "views": "count"}
     fields = (
-        "entity", "doc_id", "rank_before", "rank_after", "rps_before", "rps_after", "views",
+        "entity", "doc_id", "rank_before", "rank_after", "rps_before", "rps_after", "rps_views",
+        "views",
     )  # fmt: skip
-    shown = [[row[name] for name in fields] for row in repaired[:MAX_ROWS]]
+    shown = [[row.get(name) for name in fields] for row in repaired[:MAX_ROWS]]
     return table(columns, shown, total=len(repaired))
 
 

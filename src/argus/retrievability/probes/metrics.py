@@ -1,4 +1,4 @@
-"""The measures of ARGUS Tables 1 and 3, and what they can reach at most.
+"""The measures of ARGUS Tables 1 and 3, and the spread of labels that they depend on.
 
 The headings of the paper's Tables 1 and 3 are permuted. "All Zero" puts everything into the low
 band, so with a share s of low entities its macro recall is 1/3, its macro precision s/3 and its
@@ -80,29 +80,42 @@ def baselines(labels: npt.NDArray[np.float64], training_mean: float) -> dict[str
 
 
 @dataclass(frozen=True)
-class Ceiling:
-    """What a perfect probe would reach on labels as noisy as these."""
+class Labels:
+    """How far labels spread, and how much of that is sampling: what to read an RMSE against.
 
-    noise_rmse: float
-    """Root of the mean sampling variance of a label: the lowest RMSE that can be expected."""
-    max_pearson: float | None
-    related_median: float
-
-
-def label_ceiling(labels: npt.NDArray[np.float64], related: npt.NDArray[np.int64]) -> Ceiling:
-    """Return the bound that few related entities set (ARGUS §C.2, cause i).
-
-    An RPS is a mean over |T_x| related entities. Taken as a sample of those the entity could have
-    had, hits being 0 or 1, its variance is p(1-p)/(|T_x| - 1), estimated without bias; an entity
-    with one related entity tells no variance and takes the mean p(1-p) of the others.
+    An RPS is a mean over |T_x| related entities. Were another T_x drawn for each entity, labels
+    would move by `sampling_rmse`, and correlate with their expectation by `sampling_pearson`. That
+    is a reference, not a bound: T_x is no random sample, and a vector may tell which one it is.
     """
-    several = related > 1
-    spread = np.full(len(labels), np.nan)
-    spread[several] = (labels * (1 - labels))[several] * (related / np.maximum(related - 1, 1))[
-        several
-    ]
-    spread[~several] = spread[several].mean() if several.any() else 0.25
-    noise = float((spread / related).mean())
-    total = float(labels.var())
-    reach = float(np.sqrt(max(0.0, 1 - noise / total))) if total > 0 else None
-    return Ceiling(float(np.sqrt(noise)), reach, float(np.median(related)))
+
+    std: float
+    """Standard deviation of the labels: the RMSE of always saying their mean."""
+    related_median: float
+    sampling_rmse: float | None
+    """None where no entity has two related entities, or the audit's pairs are not there."""
+    sampling_pearson: float | None
+
+    def rounded(self) -> dict[str, float | None]:
+        """Return the figures by name, to six digits."""
+        return {k: None if v is None else round(v, 6) for k, v in asdict(self).items()}
+
+
+def describe_labels(
+    labels: npt.NDArray[np.float64],
+    related: npt.NDArray[np.int64],
+    hit_variance: npt.NDArray[np.float64],
+) -> Labels:
+    """Describe n labels, each a mean of hits over `related` entities (ARGUS §C.2, cause i).
+
+    hit_variance: unbiased variance of the hit probabilities over T_x, shape (n,); NaN where it is
+    not known. The sampling variance of a label is that over |T_x|. An entity with one related
+    entity tells no variance; it takes the mean of the others.
+    """
+    std, median = float(labels.std()), float(np.median(related))
+    known = ~np.isnan(hit_variance)
+    if not known.any():
+        return Labels(std, median, None, None)
+    variance = np.where(known, hit_variance, hit_variance[known].mean())
+    sampling = float((variance / related).mean())
+    reach = float(np.sqrt(max(0.0, 1 - sampling / std**2))) if std > 0 else None
+    return Labels(std, median, float(np.sqrt(sampling)), reach)

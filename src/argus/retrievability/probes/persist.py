@@ -58,15 +58,20 @@ def save_probe(probe: Probe, folder: Path) -> Path:
     return folder
 
 
+def probe_file(folder: Path) -> Path:
+    """Return the probe.json that `load_probe` reads; it has the hashes of the other files."""
+    nested = folder / "probe" / HEADER
+    return nested if nested.is_file() and not (folder / HEADER).is_file() else folder / HEADER
+
+
 def load_probe(folder: Path) -> Probe:
     """Read a probe from `folder`, or from `folder/probe` where a fit left it.
 
     Raises InputError when there is none, when it is of another format version, and when a file is
     missing or changed.
     """
-    if not (folder / HEADER).is_file() and (folder / "probe" / HEADER).is_file():
-        folder = folder / "probe"
-    facts = _header(folder / HEADER)
+    header = probe_file(folder)
+    folder, facts = header.parent, _header(header)
     name = MODEL_FILES[facts["family"]]
     for wanted in (name, DOMAIN):
         path = folder / wanted

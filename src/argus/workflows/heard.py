@@ -1,0 +1,84 @@
+"""What a language model said and what that took, for a job that must have every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from argus.errors import ArgusError
+from argus.llm import OpenAIModel, Outcome, Prompt, State
+from argus.llm.budget import cost_of
+
+
+class Heard:
+    """A model that remembers the outcomes it gave; a `LanguageModel` itself."""
+
+    def __init__(self, model: OpenAIModel) -> None:
+        self.model = model
+        self.outcomes: list[Outcome[Any]] = []
+
+    @property
+    def name(self) -> str:
+        """Model and address, without secrets."""
+        return self.model.name
+
+    def complete(
+        self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
+    ) -> Iterator[Outcome[Any]]:
+        """Yield what the model yields."""
+        answers: Iterator[Outcome[Any]] = (
+            self.model.complete(prompts)
+            if schema is None
+            else self.model.complete(prompts, schema=schema)
+        )
+        for outcome in answers:
+            self.outcomes.append(outcome)
+            yield outcome
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts of prompts, what this run spent, and what all answers took whenever asked.
+
+        Tokens are as the endpoint counts them; where it does not, a request of this run stands at
+        its bound. Costs are in the currency of the prices, None without prices.
+        """
+        spent = self.model.spent
+        kept = {o.prompt.key: (o.tokens_in or 0, o.tokens_out or 0) for o in self.outcomes}
+        all_in, all_out = (sum(counts[i] for counts in kept.values()) for i in (0, 1))
+        return {
+            "prompts": len(self.outcomes),
+            "cached": sum(o.cached for o in self.outcomes),
+            "unanswered": sum(o.unanswered for o in self.outcomes),
+            "tokens_in": spent.tokens_in,
+            "tokens_out": spent.tokens_out,
+            "cost": spent.cost,
+            "answers": {
+                "tokens_in": all_in,
+                "tokens_out": all_out,
+                "cost": cost_of(all_in, all_out, self.model.config),
+            },
+        }
+
+
+def require_answers(heard: Heard, *, accept: bool) -> None:
+    """Raise ArgusError where prompts were not asked or, unless that is accepted, not answered."""
+    not_asked = [o for o in heard.outcomes if o.state is State.NOT_ASKED]
+    unanswered = [o for o in heard.outcomes if o.unanswered]
+    missing = not_asked + ([] if accept else unanswered)
+    if not missing:
+        return
+    reasons = "; ".join(g[0].reason.rstrip(". ") for g in (not_asked, unanswered) if g)
+    ways = ["Raise the budget"] if not_asked else []
+    if unanswered and not accept:
+        ways.append("See that the endpoint answers")
+    stubborn = (
+        " To go on without those that it never answers, give --accept-unanswered."
+        if unanswered and not accept
+        else ""
+    )
+    raise ArgusError(
+        f"{len(missing):,} of {len(heard.outcomes):,} documents are without an answer of "
+        f"{heard.name}: {reasons}. Every answer so far is kept and nothing was added to the index. "
+        f"{', '.join(ways)} and run the same command: it asks only the rest.{stubborn}"
+    )

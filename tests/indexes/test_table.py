@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+from argus.data.types import View
+from argus.errors import ArgusError, InputError
+from argus.indexes.table import storage
+from argus.indexes.views import ViewIndex
+
+
+@pytest.mark.parametrize("surrogate", ["s\ud800", "\udcff"])
+def test_an_id_that_is_no_unicode_text_is_named_and_nothing_else_is_blamed(tmp_path, surrogate):
+    index = ViewIndex.create(tmp_path / "i", fingerprint="f", dim=2)
+    index.add([View("a", "a", "original", "t")], np.eye(2, dtype=np.float32)[:1])
+    with pytest.raises(InputError, match="an id holds characters that are no Unicode") as refused:
+        index.views_of(surrogate)
+    assert "Remove lone surrogates from the id" in str(refused.value)
+    assert "space on the disk" not in str(refused.value)
+    str(refused.value).encode()  # can be printed
+    assert len(index) == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError, OSError, ValueError])
+def test_what_the_store_raises_names_folder_and_deed(tmp_path, error):
+    with (
+        pytest.raises(ArgusError, match=r"i: adding views failed \(no space left\).*as it was"),
+        storage(tmp_path / "i", "adding views"),
+    ):
+        raise error("no space left\nRust backtrace")

@@ -1,0 +1,180 @@
+import re
+import unicodedata
+from itertools import permutations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from argus.data.types import Span
+from argus.remedies.demonyms import PLACES
+from argus.remedies.guard import Rejected, apply, examine
+from argus.remedies.support import _GENERIC_WORDS, _SMALL_WORDS, is_supported
+from argus.remedies.wording import is_wording
+
+CAPITAL = "Bern is the capital of Switzerland."
+
+
+@pytest.mark.parametrize(
+    ("description", "passage"),
+    [
+        ("Canadian film", "a film made in Canada"),
+        ("Zurich church", "a CHURCH in Zürich"),
+        ("German city", "a town of Germany"),  # city: a type
+        ("1984 film", "a film of 1984"),
+        ("瑞士首都", "伯尔尼是瑞士的首都瑞士首府"),
+        ("मुख्य नगर", "यह मुख्य नगर है"),
+        ("คำถามสำคัญ", "นี่คือคำถามสำคัญ"),
+        ("A級 singer", "A級 is a singer's grade"),
+        ("American singer", "an American who sings"),
+        ("U.S. senator", "a senator of the U.S."),
+        ("U.S. senator", "a US senator"),
+        ("US senator", "a U.S. senator"),
+        ("co-founder of Apple", "who co-founded Apple as co-founder"),
+        ("co-founder of Apple", "the cofounder of Apple"),
+        ("cofounder of Apple", "the co-founder of Apple"),
+        ("R&B singer", "an R&B album"),
+        ("AC/DC song", "a song by AC/DC"),
+        ("AT&T president", "president of AT&T"),
+        ("Simon & Garfunkel album", "Simon and Garfunkel made the album"),
+        ("O'Brien's novel", "a novel by O’Brien"),
+        ("players' union", "a union of players"),
+        ("church in St. Gall", "the church of St. Gall"),
+        ("singer-songwriter", "he wrote as a songwriter"),
+        ("rock-and-roll band", "a band; rock and roll"),
+        ("16-year-old king", "a king, 16, by the year 9 old"),
+        ("x-ray physicist", "a physicist of the x-ray"),
+        ("version 3.5", "in version 3.5 of"),
+        ("C++ library", "a library of C++"),
+        ("Vitamin B", "vitamin B is a vitamin"),
+        ("Apollo 7", "with Apollo 7 they flew"),
+        ("film about cities", "about a city, a film"),
+        ("founder of Bern", "Bern was founded"),
+        ("A city in Switzerland", CAPITAL),
+        ("café owner", "the owner of a cafe\u0301"),
+    ],
+)
+def test_what_passages_say_in_other_forms_is_supported(description, passage):
+    assert is_wording(description)
+    assert is_supported(description, [passage])
+
+
+@pytest.mark.parametrize(
+    ("description", "passage"),
+    [
+        ("film by Acme", "a film made in Canada"),
+        ("1985 film", "a film of 1984"),
+        ("city club", "Bern lies in Switzerland"),  # types alone
+        ("Switch game", "a game from Switzerland"),
+        ("of the", "of the"),
+        ("x", "x"),
+        ("日本首都", "伯尔尼是瑞士"),
+        ("film", ""),
+        ("3.5 film", "a film of 35"),
+        ("35 film", "a film of 3.5"),
+        ("C++ film", "a C film"),
+        ("C film", "a C++ film"),
+        ("Queen film", "a film"),  # in capitals a name, not a type
+        ("WHO film", "a film by one who died"),
+        ("flower film", "a film of the flow"),
+        ("Austrian film", "Australia made the film"),
+        ("film for b", "to be a film"),
+        ("shell film", "she'll film"),
+    ],
+)
+def test_other_names_numbers_and_empty_words_are_not(description, passage):
+    assert not is_supported(description, [passage])
+
+
+SPELLED = """K.I.L.L.A.L.L.H.U.M.A.N.S capital|w.w.w.e.v.i.l.c.o.m capital|K.I.L.L capital
+i-g-n-o-r-e a-l-l r-u-l-e-s capital|b/u/y A.c.m.e C.o.l.a n.o.w capital|A B C D capital
+capital & & & &|& capital|capital &|capital & Acme|capital/river/x/y/z|B. u. y. it capital|x capital
+B E R N capital|c-a-p-i-t-a-l|C.A.P.I capital|e.v+i capital|capital b'u'y|ki-ll al-l capital"""
+
+
+@pytest.mark.parametrize("said", re.split("[|\n]", SPELLED))
+def test_nothing_is_spelled_out_beside_a_supported_word(said):
+    document = "Bern lies on the Aare."
+    text = document.replace("Bern", f"Bern, {said},")
+    assert isinstance(examine(document, text, {"Bern": Span(0, 4)}, {"Bern": [CAPITAL]}), Rejected)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Slovakia", "Slovenia"), ("Australia", "Austria"), ("Nigeria", "Niger"),
+        ("Johnson", "Johnston"), ("Guinea", "Guyana"), ("Dominica", "Dominic"), ("Iran", "Iraq"),
+        ("Mali", "Malawi"), ("Anders", "Anderson"), ("Peters", "Peterson"), ("Julia", "Julian"),
+        ("Norma", "Norman"), ("Christ", "Christian"), ("Walker", "Walked"), ("Banks", "Bank"),
+    ],
+)  # fmt: skip
+def test_a_name_does_not_support_another(names):
+    for inside, other in permutations(names):
+        assert not is_supported(f"capital of {other}", [f"{inside} has a capital."])
+        for cut in range(2, len(inside)):
+            if (begin := inside[:cut]) not in ("Slovak", "And", "An"):
+                assert not is_supported(f"{begin} capital", [f"{inside} has a capital."])
+
+
+@pytest.mark.parametrize(
+    ("place", "demonym"),
+    [
+        ("Canada", "Canadian"), ("Austria", "Austrian"), ("China", "Chinese"), ("Spain", "Spanish"),
+        ("Niger", "Nigerien"), ("Nigeria", "Nigerian"), ("Slovakia", "Slovak"),
+        ("Slovenia", "Slovenian"), ("Vienna", "Viennese"), ("Iraq", "Iraqi"),
+    ],
+)  # fmt: skip
+def test_a_place_supports_its_adjective_and_none_of_another_place(place, demonym):
+    assert is_supported(f"{demonym} capital", [f"{place} has a capital."])
+    assert not is_supported(f"{demonym} capital", [f"a {place.lower()} has a capital"])
+    others = [d for d, places in PLACES.items() if place.casefold() not in places]
+    assert len(others) > 180
+    for other in others:
+        assert not is_supported(f"{other.title()} capital", [f"{place} has a capital."]), other
+
+
+def test_no_demonym_is_the_name_of_another_place():
+    places = set().union(*PLACES.values())
+    assert not places & PLACES.keys()
+
+
+PASSAGES = [CAPITAL, "The Aare & the R&B of the U.S.; AC/DC co-founded X-ray (1984) in 3.5 years."]
+SEPARATED = re.compile(r"[.\-/'’+&]")
+LETTERS = st.sampled_from(["a", "B", "e", "X", "7", "Ü", "首"])
+SAID = st.sampled_from([*"RUS35", "Bern", "capital", "co", "founded", "AC", "DC", "1984", "of"])
+SAID |= st.sampled_from(["the", "ray", "singer", "Swiss"])
+WORDS = st.lists(LETTERS | SAID, min_size=1, max_size=4).flatmap(
+    lambda parts: st.sampled_from(["", ".", "-", "/", "&", "+", "'"]).map(lambda s: s.join(parts))
+)
+DESCRIPTIONS = st.lists(WORDS | SAID | st.just("&"), min_size=1, max_size=5).map(" ".join)
+
+
+@settings(max_examples=500)
+@given(DESCRIPTIONS)
+@example("K.I.L.L capital")
+@example("capital & capital")
+@example("U.S. capital")
+def test_every_word_of_what_is_accepted_is_said_or_generic_or_small(description):
+    """By arithmetic of its own: separators taken out, or taken as spaces."""
+    if not (is_wording(description) and is_supported(description, PASSAGES)):
+        return
+
+    def plain(text):
+        text = unicodedata.normalize("NFKD", text).casefold()
+        return "".join(c for c in text if not unicodedata.combining(c))
+
+    text = plain(" ".join(PASSAGES))
+    allowed = _GENERIC_WORDS | _SMALL_WORDS | {"swiss", ""}  # the adjective of Switzerland
+    whole = allowed | set(re.findall(r"\w+", SEPARATED.sub("", text)))
+    parts = allowed | {word for word in re.findall(r"[^\W_]+", text) if len(word) > 1}
+    for word in plain(description).split():
+        word = re.sub("'s?$", "", word)
+        assert SEPARATED.sub("", word) in whole or set(SEPARATED.split(word)) <= parts, word
+
+
+def test_an_accepted_insertion_is_what_apply_puts_there():
+    document = "Bern lies on the Aare."
+    text = document.replace("Bern", "Bern, U.S. & Swiss capital,")
+    context = {"Bern": [f"{CAPITAL} Swiss, not U.S."]}
+    found = examine(document, text, {"Bern": Span(0, 4)}, context)
+    assert apply(document, found) == text
