@@ -103,7 +103,7 @@ def test_an_index_spec_names_path_and_state(tmp_path):
     assert parse_index_spec(str(odd)).as_of is None
     assert (parse_index_spec(f"{odd}@r1").path, parse_index_spec(f"{odd}@r1").as_of) == (odd, "r1")
     assert str(parse_index_spec("x@original")) == "x@original"
-    with pytest.raises(InputError, match="expected PATH, PATH@original or PATH@REMEDY_ID"):
+    with pytest.raises(InputError, match="PATH@original, PATH@REMEDY_ID or PATH@before:"):
         parse_index_spec("x@")
 
 

@@ -199,7 +199,7 @@ def _question_summary(
     groups = {
         "all questions": list(implicit),
         "implicit questions": [q for q, yes in implicit.items() if yes],
-        "questions that name it": [q for q, yes in implicit.items() if not yes],
+        "questions that share a word": [q for q, yes in implicit.items() if not yes],
     }
     return {
         "queries": len(questions),

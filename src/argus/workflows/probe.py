@@ -81,7 +81,7 @@ def fit_probe(
     split = split_entities(audited.ids, audited.keys, seed=config.seed)
     folder = ArtifactFolder(Path(out) if out is not None else Path(audit))
     record = _record(audited, Path(audit), config)
-    folder.open()
+    record.open(folder, about=(Path(audit),))
     ledger = folder / HOME / "trials.jsonl"
     if fresh:
         ledger.unlink(missing_ok=True)

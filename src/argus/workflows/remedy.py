@@ -184,8 +184,8 @@ def apply(
         making = replace(making, remedy=name)
         home = ArtifactFolder(making.index.path / REMEDIES / name)
         folder = ArtifactFolder(out or home.path)
-        for opened in (folder, home):
-            opened.open()
+        record.open(folder, about=(making.index.path,))
+        home.open()
         write_diagnosis(folder, making.diagnosis, record)
         added = not _is_whole(making, home) and _add(making, remedy, home, record)
         _hand_out(home, folder)
