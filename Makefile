@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
 
 test: $(VENV)/.installed-dev check
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --durations 8
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 8
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -21,6 +21,12 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first, so that no worker is left with one at the end."""
+    slow = {item.path for item in items if "slow" in item.keywords}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test runs offline: only loopback may be connected to."""

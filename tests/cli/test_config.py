@@ -184,7 +184,7 @@ def test_an_option_that_may_be_given_again_takes_one_value_or_a_list(
     text(tmp_path / "queries.jsonl", '{"_id": "q", "text": "why?"}\n')
     text(tmp_path / "qrels.txt", "q 0 d 1\n")
     runs = {name: text(tmp_path / name, "q Q0 d 1 1 x\n") for name in ("a.trec", "b.trec")}
-    common = "[evaluate]\nqueries = 'queries.jsonl'\nqrels = 'qrels.txt'\nresamples = 10\n"
+    common = "[evaluate]\nqueries = 'queries.jsonl'\nqrels = 'qrels.txt'\nresamples = 1000\n"
     for value, systems in (("'a.trec'", 1), ("['a.trec', 'b.trec']", 2)):
         config = text(tmp_path / "argus.toml", f"{common}run = {value}\n")
         ran = argus("evaluate", "--out", f"out{systems}", "--json", "--config", config)

@@ -92,7 +92,7 @@ def test_a_state_where_a_folder_is_wanted_is_explained(argus, command):
         (("search", " ", "--index", "."), "an empty query"),
         (("search", "x", "--index", ".", "--hybrid", "sum"), "fusion 'sum'"),
         (("search", "x", "--index", ".@original"), "is not an index"),
-        (("search", "x", "--index", "i@"), "expected PATH, PATH@original or PATH@REMEDY_ID"),
+        (("search", "x", "--index", "i@"), "expected PATH, PATH@original, PATH@REMEDY_ID or"),
         (("index", "delete", "--index", ".", "x"), "is not an index"),
         (("index", "compact", "--index", "none"), "argus: none: no such folder"),
         (("index", "build", "--corpus", "none", "--out", "i"), "no such file or folder"),

@@ -188,7 +188,7 @@ def killed(repairable, tmp_path_factory):
     folder = tmp_path_factory.mktemp("killed")
     indexes = [repairable.copy(folder / stage, store=stage != "embedding") for stage in STAGES]
     command = [sys.executable, "-c", KILLED, repairable.kb, repairable.tau, *indexes]
-    ran = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.split("\n")[:-1] == [f"{stage} {-signal.SIGKILL}" for stage in STAGES]
     return folder

@@ -517,7 +517,7 @@ def test_a_run_killed_while_asking_keeps_its_answers_and_the_next_asks_the_rest(
         return {"text": good(document_in(prompt))}
 
     endpoint.behave = deadly
-    assert child.wait(timeout=120) == -signal.SIGKILL
+    assert child.wait(timeout=300) == -signal.SIGKILL
     assert unchanged(index, repairable)
     with Ledger(index / "answers.sqlite") as ledger:
         assert ledger.counts() == {State.OK: 5, State.FAILED: 0}
