@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import resource
@@ -147,9 +148,12 @@ class Repairable:
         return path
 
     def expand(self, index: Path, **options):
+        """Expand with up to four views per document, so that some have several."""
+        from argus.remedies.expand import ROBUST
         from argus.workflows.expand import expand_index
 
-        return expand_index(index, **self._given(options))
+        several = dataclasses.replace(ROBUST, max_views=4)
+        return expand_index(index, **{"config": several} | self._given(options))
 
     def synthesize(self, index: Path, **options):
         from argus.workflows.synthesize import synthesize_index

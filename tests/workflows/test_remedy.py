@@ -118,11 +118,12 @@ def test_a_remedy_rolled_back_twice_is_told_so(repairable, index):
 
 
 KILLED = '''
-import os, signal, sys
+import dataclasses, os, signal, sys
 from pathlib import Path
 
 import argus.encoders.store as store
 import argus.workflows.expand as expand
+from argus.remedies.expand import ROBUST
 import argus.workflows.receipt as receipt
 import argus.workflows.remedy as remedy
 from argus.data.artifacts import ArtifactFolder
@@ -173,7 +174,10 @@ for index in indexes:
     if os.fork() == 0:
         STAGES[Path(index).name]()
         reference = ReferenceConfig(kb=(Path(kb),))
-        expand.expand_index(index, reference=reference, encoder=model, tau=float(tau))
+        config = dataclasses.replace(ROBUST, max_views=4)  # as the fixture does
+        expand.expand_index(
+            index, reference=reference, config=config, encoder=model, tau=float(tau)
+        )
         os._exit(0)
     print(Path(index).name, os.waitstatus_to_exitcode(os.wait()[1]))
 '''

@@ -75,7 +75,7 @@ ROBUST = ExpandConfig(
     k_aug=1,
     title_first=True,
     min_similarity=MIN_SIMILARITY,
-    max_views=4,
+    max_views=1,
     fit_window=True,
     skip_known=True,
 )
