@@ -87,11 +87,17 @@ def test_windows_fit_the_real_tokenizer_too(minilm, data):
         assert len(real(window)) <= room
 
 
-def test_the_window_is_centred_on_a_grid_of_a_quarter_window():
+def test_the_window_is_centred_on_a_grid_of_half_a_window():
     text = " ".join(f"w{i:03}" for i in range(1000))  # word i is the one token at [5i, 5i + 4)
-    room = 40 + MARGIN_TOKENS  # so 40 tokens, on a grid of 10
+    room = 40 + MARGIN_TOKENS  # so 40 tokens, on a grid of 20
     window, place = place_window(text, Span(5 * 503, 5 * 503 + 4), tokens(text), room)
-    # centred: (503 + 504 - 40) // 2 = 483, on the grid 480
+    # centred: (503 + 504 - 40) // 2 = 483, on the grid 480, from which a quarter is 10
+    near, far = (
+        place_window(text, Span(5 * i, 5 * i + 4), tokens(text), room)[0] for i in (488, 512)
+    )
+    assert near != window and far != window, (
+        "nearer than a quarter to an end, another window is read"
+    )
     assert window == text[5 * 480 : 5 * 520 - 1]
     assert place == Span(5 * 23, 5 * 23 + 4)
 
@@ -102,7 +108,7 @@ def test_neighbouring_mentions_share_their_windows():
     windows = {
         place_window(text, Span(5 * i, 5 * i + 4), tokens(text), room)[0] for i in range(400)
     }
-    assert len(windows) == 37  # starts 0, 10, ..., 360
+    assert len(windows) == 19  # starts 0, 20, ..., 360
 
 
 def test_a_window_at_an_end_of_the_text_is_as_large_as_any():

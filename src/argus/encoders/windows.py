@@ -17,8 +17,9 @@ def place_window(
 
     offsets: character range of each token of the whole text, without special tokens. room: tokens
     the model can read beside its special tokens and prompt. A text that fits is returned whole.
-    Otherwise the window is centred on the span and moved to a grid of a quarter window, so that
-    neighbouring mentions share one forward pass; the result depends on text and span alone.
+    Otherwise the window is centred on the span and moved to a grid of half a window, so that
+    neighbouring mentions share one forward pass, and a quarter of a window or the end of the text
+    is on either side of each; the result depends on text and span alone.
     Raises EncodingError when the span itself does not fit.
     """
     if len(offsets) <= room:
@@ -32,7 +33,7 @@ def place_window(
             retryable=False,
         )
     first, last = inside[0], inside[-1] + 1
-    step = max(1, size // 4)
+    step = max(1, size // 2)
     centred = (first + last - size) // 2
     start = round(centred / step) * step
     if not start <= first <= last <= start + size:  # the grid may not cut the span
