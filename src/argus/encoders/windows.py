@@ -17,9 +17,10 @@ def place_window(
 
     offsets: character range of each token of the whole text, without special tokens. room: tokens
     the model can read beside its special tokens and prompt. A text that fits is returned whole.
-    Otherwise the window is centred on the span and moved to a grid of half a window, so that
-    neighbouring mentions share one forward pass, and a quarter of a window or the end of the text
-    is on either side of each; the result depends on text and span alone.
+    A span in the first window is read there, as the model reads the text itself. Otherwise the
+    window is centred on the span and moved to a grid of half a window, so that neighbouring
+    mentions share one forward pass, and a quarter of a window or the end of the text is on either
+    side of each. The result depends on text and span alone.
     Raises EncodingError when the span itself does not fit.
     """
     if len(offsets) <= room:
@@ -33,13 +34,14 @@ def place_window(
             retryable=False,
         )
     first, last = inside[0], inside[-1] + 1
-    step = max(1, size // 2)
-    centred = (first + last - size) // 2
-    start = round(centred / step) * step
-    if not start <= first <= last <= start + size:  # the grid may not cut the span
-        start = centred
-    start = max(0, min(start, len(offsets) - size))
-    stop = start + size
+    start = 0
+    if last > size:
+        step = max(1, size // 2)
+        centred = (first + last - size) // 2
+        start = max(0, round(centred / step) * step)
+        if not start <= first <= last <= start + size:  # the grid may not cut the span
+            start = centred
+    stop = min(start + size, len(offsets))
     # Cut between words, never inside one: pieces of a word would be other tokens.
     begin = _word_start(text, offsets[start][0]) if start else 0
     end = offsets[stop - 1][1] if stop < len(offsets) else len(text)
