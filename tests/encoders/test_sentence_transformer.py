@@ -271,7 +271,7 @@ def test_a_mention_far_beyond_the_window_is_read_through_a_window(minilm):
 
 def test_the_last_word_of_a_long_text_is_read(minilm):
     text = FILLER * 60 + "At last came Stradivari"
-    near = FILLER * 15 + "At last came Stradivari"  # 219 tokens
+    near = FILLER * 10 + "At last came Stradivari"  # 149 tokens
     far, close = minilm.encode_spans(
         [text, near], [find(text, "Stradivari"), find(near, "Stradivari")]
     )
@@ -282,7 +282,7 @@ def test_a_long_text_behind_a_prompt_is_read_through_a_window(make):
     encoder = make(prompts=PROMPTS)
     text = "a " * 100 + "river " + "b " * 100  # one token per word
     # The window of 32 less 2 special tokens, 2 of the prompt and 8 of margin is 20 tokens, on a
-    # grid of 5. River is token 100; centred, tokens 90 to 110 are read.
+    # grid of 10. River is token 100; centred, tokens 90 to 110 are read.
     window = "a " * 10 + "river " + "b " * 8 + "b"
     vector = encoder.encode_spans([text], [Span(200, 205)])
     expected = spans_one_by_one(encoder, [window], [Span(20, 25)], "passage: ")
