@@ -7,10 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from argus.cli import blocks
 from argus.cli import options as o
 
 
+@blocks.with_blocks
 def audit(
+    *,
     corpus: o.Corpus,
     out: o.Out = Path("argus-out"),
     entities: Annotated[
@@ -34,7 +37,6 @@ def audit(
             rich_help_panel="Input",
         ),
     ] = False,
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
     k: Annotated[
         str, typer.Option("--k", help="Results read; several by commas, the first is the headline.")
     ] = "50",
@@ -57,17 +59,9 @@ def audit(
             min=0,
         ),
     ] = None,
-    base_url: o.BaseUrl = "https://api.openai.com/v1",
-    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
-    batch: o.BatchSize = 64,
-    concurrency: o.Concurrency = 4,
+    encoding: blocks.Encoding,
     store: o.Store = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    text_field: o.TextField = None,
-    coerce_ids: o.CoerceIds = False,
+    columns: blocks.Columns,
     limit: o.Limit = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -80,8 +74,6 @@ def audit(
     report.html. A run that was stopped goes on where it was.
     """
     k_values, pool_values = o.whole_numbers(k, "--k"), o.whole_numbers(pool, "--pool")
-    from argus.data import FieldNames
-    from argus.encoders import EncoderConfig
     from argus.knowledge import KnowledgeSource
     from argus.workflows.audit import AuditConfig
     from argus.workflows.audit import audit as run
@@ -93,15 +85,12 @@ def audit(
             entities=entities,
             relations=relations,
             skip_unknown=skip_unknown,
-            fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+            fields=columns.names(),
         ),
-        encoder=EncoderConfig(
-            model=encoder, precision=precision, device=device, base_url=base_url,
-            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
-        ),
+        encoder=encoding.config(),
         config=AuditConfig(
             k=k_values, pool=pool_values, pooling=pooling, reservoir=reservoir, seed=seed,
-            device=device,
+            device=encoding.device,
         ),
         store=store,
         limit=limit,

@@ -7,31 +7,21 @@ from typing import Any
 
 import typer
 
+from argus.cli import blocks
 from argus.cli import options as o
 
 
+@blocks.with_blocks
 def diagnose(
+    *,
     corpus: o.Corpus,
     out: o.Out = Path("argus-out"),
-    kb: o.Kb = None,
-    mentions: o.Mentions = "gazetteer",
-    ignore_case: o.IgnoreCase = False,
-    common_words: o.CommonWords = False,
-    min_length: o.MinLength = 3,
+    entities: blocks.Entities,
     probe: o.ProbeFolder = None,
     tau: o.Tau = 0.3,
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
-    base_url: o.BaseUrl = "https://api.openai.com/v1",
-    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
-    batch: o.BatchSize = 64,
-    concurrency: o.Concurrency = 4,
+    encoding: blocks.Encoding,
     store: o.Store = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    text_field: o.TextField = None,
-    coerce_ids: o.CoerceIds = False,
+    columns: blocks.Columns,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -42,21 +32,15 @@ def diagnose(
     Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
     report.html.
     """
-    from argus.data import FieldNames
-    from argus.encoders import EncoderConfig
     from argus.workflows.diagnose import diagnose_corpus
 
-    reference = o.reference(kb, mentions, ignore_case, common_words, min_length)
     result = diagnose_corpus(
         corpus,
         out=out,
-        reference=reference,
-        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        reference=entities.reference(),
+        fields=columns.names(),
         probe=probe,
-        encoder=EncoderConfig(
-            model=encoder, precision=precision, device=device, base_url=base_url,
-            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
-        ),
+        encoder=encoding.config(),
         tau=tau,
         store=store,
         limit=limit,

@@ -7,10 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from argus.cli import blocks
 from argus.cli import options as o
 
 
+@blocks.with_blocks
 def exposure(
+    *,
     corpus: o.Corpus,
     out: o.Out = Path("argus-out"),
     queries: Annotated[
@@ -19,24 +22,15 @@ def exposure(
             "--queries", help="Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."
         ),
     ] = None,
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
     k: Annotated[
         int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
     ] = 10,
     sentences: Annotated[
         int, typer.Option("--sentences", help="Sentences held out per document.", min=0)
     ] = 2,
-    base_url: o.BaseUrl = "https://api.openai.com/v1",
-    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
-    batch: o.BatchSize = 64,
-    concurrency: o.Concurrency = 4,
+    encoding: blocks.Encoding,
     store: o.Store = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    text_field: o.TextField = None,
-    coerce_ids: o.CoerceIds = False,
+    columns: blocks.Columns,
     limit: o.Limit = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -48,21 +42,16 @@ def exposure(
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
     report.html. A run that was stopped goes on where it was.
     """
-    from argus.data import FieldNames
-    from argus.encoders import EncoderConfig
     from argus.workflows.exposure import ExposureConfig
     from argus.workflows.exposure import exposure as run
 
     result = run(
         corpus,
         out=out,
-        encoder=EncoderConfig(
-            model=encoder, precision=precision, device=device, base_url=base_url,
-            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
-        ),
+        encoder=encoding.config(),
         config=ExposureConfig(k=k, sentences=sentences, seed=seed),
         queries=queries or (),
-        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        fields=columns.names(),
         store=store,
         limit=limit,
         fresh=fresh,

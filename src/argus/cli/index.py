@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from argus.cli import blocks
 from argus.cli import options as o
 
 app = typer.Typer(
@@ -36,23 +37,16 @@ Ann = Annotated[
 
 
 @app.command()
+@blocks.with_blocks
 def build(
+    *,
     corpus: o.Corpus,
     out: Annotated[Path, typer.Option("--out", help="Folder for the index.")],
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
     vectors: Vectors = None,
     ann: Ann = False,
-    base_url: o.BaseUrl = "https://api.openai.com/v1",
-    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
-    batch: o.BatchSize = 64,
-    concurrency: o.Concurrency = 4,
+    encoding: blocks.Encoding,
     store: o.Store = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    text_field: o.TextField = None,
-    coerce_ids: o.CoerceIds = False,
+    columns: blocks.Columns,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -62,19 +56,14 @@ def build(
 
     Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
     """
-    from argus.data import FieldNames
-    from argus.encoders import EncoderConfig
     from argus.workflows.index import build_index
 
     result = build_index(
         corpus,
         out=out,
-        encoder=EncoderConfig(
-            model=encoder, precision=precision, device=device, base_url=base_url,
-            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
-        ),
+        encoder=encoding.config(),
         vectors=vectors,
-        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        fields=columns.names(),
         store=store,
         limit=limit,
         fresh=fresh,
@@ -84,7 +73,9 @@ def build(
 
 
 @app.command()
+@blocks.with_blocks
 def add(
+    *,
     index: Folder,
     corpus: o.Corpus,
     vectors: Vectors = None,
@@ -93,16 +84,12 @@ def add(
         typer.Option("--encoder", help="Default: the encoder that the index names."),
     ] = None,
     ann: Ann = False,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    text_field: o.TextField = None,
-    coerce_ids: o.CoerceIds = False,
+    columns: blocks.Columns,
     limit: o.Limit = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
     """Add the documents of a corpus to an index: all of them, or none when one is there already."""
-    from argus.data import FieldNames
     from argus.workflows.index import add_documents
 
     result = add_documents(
@@ -110,7 +97,7 @@ def add(
         corpus,
         encoder=encoder,
         vectors=vectors,
-        fields=FieldNames(id_field, title_field, text_field, coerce_ids),
+        fields=columns.names(),
         limit=limit,
         ann=ann,
     )

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import json
-import os
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
 from argus.cli.config import read_config
 from argus.errors import InputError
-
-if TYPE_CHECKING:
-    from argus.llm import ChatConfig
-    from argus.workflows.reference import ReferenceConfig
-
-R = TypeVar("R")
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -36,52 +25,6 @@ def whole_numbers(text: str, option: str) -> tuple[int, ...]:
         ) from error
 
 
-def reference(
-    kb: list[Path] | None, mentions: str, ignore_case: bool, common_words: bool, min_length: int
-) -> ReferenceConfig:
-    """Put together what a diagnosis or a remedy is told by."""
-    from argus.knowledge.gazetteer import GazetteerConfig
-    from argus.workflows.reference import ReferenceConfig
-
-    names = GazetteerConfig(
-        ignore_case=ignore_case, min_length=min_length, common_words=common_words
-    )
-    return ReferenceConfig(kb=tuple(kb or ()), mentions=mentions, names=names)
-
-
-def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
-    """Let a command take dataclasses of options: every field becomes an option of the command.
-
-    A field is written as an option is, `Annotated[type, typer.Option(...)] = default`; no two
-    blocks of a command, and no option beside them, may share a name.
-    """
-    hints = get_type_hints(command, include_extras=True)
-    blocks: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        if name not in blocks:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(annotation=hints[name], kind=kind))
-            continue
-        own = get_type_hints(blocks[name], include_extras=True)
-        parameters += [
-            inspect.Parameter(
-                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=own[f.name]
-            )
-            for f in fields(blocks[name])
-        ]
-
-    @functools.wraps(command)
-    def run(**options: Any) -> R:
-        for name, block in blocks.items():
-            options[name] = block(**{f.name: options.pop(f.name) for f in fields(block)})
-        return command(**options)
-
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    vars(run)["__signature__"] = inspect.Signature(parameters)
-    return run
-
-
 def print_json(value: Any) -> None:
     """Print one JSON document for machines."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
@@ -94,20 +37,6 @@ Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 EncoderName = Annotated[
     str,
     typer.Option("--encoder", help="sentence-transformers name or folder, or openai:MODEL."),
-]
-BaseUrl = Annotated[
-    str,
-    typer.Option(
-        "--base-url", help="Endpoint of openai:MODEL encoders.", rich_help_panel="Encoder"
-    ),
-]
-ApiKeyEnv = Annotated[
-    str,
-    typer.Option(
-        "--api-key-env",
-        help="Environment variable that holds the API key.",
-        rich_help_panel="Encoder",
-    ),
 ]
 Precision = Annotated[
     str,
@@ -125,39 +54,12 @@ Device = Annotated[
         rich_help_panel="Encoder",
     ),
 ]
-BatchSize = Annotated[
-    int,
-    typer.Option(
-        "--batch", help="Texts per request to an endpoint.", min=1, rich_help_panel="Encoder"
-    ),
-]
-Concurrency = Annotated[
-    int,
-    typer.Option(
-        "--concurrency", help="Requests at once to an endpoint.", min=1, rich_help_panel="Encoder"
-    ),
-]
 Store = Annotated[
     Path | None,
     typer.Option(
         "--store",
         help="Folder for vectors, to share between runs; default OUT/embeddings.",
         rich_help_panel="Encoder",
-    ),
-]
-IdField = Annotated[
-    str | None, typer.Option("--id-field", help="Column of the id.", rich_help_panel="Input")
-]
-TitleField = Annotated[
-    str | None, typer.Option("--title-field", help="Column of the title.", rich_help_panel="Input")
-]
-TextField = Annotated[
-    str | None, typer.Option("--text-field", help="Column of the text.", rich_help_panel="Input")
-]
-CoerceIds = Annotated[
-    bool,
-    typer.Option(
-        "--coerce-ids", help="Read ids that are whole numbers as text.", rich_help_panel="Input"
     ),
 ]
 Limit = Annotated[
@@ -185,38 +87,6 @@ Hybrid = Annotated[
         help="Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not).",
     ),
 ]
-Kb = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--kb", help="Passages with titles that say what entities are; may be given again."
-    ),
-]
-Mentions = Annotated[
-    str,
-    typer.Option(
-        "--mentions",
-        help="gazetteer (names of the knowledge base), capitals, or ner:MODEL.",
-        rich_help_panel="Mentions",
-    ),
-]
-IgnoreCase = Annotated[
-    bool,
-    typer.Option("--ignore-case", help="Names in any case.", rich_help_panel="Mentions"),
-]
-CommonWords = Annotated[
-    bool,
-    typer.Option(
-        "--common-words",
-        help="Also one-word names that occur in lower case.",
-        rich_help_panel="Mentions",
-    ),
-]
-MinLength = Annotated[
-    int,
-    typer.Option(
-        "--min-length", help="Shorter names are left out.", min=1, rich_help_panel="Mentions"
-    ),
-]
 ProbeFolder = Annotated[
     Path | None,
     typer.Option(
@@ -224,110 +94,3 @@ ProbeFolder = Annotated[
     ),
 ]
 Tau = Annotated[float, typer.Option("--tau", help="Predicted RPS below this is at risk.")]
-
-_PANEL = "Language model"
-API_KEY = "OPENAI_API_KEY"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LanguageModel:
-    """Options of a command that may ask a language model; None is the default of ChatConfig."""
-
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", help="Model of an OpenAI-compatible endpoint.", rich_help_panel=_PANEL
-        ),
-    ] = None
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url",
-            help="The endpoint; default https://api.openai.com/v1.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    api_key_env: Annotated[
-        str | None,
-        typer.Option(
-            "--api-key-env",
-            help=f"Environment variable that holds the API key; default {API_KEY}.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget",
-            help="Most that may be spent, in the currency of the prices.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    max_total_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--max-total-tokens",
-            help="Most tokens that may be read and written.",
-            min=1,
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    input_price: Annotated[
-        float | None,
-        typer.Option("--input-price", help="Per million tokens read.", rich_help_panel=_PANEL),
-    ] = None
-    output_price: Annotated[
-        float | None,
-        typer.Option("--output-price", help="Per million tokens written.", rich_help_panel=_PANEL),
-    ] = None
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency", help="Requests at once; default 8.", min=1, rich_help_panel=_PANEL
-        ),
-    ] = None
-    requests_per_minute: Annotated[
-        float | None,
-        typer.Option("--requests-per-minute", help="At most.", rich_help_panel=_PANEL),
-    ] = None
-    timeout_s: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", help="Seconds for one answer; default 120.", rich_help_panel=_PANEL
-        ),
-    ] = None
-
-    def config(self) -> ChatConfig | None:
-        """Return the endpoint to ask, None without a model.
-
-        Raises InputError for options that say how to ask where there is nobody to be asked.
-        """
-        from argus.llm import ChatConfig
-
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        given = {name: value for name, value in values.items() if value is not None}
-        model = given.pop("model", None)
-        if model is None:
-            if given:
-                raise needs_model([_spelling(type(self), name) for name in given])
-            return None
-        key = os.environ.get(given.pop("api_key_env", API_KEY))
-        return ChatConfig(model=model, api_key=key, **given)
-
-
-def _spelling(block: type, name: str) -> str:
-    """Return how the option of a block's field is given, such as --max-total-tokens."""
-    option = get_type_hints(block, include_extras=True)[name].__metadata__[0]
-    declared = (option.default, *option.param_decls)  # typer puts the first into `default`
-    return next(d for d in declared if isinstance(d, str) and d.startswith("--"))
-
-
-def needs_model(given: list[str]) -> InputError:
-    """Return the error for options that mean nothing without a language model."""
-    names = ", ".join(given)
-    return InputError(
-        f"{names} without --model",
-        expected="--model NAME with it",
-        fix=f"Name the model, or leave {names} out: without one, none is asked.",
-        where=given[0],
-    )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from argus.cli import blocks
 from argus.cli import options as o
 
 app = typer.Typer(
@@ -56,7 +57,9 @@ def fit(
 
 
 @app.command()
+@blocks.with_blocks
 def predict(
+    *,
     corpus: Annotated[
         Path | None,
         typer.Option("--corpus", help="BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
@@ -72,21 +75,12 @@ def predict(
         typer.Option("--probe", help="Folder of a fit; default: what ships for the encoder."),
     ] = None,
     out: o.Out = Path("argus-out"),
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
     pooling: Annotated[
         str, typer.Option("--pooling", help="span or sentence, where no --probe says it.")
     ] = "span",
-    base_url: o.BaseUrl = "https://api.openai.com/v1",
-    api_key_env: o.ApiKeyEnv = "OPENAI_API_KEY",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
-    batch: o.BatchSize = 64,
-    concurrency: o.Concurrency = 4,
+    encoding: blocks.Encoding,
     store: o.Store = None,
-    id_field: o.IdField = None,
-    title_field: o.TitleField = None,
-    text_field: o.TextField = None,
-    coerce_ids: o.CoerceIds = False,
+    columns: blocks.Columns,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -97,8 +91,6 @@ def predict(
     Writes predicted.parquet and .csv, summary.json, manifest.json and report.html. Where an entity
     is unlike all that the probe was trained on it abstains and says so.
     """
-    from argus.data import FieldNames
-    from argus.encoders import EncoderConfig
     from argus.knowledge import KnowledgeSource
     from argus.workflows.probe_predict import predict_rps
 
@@ -108,12 +100,9 @@ def predict(
         probe=probe,
         pooling=pooling,
         source=KnowledgeSource(
-            entities=entities, fields=FieldNames(id_field, title_field, text_field, coerce_ids)
+            entities=entities, fields=columns.names()
         ),
-        encoder=EncoderConfig(
-            model=encoder, precision=precision, device=device, base_url=base_url,
-            api_key_env=api_key_env, batch_size=batch, concurrency=concurrency,
-        ),
+        encoder=encoding.config(),
         store=store,
         limit=limit,
         fresh=fresh,

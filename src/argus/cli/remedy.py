@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.evaluate import print_change
 from argus.errors import InputError
@@ -27,14 +28,9 @@ Index = Annotated[Path, typer.Option("--index", help="Folder from argus index bu
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repair:
+class Repair(blocks.Entities):
     """Options of every command that makes views."""
 
-    kb: o.Kb = None
-    mentions: o.Mentions = "gazetteer"
-    ignore_case: o.IgnoreCase = False
-    common_words: o.CommonWords = False
-    min_length: o.MinLength = 3
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
     ] = None
@@ -44,11 +40,8 @@ class Repair:
 
     def options(self) -> dict[str, Any]:
         """Return what a workflow is told of what is at risk."""
-        reference = o.reference(
-            self.kb, self.mentions, self.ignore_case, self.common_words, self.min_length
-        )
         names = ("encoder", "device", "probe", "tau")
-        return {"reference": reference} | {name: getattr(self, name) for name in names}
+        return {"reference": self.reference()} | {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +68,7 @@ class Proof:
 
 
 @app.command()
-@o.with_blocks
+@blocks.with_blocks
 def expand(
     index: Index,
     repair: Repair,
@@ -108,11 +101,11 @@ def expand(
 
 
 @app.command()
-@o.with_blocks
+@blocks.with_blocks
 def synthesize(
     index: Index,
     repair: Repair,
-    asked: o.LanguageModel,
+    asked: blocks.LanguageModel,
     proof: Proof,
     estimate: Annotated[
         bool,
@@ -148,14 +141,14 @@ def synthesize(
 
 
 def _synthesis(
-    asked: o.LanguageModel, min_similarity: float | None, accept_unanswered: bool
+    asked: blocks.LanguageModel, min_similarity: float | None, accept_unanswered: bool
 ) -> SynthesizeConfig:
     """Return the settings; InputError for one that would change nothing."""
     from argus.workflows.synthesize import SynthesizeConfig
 
     model = asked.config()
     if model is None and accept_unanswered:
-        raise o.needs_model(["--accept-unanswered"])
+        raise blocks.needs_model(["--accept-unanswered"])
     if model is not None and min_similarity is not None:
         raise InputError(
             "--min-similarity with --model",
