@@ -58,7 +58,7 @@ def test_a_header_decides_over_the_number_of_columns(tmp_path: Path) -> None:
         (
             "q.txt",
             "q 0 a 1\nq 0 b\n",
-            "line 2: 3 columns; expected four, split at white space: que",
+            "line 2: 3 columns; expected 4, split at white space: que",
         ),
         (
             "q.txt",
@@ -66,7 +66,7 @@ def test_a_header_decides_over_the_number_of_columns(tmp_path: Path) -> None:
             "line 3, field 'grade': 'high'; expected a whole numb",
         ),
         ("q.tsv", "q 0 a 1\nq 0 b 1.5\n", "line 2, field 'grade': '1.5'; expected a whole number"),
-        ("q.txt", "query-id\tcorpus-id\tscore\nq\ta\t1\n", "line 1: 3 columns; expected four"),
+        ("q.txt", "query-id\tcorpus-id\tscore\nq\ta\t1\n", "line 1: 3 columns; expected 4, "),
         ("q.tsv", "q\ta\t1\nq\tb\t1\n", "line 2: no query id field among 'q', 'a', '1'"),
         ("q.txt", "\n", "no judgement in it"),
         (

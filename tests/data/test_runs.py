@@ -45,7 +45,11 @@ def test_scores_decide_and_ties_break_by_id(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("r.trec", "q Q0 d 1 0.5\n", "line 1: 5 columns; expected six: query id, Q0, document id"),
+        (
+            "r.trec",
+            "q Q0 d 1 0.5\n",
+            "line 1: 5 columns; expected 6, split at white space: query id, Q0, doc",
+        ),
         ("r.trec", "q Q0 d 1 1 x\nq Q0 e 2 nan x\n", "line 2, field 'score': 'nan'; expected a fi"),
         ("r.trec", "q Q0 d 1 inf x\n", "'inf'; expected a finite number"),
         ("r.trec", "q Q0 d 1 high x\n", "'high'; expected a finite number"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import FORMATS, Row, id_value, pick_field, read_lines, read_rows
+from argus.data.rows import FORMATS, Row, id_value, pick_field, read_columns, read_lines, read_rows
 from argus.data.types import Qrels
 from argus.errors import InputError, Location
 
@@ -61,19 +62,9 @@ def _is_trec(path: Path) -> bool:
 
 
 def _trec(path: Path) -> Iterator[Judgement]:
-    for number, line in read_lines(path):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != len(COLUMNS):
-            raise InputError(
-                f"{len(fields)} columns",
-                expected=f"four, split at white space: {', '.join(COLUMNS)}",
-                fix="Mend the line; a table with a header must be named .tsv or .csv.",
-                where=Location(path, number),
-            )
-        query, _, doc, raw = fields
-        yield query, doc, _grade(raw, Location(path, number, "grade")), Location(path, number)
+    fix = "Mend the line; a table with a header must be named .tsv or .csv."
+    for where, (query, _, doc, raw) in read_columns(path, COLUMNS, fix=fix):
+        yield query, doc, _grade(raw, replace(where, field="grade")), where
 
 
 def _table(path: Path) -> Iterator[Judgement]:

@@ -100,6 +100,28 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
+def read_columns(
+    path: Path, columns: Sequence[str], *, fix: str
+) -> Iterator[tuple[Location, list[str]]]:
+    """Yield where each line stands and its columns (TREC files).
+
+    Split at white space; empty lines are passed over. Raises InputError with `fix` for another
+    number of columns.
+    """
+    for number, line in read_lines(path):
+        fields = line.split()
+        where = Location(path, number)
+        if fields and len(fields) != len(columns):
+            raise InputError(
+                f"{len(fields)} columns",
+                expected=f"{len(columns)}, split at white space: {', '.join(columns)}",
+                fix=fix,
+                where=where,
+            )
+        if fields:
+            yield where, fields
+
+
 def _json_rows(path: Path) -> Iterator[Row]:
     for number, line in read_lines(path):
         if not line.strip():

@@ -6,11 +6,12 @@ import gzip
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import replacing
-from argus.data.rows import read_lines
+from argus.data.rows import read_columns, read_lines
 from argus.data.types import Run
 from argus.errors import InputError, Location
 
@@ -81,20 +82,9 @@ def cut(run: Run, depth: int) -> Run:
 
 def _read_trec(path: Path) -> Run:
     run: Run = {}
-    for number, line in read_lines(path):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != len(COLUMNS):
-            raise InputError(
-                f"{len(fields)} columns",
-                expected=f"six: {', '.join(COLUMNS)}",
-                fix="Write one result per line, split at white space; ids hold none.",
-                where=Location(path, number),
-            )
-        query, _, doc, _, raw, _ = fields
-        score = _score(raw, Location(path, number, "score"))
-        _put(run, query, doc, score, Location(path, number))
+    fix = "Write one result per line; ids hold no white space."
+    for where, (query, _, doc, _, raw, _) in read_columns(path, COLUMNS, fix=fix):
+        _put(run, query, doc, _score(raw, replace(where, field="score")), where)
     return run
 
 

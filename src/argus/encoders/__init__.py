@@ -5,7 +5,6 @@ from argus.encoders.load import (
     DEFAULT_MODEL,
     EncoderConfig,
     LoadedEncoder,
-    check_device,
     load_encoder,
 )
 from argus.encoders.protocol import Encoder, TokenCounter
@@ -21,7 +20,6 @@ __all__ = [
     "LoadedEncoder",
     "Role",
     "TokenCounter",
-    "check_device",
     "documents",
     "embed",
     "load_encoder",

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from argus.devices import check_device
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 from argus.encoders.packing import pack_linear_layers
 from argus.encoders.precision import choose_precision
@@ -78,24 +79,6 @@ def load_encoder(
     if used_before and used_before.group(1) in PRECISIONS:
         return LoadedEncoder(load(used_before.group(1)))
     return LoadedEncoder(*choose_precision(load, sample))
-
-
-def check_device(device: str | None) -> str:
-    """Return the device to use: the one named, else a GPU when there is one, else the CPU."""
-    import torch
-
-    if device is None:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=device).cpu()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise InputError(
-            f"{device!r} is no device of this machine",
-            expected='"cpu", or "cuda" where torch finds a GPU',
-            fix="Leave it out to have one chosen.",
-            where="--device",
-        ) from error
-    return device
 
 
 def _openai(config: EncoderConfig) -> OpenAIEncoder:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.provenance import file_hash
 from argus.data.types import Span
+from argus.devices import check_device
 from argus.errors import InputError
 from argus.knowledge.spotting import Mention, is_inside_word, leftmost_longest, without_surrogates
 
@@ -176,15 +177,8 @@ def _pipeline(
         )
     if tokenizer.pad_token is None:  # batches are padded; padding is masked, so any token does
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        network.to(device)  # type: ignore[arg-type]
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise InputError(
-            f"{device!r} is no device of this machine",
-            expected='"cpu", or "cuda" where torch finds a GPU',
-            fix="Leave it out to have one chosen.",
-        ) from error
+    device = check_device(device)
+    network.to(device)  # type: ignore[arg-type]
     return _pipeline_class()(
         model=network,
         tokenizer=tokenizer,

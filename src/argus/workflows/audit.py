@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document
+from argus.devices import check_device
 from argus.encoders import (
     DEFAULT_MODEL,
     EmbeddingStore,
@@ -19,7 +20,6 @@ from argus.encoders import (
     EncoderConfig,
     Item,
     Role,
-    check_device,
     embed,
 )
 from argus.errors import InputError

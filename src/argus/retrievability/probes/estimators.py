@@ -6,6 +6,7 @@ on the RMSE of `validation=(vectors, labels)`; where it is not given, a tenth of
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ TREES_PATIENCE = 20
 """Rounds without a better validation RMSE after which boosting stops; §C.1 names no number."""
 
 
-class ProbeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class ProbeRegressor(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What the families share: checked input, clipped output."""
 
     family: str
@@ -52,10 +53,11 @@ class ProbeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         vectors = validate_data(self, X, reset=False, dtype=np.float64)
         return np.clip(self.model_.predict(vectors), 0, 1)
 
+    @abstractmethod
     def _fit(
         self, vectors: Floats, labels: Floats, validation: Validation | None
     ) -> tuple[Model, int]:
-        raise NotImplementedError
+        """Return the fitted model and the iterations it took."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
