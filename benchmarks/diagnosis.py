@@ -1,12 +1,13 @@
 """Diagnosis of the 6,119 wiki2 passages against plain encoding of the same passages, same run.
 
-Names: the labels of fb15k237. Encoder: MiniLM as it loads; probe: the one that ships. Both begin
-with an empty store. Finding the mentions is in the diagnosis' time, building the gazetteer and
-loading the model in nobody's.
+Names: the labels of fb15k237. Encoder: MiniLM as it loads; probe: the one that ships. By turns,
+each with an empty store; the ratio is the rounds' median. Finding the mentions is in the diagnosis'
+time, building the gazetteer and loading the model in nobody's.
 """
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -22,6 +23,7 @@ from benchmarks.repair import fb_passages
 from benchmarks.shared import collection
 
 WARM_UP = 256
+ROUNDS = 3
 
 
 def run() -> dict[str, Any]:
@@ -41,17 +43,26 @@ def run() -> dict[str, Any]:
                 result = work(store)
                 return time.perf_counter() - start, result
 
-        plain_s, _ = timed("plain", lambda store: embed(as_documents(texts), encoder, store))
-        diagnosis_s, found = timed(
-            "diagnosis", lambda store: diagnose(documents, finder, encoder, store, probe)
-        )
+        plain_s, diagnosis_s = [], []
+        for turn in range(ROUNDS):
+            seconds, _ = timed(
+                f"plain-{turn}", lambda store: embed(as_documents(texts), encoder, store)
+            )
+            plain_s.append(seconds)
+            seconds, found = timed(
+                f"diagnosis-{turn}",
+                lambda store: diagnose(documents, finder, encoder, store, probe),
+            )
+            diagnosis_s.append(seconds)
+    ratios = [ours / plain for ours, plain in zip(diagnosis_s, plain_s, strict=True)]
     return {
         "documents": len(documents),
         "documents_with_mentions": len({risk.doc_id for risk in found.risks}),
         "mentions": sum(len(risk.spans) for risk in found.risks),
         "entities": len(found.risks),
         "precision": encoder.fingerprint.split("precision=")[1].split()[0],
-        "plain_s": round(plain_s, 1),
-        "diagnosis_s": round(diagnosis_s, 1),
-        "ratio": round(diagnosis_s / plain_s, 3),
+        "plain_s": [round(s, 1) for s in plain_s],
+        "diagnosis_s": [round(s, 1) for s in diagnosis_s],
+        "ratios": [round(r, 3) for r in ratios],
+        "ratio": round(statistics.median(ratios), 3),
     }

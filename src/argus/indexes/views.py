@@ -265,7 +265,7 @@ class ViewIndex:
                 if not batch.num_rows:
                     continue
                 places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
-                flat = pa.compute.list_flatten(batch["vector"]).to_numpy()
+                flat = pc.list_flatten(batch["vector"]).to_numpy()
                 vectors[places] = flat.reshape(-1, self.dim)
         return Snapshot(rows, vectors)
 

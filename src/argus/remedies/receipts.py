@@ -1,8 +1,7 @@
 """The receipt of a repair: what every document at risk gained, and who paid for it.
 
-Documents at risk, repaired or not, are asked for by their risk queries: the names of their entities
-at risk.
-Before and after are two states of one index, ranked exactly over all documents.
+Documents at risk, repaired or not, are asked for by their risk queries: the names of their
+entities at risk. Before and after are two states of one index, ranked exactly over all documents.
 """
 
 from __future__ import annotations
