@@ -39,6 +39,17 @@ def test_the_report_holds_both_jobs_and_refers_to_nothing_outside(folder):
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?!data:)", page)
 
 
+def test_a_report_of_several_jobs_begins_with_what_each_comes_to(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    found = json.loads((folder / "summary.json").read_text())
+    brief = re.search(r"<nav.*?</nav>", page, re.DOTALL)[0]
+    audit, exposure = found["audit"], found["exposure"]
+    assert f"<dd>{audit['share_below_0.33']:.1%} of {audit['entities']['measured']} are" in brief
+    by_sentence, by_title = (exposure[kind]["success_at_k"] for kind in ("sentence", "title"))
+    assert f"{by_sentence:.1%} by a sentence of their own, {by_title:.1%} by their title" in brief
+    assert re.findall(r'href="#(.*?)"', brief) == ["audit", "exposure", "provenance"]
+
+
 def test_texts_of_documents_cannot_become_markup(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "document.title='owned'</script>" not in page
@@ -70,6 +81,7 @@ def test_a_browser_draws_every_table_and_figure(folder, tmp_path):
     summary = json.loads((folder / "summary.json").read_text())
     assert dom.count('class="main-svg"') >= 8  # plotly draws two layers and more per figure
     assert "Alder Hall · d0" in dom and "owned" not in re.findall(r"<title>(.*?)</title>", dom)[0]
+    assert '<td class="long">' in dom  # of the sentences that asked
     rows = dom.count("<tr>") + dom.count("<tr ")
     assert rows >= summary["audit"]["entities"]["measured"]
     errors = [line for line in result.stderr.splitlines() if "CONSOLE" in line and "Error" in line]

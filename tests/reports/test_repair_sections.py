@@ -15,7 +15,17 @@ RISKS = [
 DIAGNOSIS = {
     "tau": 0.3,
     "mean_rps": 0.36,
+    "documents": 9,
+    "documents_at_risk": 2,
     "histogram": {"edges": [0.0, 0.3, 0.6, 1.0], "entities": [3, 0, 1]},
+}
+
+RECEIPT = {
+    "k": 10,
+    "counts": {"views": 2, "documents_repaired": 2},
+    "of_repaired": {"queries": 2, "found_before": 0.5, "found_after": 1.0},
+    "neighbours": [],
+    "neighbours_fallen": 0,
 }
 
 
@@ -26,6 +36,7 @@ def test_documents_at_risk_come_most_at_risk_first_with_the_worst_named(tmp_path
     assert documents["rows"] == [["d1", 2, 3, 0.1, "Ska, Mento"], ["d2", 1, 1, 0.25, "Ska"]]
     entities = section.tables["entities_at_risk"]
     assert entities["rows"] == [["Ska", 2, 3, 0.1], ["Mento", 1, 1, 0.2]]
+    assert section.brief.startswith("2 of 9 documents name an entity at risk")
 
 
 def test_more_entities_than_are_named_are_counted(tmp_path):
@@ -59,7 +70,12 @@ def test_the_receipt_shows_repaired_entities_most_gained_first(tmp_path):
     rows = [row | {"rps_before": 0.1, "rps_after": 0.2} for row in rows]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "receipt.parquet")
     neighbours = [{"doc_id": "d9", "lists": 3, "gained": 0}]
-    section = remedy.section(tmp_path, {"neighbours": neighbours, "neighbours_fallen": 7})
+    summary = RECEIPT | {"neighbours": neighbours, "neighbours_fallen": 7}
+    section = remedy.section(tmp_path, summary)
+    assert section.brief == (
+        "2 views for 2 documents; asked for by names at risk, 50.0% → 100.0% come back in the "
+        "top 10, and 7 others lost a place"
+    )
     assert [row[0] for row in section.tables["receipt"]["rows"]] == ["Mento", "Ska"]
     assert section.tables["receipt"]["total"] == 2
     assert section.tables["receipt_neighbours"] == {
@@ -78,7 +94,7 @@ def test_a_risk_query_that_failed_comes_last_and_is_in_no_figure(tmp_path):
     ]
     rows = [row | {"rps_before": 0.1, "rps_after": 0.2, "rps_views": None} for row in rows]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "receipt.parquet")
-    section = remedy.section(tmp_path, {"neighbours": [], "neighbours_fallen": 0})
+    section = remedy.section(tmp_path, RECEIPT)
     assert [row[0] for row in section.tables["receipt"]["rows"]] == ["Dub", "Ska"]
     assert section.plots["receipt_ranks"]["data"][0]["x"] == [9]
 
@@ -86,5 +102,7 @@ def test_a_risk_query_that_failed_comes_last_and_is_in_no_figure(tmp_path):
 def test_a_repair_without_neighbours_or_views_still_has_its_table(tmp_path):
     schema = ["doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "views"]
     pq.write_table(pa.table({name: [] for name in schema}), tmp_path / "receipt.parquet")
-    section = remedy.section(tmp_path, {"neighbours": [], "neighbours_fallen": 0})
+    nothing = {"counts": {"views": 0, "documents_repaired": 0}, "of_repaired": {"queries": 0}}
+    section = remedy.section(tmp_path, RECEIPT | nothing)
+    assert section.brief == "0 views for 0 documents"
     assert not section.plots and list(section.tables) == ["receipt"]

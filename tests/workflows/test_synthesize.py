@@ -357,8 +357,8 @@ def test_the_receipt_says_what_the_model_took(repairable, index, endpoint, confi
     kept = json.loads((result.folder / "made.json").read_text())["language_model"]
     assert kept == expected
     report = result.report.read_text()
-    assert "tokens of the run that added the views, costing 49" in report
-    assert "tokens of all answers, whenever asked, costing 77" in report
+    assert "run that added them</dt><dd>21 in, 14 out, costing 49</dd>" in report
+    assert "all answers</dt><dd>33 in, 22 out, whenever asked, costing 77</dd>" in report
     rollback(index, result.remedy)
     free = repairable.synthesize(index, config=config(model="free"))
     assert free.summary["made"]["language_model"]["cost"] is None

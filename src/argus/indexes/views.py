@@ -254,7 +254,6 @@ class ViewIndex:
         return self._kept[1]
 
     def _read(self, condition: str | None) -> Snapshot:
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         rows = self._rows(condition, COLUMNS).combine_chunks()

@@ -62,13 +62,13 @@ def _json(path: Path) -> dict[str, Any]:
 def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> str:
     plots: dict[str, Figure] = {}
     tables: dict[str, dict[str, Any]] = {}
-    shown: dict[str, str] = {}
+    shown: dict[str, tuple[str, str]] = {}
     for name, (heading, build) in SECTIONS.items():
         if name in summary:
             section = build(folder, summary[name])
             plots |= section.plots
             tables |= section.tables
-            shown[name] = heading
+            shown[name] = heading, section.brief
     return (
         _environment()
         .get_template("report.html.j2")

@@ -18,6 +18,7 @@ const show = {
   band: (v) => node("span", { class: `band ${v}` }, v),
 };
 const numeric = new Set(["count", "share", "interval"]);
+const LONG = 40;  // characters of a text that gets a wide column
 const sortKey = (v) => (Array.isArray(v) ? v[1] : v);
 
 function compare(a, b) {
@@ -28,6 +29,7 @@ function compare(a, b) {
 
 function drawTable(host, table) {
   const perPage = Number(host.dataset.rows || 25);
+  const isLong = table.columns.map((c, i) => c.kind === "text" && table.rows.some((r) => String(r[i] ?? "").length > LONG));
   const bandColumn = table.columns.findIndex((c) => c.kind === "band");
   const haystacks = table.rows.map((r) => r.filter((v) => typeof v === "string").join(" ").toLowerCase());
   let state = { query: "", band: "", column: -1, ascending: true, page: 0 };
@@ -61,7 +63,7 @@ function drawTable(host, table) {
     const visible = chosen.slice(state.page * perPage, (state.page + 1) * perPage);
     body.replaceChildren(...visible.map((i) => node("tr", {}, ...table.rows[i].map((value, c) => {
       const kind = table.columns[c].kind;
-      return node("td", numeric.has(kind) ? { class: "num" } : {}, show[kind](value));
+      return node("td", numeric.has(kind) ? { class: "num" } : isLong[c] ? { class: "long" } : {}, show[kind](value));
     }))));
     headers.forEach((header, i) => {
       if (i === state.column) header.setAttribute("aria-sort", state.ascending ? "ascending" : "descending");
@@ -76,10 +78,10 @@ function drawTable(host, table) {
   }
 
   const pager = node("div", { class: "pager" }, previous, next, status);
-  const isLong = table.rows.length > perPage;
-  if (isLong || bands.length) host.append(node("div", { class: "controls" }, input, ...bands));
+  const hasPages = table.rows.length > perPage;
+  if (hasPages || bands.length) host.append(node("div", { class: "controls" }, input, ...bands));
   host.append(node("div", { class: "scroll" }, node("table", {}, node("thead", {}, node("tr", {}, ...headers)), body)));
-  if (isLong) host.append(pager);
+  if (hasPages) host.append(pager);
   update({});
 }
 

@@ -34,7 +34,16 @@ def section(folder: Path, audit: dict[str, Any]) -> Section:
             [row["rps"] for row in placed],
         )
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
-    return Section(plots, {"entities": _entities(measured)})
+    return Section(plots, {"entities": _entities(measured)}, _brief(audit))
+
+
+def _brief(audit: dict[str, Any]) -> str:
+    if audit["mean_rps"] is None:
+        return "no entity could be scored"
+    return (
+        f"{audit['share_below_0.33']:.1%} of {audit['entities']['measured']:,} are blind spots "
+        f"(RPS below 0.33 at k={audit['k']}, N={audit['pool']:,})"
+    )
 
 
 def _entities(measured: list[dict[str, Any]]) -> Any:

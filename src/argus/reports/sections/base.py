@@ -15,10 +15,12 @@ MAX_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Section:
-    """The figures and tables that a section's template shows, by name."""
+    """The figures and tables that a section's template shows, by name, and what it comes to."""
 
     plots: dict[str, Figure] = field(default_factory=dict)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    brief: str = ""
+    """One line for the top of a report of several sections."""
 
 
 Build = Callable[[Path, dict[str, Any]], Section]

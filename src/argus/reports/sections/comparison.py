@@ -27,7 +27,9 @@ def section(folder: Path, comparison: dict[str, Any]) -> Section:
     tables = {"comparison": table(columns, shown, total=len(changed))}
     if comparison["of"] == "indexes":
         tables["comparison_queries"] = _queries(folder)
-    return Section({}, tables)
+    verdicts = comparison["verdicts"].items()
+    parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts]
+    return Section({}, tables, "; ".join(parts))
 
 
 def _row(row: dict[str, Any], kinds: list[str]) -> list[Any]:

@@ -32,7 +32,11 @@ def section(folder: Path, diagnosis: dict[str, Any]) -> Section:
             "documents_at_risk": _documents(rows, flagged),
             "entities_at_risk": _entities(rows, flagged),
         }
-    return Section(plots, tables)
+    brief = (
+        f"{diagnosis['documents_at_risk']:,} of {diagnosis['documents']:,} documents name an "
+        f"entity at risk (predicted RPS below {diagnosis['tau']:g})"
+    )
+    return Section(plots, tables, brief)
 
 
 def _documents(rows: list[dict[str, Any]], flagged: list[dict[str, Any]]) -> Any:

@@ -27,7 +27,21 @@ def section(folder: Path, evaluation: dict[str, Any]) -> Section:
         tables["evaluation_groups"] = _groups(evaluation)
     if evaluation["association"]:
         tables["evaluation_association"] = _association(evaluation)
-    return Section({}, tables)
+    return Section({}, tables, _brief(evaluation))
+
+
+def _brief(evaluation: dict[str, Any]) -> str:
+    name, measured = evaluation["headline"], evaluation["queries"]["measured"]
+    if not evaluation["comparison"]:
+        value = evaluation["systems"][-1]["measures"][name]
+        return f"{name} {value:.3f} on {measured:,} queries"
+    found = evaluation["comparison"][name]
+    return (
+        f"{name} {found['mean_before']:.3f} → {found['mean_after']:.3f} "
+        f"({found['mean_difference']:+.4f}; 95% interval "
+        f"{interval(found['low'], found['high'], found['no_interval'])}) on {measured:,} queries: "
+        f"{found['improved']:,} improved, {found['harmed']:,} harmed"
+    )
 
 
 def interval(low: float | None, high: float | None, why_not: str = "") -> str:

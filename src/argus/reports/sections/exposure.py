@@ -18,7 +18,19 @@ def section(folder: Path, exposure: dict[str, Any]) -> Section:
     return Section(
         {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])},
         {"misses": _misses(misses), "hubs": _hubs(exposure["hubs"])},
+        _brief(exposure),
     )
+
+
+def _brief(exposure: dict[str, Any]) -> str:
+    names = {"sentence": "a sentence of their own", "title": "their title"}
+    found = ", ".join(
+        f"{exposure[kind]['success_at_k']:.1%} by {name}"
+        for kind, name in names.items()
+        if exposure[kind]["probes"]
+    )
+    never = f"{exposure['never_retrieved']:,} of {exposure['documents']['total']:,} never come back"
+    return f"{found} come back in the top {exposure['k']}; {never}" if found else never
 
 
 def _misses(misses: list[dict[str, Any]]) -> Any:

@@ -33,6 +33,8 @@ def section(folder: Path, probe: dict[str, Any]) -> Section:
             "probe_residuals": figures_probe.residuals(measured - predicted),
         },
         {"probe": _families(probe["table"])},
+        f"{probe['family']}: predicted and measured RPS of held-out entities correlate at "
+        f"{_digits(probe['test']['pearson'])} (Pearson), RMSE {probe['test']['rmse']:.3f}",
     )
 
 
@@ -68,4 +70,6 @@ def prediction_section(folder: Path, prediction: dict[str, Any]) -> Section:
                 total=len(predicted),
             )
         },
+        f"{prediction['below_tau']:,} of {prediction['entities']['predicted']:,} entities are "
+        f"predicted below {prediction['tau']:g}",
     )

@@ -24,4 +24,9 @@ def section(folder: Path, questions: dict[str, Any]) -> Section:
     values = [
         [row["question"], row["wanted"], row["rank"], row["rps"], row["first"]] for row in rows
     ]
-    return Section(tables={"questions": table(columns, values)})
+    asked = questions["groups"][0]
+    brief = (
+        f"nDCG@10 {asked['measures']['nDCG@10']:.3f} on {asked['queries']:,} judged ones, "
+        f"{questions['implicit']:,} of them without a word of the name they ask for"
+    )
+    return Section(tables={"questions": table(columns, values)}, brief=brief)

@@ -28,7 +28,19 @@ def section(folder: Path, remedy: dict[str, Any]) -> Section:
     tables = {"receipt": _receipt(asked + failed)}
     if remedy["neighbours"]:
         tables["receipt_neighbours"] = _neighbours(remedy)
-    return Section(plots, tables)
+    return Section(plots, tables, _brief(remedy))
+
+
+def _brief(remedy: dict[str, Any]) -> str:
+    counts, asked = remedy["counts"], remedy["of_repaired"]
+    brief = f"{counts['views']:,} views for {counts['documents_repaired']:,} documents"
+    if not asked["queries"]:
+        return brief
+    return (
+        f"{brief}; asked for by names at risk, {asked['found_before']:.1%} → "
+        f"{asked['found_after']:.1%} come back in the top {remedy['k']}, and "
+        f"{remedy['neighbours_fallen']:,} others lost a place"
+    )
 
 
 def _receipt(repaired: list[dict[str, Any]]) -> Any:
