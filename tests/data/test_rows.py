@@ -175,6 +175,8 @@ def test_the_first_known_name_is_picked_in_the_order_of_the_names() -> None:
         "c.csv, line 2: no id field among 'id', '_id'; expected one of 'docno'. "
         "Rename the column, or name yours with --id-field."
     )
+    with pytest.raises(InputError, match=r"Rename the column\.$"):
+        pick_field(row, ["docno"], what="id")
 
 
 def test_text_is_a_string_or_nothing() -> None:

@@ -135,12 +135,8 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
-            id_field = pick_field(
-                row, (*ID_FIELDS, "query_id", "qid"), what="id", option="a rename"
-            )
-            text_field = pick_field(
-                row, ("text", "query", "question"), what="text", option="a rename"
-            )
+            id_field = pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id")
+            text_field = pick_field(row, ("text", "query", "question"), what="text")
             yield (
                 row,
                 Query(id_value(row, id_field, coerce=coerce_ids), text_value(row, text_field)),

@@ -70,8 +70,8 @@ def _trec(path: Path) -> Iterator[Judgement]:
 def _table(path: Path) -> Iterator[Judgement]:
     graded: bool | None = None
     for row in read_rows(path):
-        query = pick_field(row, QUERY_FIELDS, what="query id", option="a rename")
-        doc = pick_field(row, DOCUMENT_FIELDS, what="document id", option="a rename")
+        query = pick_field(row, QUERY_FIELDS, what="query id")
+        doc = pick_field(row, DOCUMENT_FIELDS, what="document id")
         field = _grade_field(row, query, doc)
         if graded not in (None, field is not None):
             raise InputError(

@@ -220,15 +220,18 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
             yield Row(values, path, number)
 
 
-def pick_field(row: Row, names: Sequence[str], *, what: str, option: str) -> str:
-    """Return the first of `names` that the row has; InputError names what is there instead."""
+def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:
+    """Return the first of `names` that the row has; InputError names what is there instead.
+
+    option: of the command line, which names another column.
+    """
     for name in names:
         if name in row.values:
             return name
     raise InputError(
         f"no {what} field among {', '.join(map(repr, row.values))}",
         expected=f"one of {', '.join(map(repr, names))}",
-        fix=f"Rename the column, or name yours with {option}.",
+        fix="Rename the column" + (f", or name yours with {option}." if option else "."),
         where=row.at(),
     )
 

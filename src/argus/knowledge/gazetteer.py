@@ -89,7 +89,7 @@ class Gazetteer:
             raise InputError(
                 f"none of {len(documents):,} documents of the knowledge base has a title",
                 expected="names in the field `title`, or aliases in `metadata.aliases`",
-                fix="Name the column that holds the titles, or take another knowledge base.",
+                fix="Rename the column that holds the titles, or take another knowledge base.",
             )
         common = _common_words(documents, config, texts)
         names: dict[str, tuple[str, ...]] = {}

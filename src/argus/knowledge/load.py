@@ -84,8 +84,8 @@ def read_entities(
     by_id = {d.id: d for d in documents}
     entities: dict[str, Entity] = {}
     for row in read_rows(path):
-        id_field = pick_field(row, ID_FIELDS, what="id", option="a rename")
-        label_field = pick_field(row, TITLE_FIELDS, what="label", option="a rename")
+        id_field = pick_field(row, ID_FIELDS, what="id")
+        label_field = pick_field(row, TITLE_FIELDS, what="label")
         id_ = id_value(row, id_field, coerce=coerce_ids)
         if id_ in entities:
             raise InputError(

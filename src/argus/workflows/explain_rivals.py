@@ -149,8 +149,8 @@ def read_supersedes(file: Path) -> dict[str, list[str]]:
     """
     edges: dict[str, list[str]] = {}
     for row in read_rows(file):
-        newer = pick_field(row, SUPERSEDING, what="superseding document", option="a rename")
-        older = pick_field(row, ["superseded"], what="superseded document", option="a rename")
+        newer = pick_field(row, SUPERSEDING, what="superseding document")
+        older = pick_field(row, ["superseded"], what="superseded document")
         edges.setdefault(id_value(row, older), []).append(id_value(row, newer))
     if not edges:
         raise InputError(
