@@ -25,4 +25,4 @@ def test_what_the_store_raises_names_folder_and_deed(tmp_path, error):
         pytest.raises(ArgusError, match=r"i: adding views failed \(no space left\).*as it was"),
         storage(tmp_path / "i", "adding views"),
     ):
-        raise error("no space left\nRust backtrace")
+        raise error("no space left, /build/lance/writer/structural.rs:258:9\nRust backtrace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ NAME = "views"
 UNIT_TOLERANCE = 1e-3
 """How far a vector's length may be from 1: half precision rounds by less."""
 READ_ROWS = 8192
+_RUST_LINE = re.compile(r", \S+\.rs:\d+:\d+")
+"""Where in its own source LanceDB found an error."""
 
 
 def schema(dim: int) -> Any:
@@ -169,7 +172,7 @@ def storage(path: Path, doing: str) -> Iterator[None]:
             where=path,
         ) from error
     except (RuntimeError, OSError, ValueError) as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
+        lines = _RUST_LINE.sub("", str(error)).strip().splitlines() or [type(error).__name__]
         raise ArgusError(
             f"{path}: {doing} failed ({lines[0][:300]}). The index is as it was before; mend that "
             "(space on the disk, rights, a damaged file) and run the same command again."
