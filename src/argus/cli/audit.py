@@ -96,11 +96,7 @@ def audit(
         limit=limit,
         fresh=fresh,
     )  # fmt: skip
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_audit(result.summary)
-        typer.echo(f"report: {result.report}")
+    o.show(result, print_audit, as_json=json)
 
 
 def print_audit(summary: dict[str, Any]) -> None:

@@ -97,11 +97,7 @@ def compare(
             limit=limit,
             fresh=fresh,
         )
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_comparison(result.summary)
-        typer.echo(f"report: {result.report}")
+    o.show(result, print_comparison, as_json=json)
 
 
 def print_comparison(summary: dict[str, Any]) -> None:

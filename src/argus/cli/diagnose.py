@@ -46,11 +46,7 @@ def diagnose(
         limit=limit,
         fresh=fresh,
     )  # fmt: skip
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_diagnosis(result.summary)
-        typer.echo(f"report: {result.report}")
+    o.show(result, print_diagnosis, as_json=json)
 
 
 def print_diagnosis(summary: dict[str, Any]) -> None:

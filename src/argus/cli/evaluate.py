@@ -89,11 +89,7 @@ def evaluate(
         ),
         fresh=fresh,
     )  # fmt: skip
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_evaluation(result.summary)
-        typer.echo(f"report: {result.report}")
+    o.show(result, print_evaluation, as_json=json)
 
 
 def print_evaluation(summary: dict[str, Any]) -> None:

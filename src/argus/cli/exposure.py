@@ -56,11 +56,7 @@ def exposure(
         limit=limit,
         fresh=fresh,
     )  # fmt: skip
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_exposure(result.summary)
-        typer.echo(f"report: {result.report}")
+    o.show(result, print_exposure, as_json=json)
 
 
 def print_exposure(summary: dict[str, Any]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import typer
 
@@ -23,6 +24,27 @@ def whole_numbers(text: str, option: str) -> tuple[int, ...]:
             fix="For example 10,50.",
             where=option,
         ) from error
+
+
+class Reported(Protocol):
+    """What a job returns that wrote a report."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Its part of summary.json."""
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+
+
+def show(result: Reported, say: Callable[[dict[str, Any]], None], *, as_json: bool) -> None:
+    """Print a job's summary as JSON; or in words, with where its report is."""
+    if as_json:
+        print_json(result.summary)
+        return
+    say(result.summary)
+    typer.echo(f"report: {result.report}")
 
 
 def print_json(value: Any) -> None:

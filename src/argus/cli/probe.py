@@ -107,11 +107,7 @@ def predict(
         limit=limit,
         fresh=fresh,
     )  # fmt: skip
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_prediction(result.summary)
-        typer.echo(f"report: {result.report}")
+    o.show(result, print_prediction, as_json=json)
 
 
 COLUMNS = {
