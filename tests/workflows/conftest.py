@@ -1,4 +1,4 @@
-"""Passages with their vectors, indexed: what the tests of `argus explain` ask."""
+"""Passages with their vectors, indexed, for `argus explain`; settings of a language model."""
 
 import pytest
 
@@ -6,7 +6,10 @@ from argus.data import View
 from argus.data.corpus import read_corpus
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.indexes.views import ViewIndex
+from argus.llm import ChatConfig
 from argus.workflows.retriever import IndexRetriever
+from argus.workflows.synthesize import SynthesizeConfig
+from tests.support.synthesizing import answering, good
 
 FIRST = 200
 
@@ -65,3 +68,15 @@ def of():
         return found
 
     return finding
+
+
+@pytest.fixture
+def config(endpoint):
+    """Settings for an endpoint that does as it is told; retries wait next to nothing."""
+    endpoint.behave = answering(good)
+
+    def make(**options):
+        options = {"base_url": endpoint.url, "model": "m", "backoff_s": 0.001} | options
+        return SynthesizeConfig(model=ChatConfig(**options))
+
+    return make

@@ -1,11 +1,6 @@
 """`remedy synthesize` from end to end, with and without a model that is asked over HTTP."""
 
-import dataclasses
 import json
-import os
-import re
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,88 +10,23 @@ import pytest
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
 from argus.indexes.views import ViewIndex
-from argus.llm import ChatConfig, LanguageModelError, Ledger, State
-from argus.remedies.guard import Insertion, apply
+from argus.llm import LanguageModelError, Ledger
 from argus.workflows.index import build_index
 from argus.workflows.remedy import rollback
 from argus.workflows.synthesize import SynthesizeConfig, estimate_synthesis
+from tests.support.synthesizing import (
+    AT_RISK,
+    answering,
+    document_in,
+    good,
+    only_insertions,
+    rows,
+    syntheses,
+    unchanged,
+)
 
 ARGUS = Path(sys.executable).parent / "argus"
 SECRET = "sk-0123456789abcdefghij"
-SAID = {
-    "Bern": "capital city of Switzerland",
-    "Aare": "river of Switzerland",
-    "Basel": "Swiss city",
-    "Lake Thun": "Alpine lake",
-    "Ada Lovelace": "English mathematician",
-    "Charles Babbage": "English inventor",
-    "The Skatalites": "ska band from Jamaica",
-    "Season of Mist": "record label in France",
-}
-AT_RISK = 11
-
-
-def document_in(prompt):
-    """The document that a prompt asks about: what stands between the marks."""
-    return re.search(r"<text (\w+)>\n(.*)\n</text \1>\Z", prompt, re.DOTALL)[2]
-
-
-def good(document):
-    """What a model answers that does as it is told, for one entity."""
-    for name, said in SAID.items():
-        if name in document:
-            at = document.index(name) + len(name)
-            closing = "" if document[at] in ",." else ","
-            return f"{document[:at]}, {said}{closing}{document[at:]}"
-    return document
-
-
-def answering(answer):
-    return lambda prompt, n: {"text": answer(document_in(prompt))}
-
-
-@pytest.fixture(autouse=True)
-def obliging(endpoint):
-    endpoint.behave = answering(good)
-
-
-@pytest.fixture
-def config(endpoint):
-    """Settings for the endpoint; retries wait next to nothing."""
-
-    def make(**options):
-        options = {"base_url": endpoint.url, "model": "m", "backoff_s": 0.001} | options
-        return SynthesizeConfig(model=ChatConfig(**options))
-
-    return make
-
-
-def rows(result, table="synthesis"):
-    return pq.read_table(result.folder / f"{table}.parquet").to_pylist()
-
-
-def syntheses(index):
-    return {v.doc_id: v for v in ViewIndex.open(index).snapshot().views if v.kind == "synthesis"}
-
-
-def unchanged(index, repairable):
-    """Nothing was added: the index answers as the one that was built."""
-    assert ViewIndex.open(index).remedies() == []
-    return repairable.answers(index) == repairable.answers(repairable.built)
-
-
-def only_insertions(index, result):
-    """Every view is the document with the insertions that are listed, and nothing else."""
-    opened = ViewIndex.open(index)
-    views = syntheses(index)
-    listed = {row["doc_id"]: row for row in rows(result) if row["state"] == "measured"}
-    assert set(views) == set(listed)
-    for doc_id, view in views.items():
-        insertions = [Insertion(**i) for i in listed[doc_id]["insertions"]]
-        assert insertions
-        assert view.text == apply(opened.document(doc_id).text, insertions)
-        assert all(len(i.description.split()) <= 5 for i in insertions)
-    return views
 
 
 def test_without_a_model_descriptions_of_the_knowledge_base_are_inserted(
@@ -213,131 +143,6 @@ def test_hostile_documents_change_nothing_but_insertions(repairable, endpoint, c
     assert all(reason.startswith("rejected: ") for reason in found.values())
     opened = ViewIndex.open(index)
     assert {name: opened.document(name).text for name in texts} == texts
-
-
-@pytest.mark.parametrize("give_up_after", [2, 10], ids=["many left", "few left"])
-def test_an_endpoint_that_dies_midway_costs_nothing(
-    repairable, index, endpoint, second_endpoint, config, give_up_after
-):
-    whole = repairable.synthesize(repairable.copy(index.parent / "whole"), config=config())
-    expected = repairable.answers(index.parent / "whole")
-
-    def five_and_gone(prompt, n):
-        if n == 5:
-            second_endpoint.stop()  # whoever calls from now on finds nobody
-        return {"text": good(document_in(prompt))}
-
-    second_endpoint.behave = five_and_gone
-    options = {"attempts": 2, "concurrency": 1, "give_up_after": give_up_after}
-    dying = config(base_url=second_endpoint.url, **options)
-    with pytest.raises(ArgusError, match=r"(?s)run the same command") as raised:
-        repairable.synthesize(index, config=dying)
-    if give_up_after == 10:
-        assert (
-            f"6 of 11 documents are without an answer of m@{second_endpoint.url}: no answer in 2 "
-            "attempts; last: ConnectError" in str(raised.value)
-        )
-        assert "nothing was added to the index" in str(raised.value)
-    assert unchanged(index, repairable)
-    with Ledger(index / "answers.sqlite") as ledger:
-        assert ledger.counts()[State.OK] == 5
-    asked = len(endpoint.requests)
-    result = repairable.synthesize(index, config=config())
-    assert len(endpoint.requests) - asked == AT_RISK - 5
-    texts = {document_in(t) for t in endpoint.texts[asked:]}
-    assert not texts & {document_in(t) for t in second_endpoint.texts}
-    assert result.remedy == whole.remedy
-    assert repairable.answers(index) != repairable.answers(repairable.built)
-    assert {d: v.text for d, v in syntheses(index).items()} == {
-        d: v.text for d, v in syntheses(index.parent / "whole").items()
-    }
-    assert repairable.answers(index) == expected
-
-
-def test_a_passing_429_costs_nothing_and_a_lasting_one_adds_nothing(
-    repairable, index, endpoint, config
-):
-    endpoint.behave = lambda p, n: {"status": 429, "content": "slow down"}
-    with pytest.raises(ArgusError, match=r"11 of 11 documents .* HTTP 429: slow down.*nothing was"):
-        repairable.synthesize(index, config=config(attempts=2, give_up_after=20))
-    assert unchanged(index, repairable)
-    busy = []
-    endpoint.behave = lambda p, n: (
-        busy.append(n) or {"status": 429, "headers": {"Retry-After": "0"}}
-        if len(busy) < 3
-        else {"text": good(document_in(p))}
-    )
-    result = repairable.synthesize(index, config=config())
-    assert result.summary["made"]["documents"]["measured"] == AT_RISK
-
-
-def test_answers_that_stall_or_are_garbage_are_counted_and_the_others_are_used(
-    repairable, index, endpoint, config
-):
-    broken = {
-        repairable.texts["swim"]: {"text": "In summer", "drip": True},
-        repairable.texts["notes"]: {"content": b"\xff\x00<html>"},
-        repairable.texts["vinyl"]: {"drop": True},
-        repairable.texts["medal"]: {"text": "The Royal", "finish": "length"},
-    }
-    endpoint.behave = lambda p, n: broken.get(document_in(p), {"text": good(document_in(p))})
-    given = config(attempts=1, timeout_s=0.5)
-    with pytest.raises(ArgusError, match=r"2 of 11 documents .*give --accept-unanswered"):
-        repairable.synthesize(index, config=given)
-    assert unchanged(index, repairable)
-    asked = len(endpoint.requests)
-    accepting = dataclasses.replace(given, accept_unanswered=True)
-    result = repairable.synthesize(index, config=accepting)
-    assert len(endpoint.requests) == asked, "what was never answered is not asked for again"
-    assert result.summary["made"]["language_model"]["unanswered"] == 2
-    assert result.summary["made"]["documents"]["failed"] == 4
-    reasons = {row["doc_id"]: row["reason"] for row in rows(result) if row["state"] == "failed"}
-    assert set(reasons) == {"swim", "notes", "vinyl", "medal"}
-    assert "no whole answer within 0.5 s" in reasons["swim"]
-    assert "no chat completion" in reasons["notes"]
-    assert "no answer in 1 attempts" in reasons["vinyl"]
-    assert "cut off" in reasons["medal"]
-    assert set(only_insertions(index, result)) == {
-        "old-town", "bridge", "factory", "steamer", "engine", "letters", "concert"
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "trouble", [{"status": 502}, {"drop": True}, {"text": "", "drip": True}], ids=str
-)
-def test_an_endpoint_that_breaks_off_midway_adds_nothing_and_the_same_command_completes(
-    repairable, index, endpoint, config, trouble
-):
-    endpoint.behave = lambda p, n: trouble if n > 3 else {"text": good(document_in(p))}
-    options = {"attempts": 2, "timeout_s": 0.3, "give_up_after": 20, "concurrency": 2}
-    with pytest.raises(ArgusError) as raised:
-        repairable.synthesize(index, config=config(**options))
-    said = str(raised.value)
-    assert f"8 of 11 documents are without an answer of m@{endpoint.url}: no answer in 2" in said
-    assert "nothing was added" in said and "the same command: it asks only the rest" in said
-    assert unchanged(index, repairable)
-    asked = len(endpoint.requests)
-    endpoint.behave = answering(good)
-    result = repairable.synthesize(index, config=config(**options))
-    assert len(endpoint.requests) - asked == 8
-    assert result.summary["made"]["documents"]["measured"] == AT_RISK
-    assert set(syntheses(index)) == set(only_insertions(index, result))
-
-
-def test_what_was_accepted_without_an_answer_can_be_completed_later(
-    repairable, index, endpoint, config
-):
-    endpoint.behave = lambda p, n: {"status": 502} if n > 3 else {"text": good(document_in(p))}
-    options = {"attempts": 1, "give_up_after": 20, "concurrency": 1}
-    accepting = dataclasses.replace(config(**options), accept_unanswered=True)
-    part = repairable.synthesize(index, config=accepting)
-    assert part.summary["counts"]["views"] == 3
-    endpoint.behave = answering(good)
-    rest = repairable.synthesize(index, config=config(**options))
-    assert rest.remedy != part.remedy
-    assert rest.summary["counts"]["views"] == AT_RISK - 3
-    assert rest.summary["made"]["relied_on"] == [part.remedy]
-    assert len(syntheses(index)) == AT_RISK
 
 
 def test_the_receipt_says_what_the_model_took(repairable, index, endpoint, config):
@@ -496,32 +301,3 @@ def test_settings_that_change_the_text_make_another_repair_and_others_do_not(
         remedy(config=SynthesizeConfig(title_first=False)),
     ]
     assert len({first, *others}) == 7
-
-
-@pytest.mark.slow
-def test_a_run_killed_while_asking_keeps_its_answers_and_the_next_asks_the_rest(
-    repairable, index, endpoint, config
-):
-    command = [
-        ARGUS, "remedy", "synthesize", "--index", index, "--kb", repairable.kb, "--model", "m",
-        "--base-url", endpoint.url, "--tau", repairable.tau, "--concurrency", "1",
-    ]  # fmt: skip
-    child = subprocess.Popen(
-        list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-    def deadly(prompt, n):
-        if n == 6:
-            os.kill(child.pid, signal.SIGKILL)
-            child.wait()
-        return {"text": good(document_in(prompt))}
-
-    endpoint.behave = deadly
-    assert child.wait(timeout=300) == -signal.SIGKILL
-    assert unchanged(index, repairable)
-    with Ledger(index / "answers.sqlite") as ledger:
-        assert ledger.counts() == {State.OK: 5, State.FAILED: 0}
-    endpoint.behave = answering(good)
-    result = repairable.synthesize(index, config=config())
-    assert len(endpoint.requests) == 6 + (AT_RISK - 5)
-    assert len(only_insertions(index, result)) == AT_RISK
