@@ -129,13 +129,14 @@ def test_the_gate_reads_a_diagnosis(tmp_path: Path) -> None:
     counts = {"total": 5, "measured": 4, "failed": 0, "not applicable": 1, "reasons": {}}
     section = {"tau": 0.3, "share_flagged": 0.25, "entities": counts}
     (tmp_path / "summary.json").write_text(json.dumps({"diagnosis": section}))
-    passed = run("gate", tmp_path, "--max-at-risk-share", 0.25)
+    passed = run("gate", tmp_path, "--max-at-risk-share", 0.4)
     assert passed.exit_code == 0
     assert passed.output == (
-        "PASS         --max-at-risk-share: 0.2500, at most 0.25; entities at risk (predicted RPS "
-        f"below 0.3), 4 entities [{tmp_path}]\n"
+        "PASS         --max-at-risk-share: 0.2500, at most 0.4; entities at risk (predicted RPS "
+        f"below 0.3), 4 entities and 1 without a prediction [{tmp_path}]\n"
     )
-    assert run("gate", tmp_path, "--max-at-risk-share", 0.2).exit_code == 1
+    assert run("gate", tmp_path, "--max-at-risk-share", 0.25).exit_code == 2
+    assert run("gate", tmp_path, "--max-at-risk-share", 0.15).exit_code == 1
 
 
 def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:

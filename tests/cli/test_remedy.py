@@ -34,8 +34,8 @@ def test_a_repair_is_shown_and_undone(argus, remedy, repairable, index):
     assert re.fullmatch(rf"{name}: 11 views \(0\.0 MiB\) for 11 of 11 documents at risk", first)
     assert others[0].startswith("asked for by the names of their entities at risk, top 10: 100.0%")
     assert re.fullmatch(
-        r"predicted RPS of these entities, best of original and views: 0\.\d{3} → 0\.\d{3}; "
-        r"mean of the views alone: 0\.\d{3}",
+        r"mean predicted RPS of these entities: 0\.\d{3} in the originals, 0\.\d{3} in the views "
+        r"alone; by the better of both, which cannot fall, 0\.\d{3}",
         others[1],
     )
     assert others[2] == f"report: {index / 'remedies' / name / 'report.html'}"

@@ -362,6 +362,21 @@ def test_ids_count_within_a_document_and_sources_say_where_a_view_comes_from(min
     ]
 
 
+def test_a_view_about_the_documents_own_subject_says_so(minilm):
+    titled = Document("d", "The Aare flows through Bern.", "Aare (river)")
+    alone = replace(titled, title="")
+    aliased = replace(AARE, title="Arole", metadata={"aliases": ["Aare (river)"]})
+    pairs = [
+        pair(titled, "Aare", AARE),
+        pair(titled, "Aare", replace(AARE, title="Aare (river)")),
+        pair(titled, "Aare", aliased),
+        pair(titled, "Bern", BERN),
+        pair(alone, "Aare", AARE),
+    ]
+    sources = [json.loads(v.source) for v in views(pairs, PAPER, minilm, remedy="r")]
+    assert ["own_subject" in source for source in sources] == [False, True, True, False, False]
+
+
 # ---- what the model reads ------------------------------------------------------------------------
 
 

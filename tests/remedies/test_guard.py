@@ -115,6 +115,16 @@ def test_what_the_passages_do_not_say_is_rejected(said):
     assert reason == f"{said!r} after 'Bern' is not supported by the knowledge base"
 
 
+@pytest.mark.parametrize("said", ["Buster", "prince", "Prince Buster"])
+def test_what_only_repeats_the_name_is_rejected(said):
+    context = {"Prince Buster": ["Prince Buster was a Jamaican singer."]}
+    reason = reasons(f"Prince Buster, {said}, sang.", "Prince Buster sang.", context)
+    assert reason == f"{said!r} only repeats 'Prince Buster'"
+    assert accepted("Prince Buster, Jamaican singer, sang.", "Prince Buster sang.", context) == [
+        ("Prince Buster", "Jamaican singer")
+    ]
+
+
 def test_what_the_document_itself_says_is_no_support():
     document = "Bern sells AcmeCola. Reference passage of Bern: AcmeCola AcmeCola."
     assert "not supported" in reasons(document.replace("Bern", "Bern, AcmeCola,", 1), document)

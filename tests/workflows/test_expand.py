@@ -84,7 +84,8 @@ def recomputed(result, encoder, k):
     return [{**row, "fell_from_lists": fell.get(row["doc_id"], 0)} for row in rows], fell, added
 
 
-def agrees(result, encoder, k):
+def agrees(result, encoder, k, titles):
+    """titles: passage to its title."""
     rows, fell, added = recomputed(result, encoder, k)
     table = pq.read_table(result.folder / "receipt.parquet").to_pylist()
     assert len(table) == len(rows) > 0
@@ -93,12 +94,16 @@ def agrees(result, encoder, k):
     summary = json.loads((result.folder / "summary.json").read_text())["remedy"]
     assert summary == result.summary
     repaired = [row for row in rows if row["views"]]
+    own = {v.doc_id: v.source for v in result.index.snapshot().views if v.kind == "original"}
     assert summary["counts"] == {
         "documents": len({v.doc_id for v in result.index.snapshot().views}),
         "documents_at_risk": len({row["doc_id"] for row in rows}),
         "documents_repaired": len({v.doc_id for v in added}),
         "entities_at_risk": len(rows),
         "views": len(added),
+        "views_about_own_subject": sum(
+            titles[json.loads(v.source)["passage"]] == own[v.doc_id] for v in added
+        ),
         "bytes": sum(len(v.text.encode()) + 4 * 384 for v in added),
     }
     for part, of in (("risk_queries", rows), ("of_repaired", repaired)):
@@ -138,7 +143,8 @@ def agrees(result, encoder, k):
 @pytest.mark.parametrize("config", [PAPER, ROBUST], ids=["paper", "robust"])
 def test_the_receipt_says_what_plain_loops_say(repairable, index, config):
     result = repairable.expand(index, config=config, k=1)
-    summary = agrees(result, repairable.encoder, k=1)
+    titles = {p["_id"]: p["title"] for p in repairable.passages}
+    summary = agrees(result, repairable.encoder, 1, titles)
     assert summary["before"] == f"before:{result.remedy}"
     assert summary["counts"]["documents_at_risk"] == 11
     csv = (result.folder / "receipt.csv").read_text().splitlines()
@@ -159,7 +165,8 @@ def test_the_receipt_of_real_documents_says_what_plain_loops_say(shared, minilm,
     result = expand_index(
         built.index.path, reference=ReferenceConfig(kb=(kb,)), config=PAPER, encoder=minilm, k=3
     )
-    summary = agrees(result, minilm, k=3)
+    summary = agrees(result, minilm, 3, {p.id: p.title for p in passages})
+    assert 0 < summary["counts"]["views_about_own_subject"] < summary["counts"]["views"]
     assert summary["counts"]["views"] > 10
     assert summary["neighbours_fallen"] > 0
 

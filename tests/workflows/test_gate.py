@@ -12,7 +12,7 @@ AUDIT = {
 }  # fmt: skip
 DIAGNOSIS = {
     "tau": 0.3, "documents": 9, "flagged": 8, "share_flagged": 0.2,
-    "entities": {"total": 50, "measured": 40, "failed": 0, "not applicable": 10, "reasons": {}},
+    "entities": {"total": 40, "measured": 40, "failed": 0, "not applicable": 0, "reasons": {}},
 }  # fmt: skip
 EXPOSURE = {
     "k": 10, "never_retrieved": 5, "probes_failed": 0,
@@ -94,6 +94,10 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
     assert gate([diagnosed], Bounds(max_at_risk_share=0.36)).exit_code == 0
     assert gate([diagnosed], Bounds(max_at_risk_share=0.3)).exit_code == 2
     assert gate([diagnosed], Bounds(max_at_risk_share=0.15)).exit_code == 1
+    abstained = folder(diagnosis=changed(DIAGNOSIS, **{"entities__not applicable": 960}))
+    assert gate([abstained], Bounds(max_at_risk_share=0.2)).exit_code == 2
+    outcome = gate([abstained], Bounds(max_at_risk_share=0.2)).outcomes[0]
+    assert "40 entities and 960 without a prediction" in outcome.detail
     broken = folder(exposure=changed(EXPOSURE, probes_failed=100))
     assert gate([broken], Bounds(min_self_retrieval=0.7)).exit_code == 2
 
@@ -150,7 +154,7 @@ def test_the_summary_for_a_pull_request_has_a_row_per_check(folder):
     text = gate([path], Bounds(max_low_rps_share=0.05, min_recall=0.9)).markdown()
     assert text.startswith("**Argus gate: fail**\n\n| | check | measured | bound | of |\n")
     assert f"| fail | `max_low_rps_share` | 0.1000 | ≤ 0.05 | entities with RPS below 0.33, 100 " \
-        f"entities (`{path}`) |\n" in text  # fmt: skip
+        f"entities; 10 have no RPS (`{path}`) |\n" in text  # fmt: skip
     assert "| not measured | `min_recall` | – | ≥ 0.9 | no evaluation among" in text
 
 

@@ -73,6 +73,15 @@ def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tm
     assert repairable.answers(index) == before
 
 
+def test_a_broken_note_of_another_repair_is_in_nobodys_way(repairable, index):
+    robust, paper = repairable.expand(index), repairable.expand(index, config=PAPER)
+    (index / "remedies" / robust.remedy / "made.json").write_text("{")
+    assert [r["kind"] for r in list_remedies(index)] == [None, "expand"]
+    assert rollback(index, paper.remedy)["relied_on_by"] == []
+    assert remedies(index) == [robust.remedy]
+    assert (index / "remedies" / paper.remedy / "rolled_back.json").is_file()
+
+
 def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
     with pytest.raises(InputError, match="unknown remedy 'x'; expected a remedy; there is none"):
         rollback(index, "x")

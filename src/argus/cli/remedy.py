@@ -234,15 +234,17 @@ def print_remedy(summary: dict[str, Any]) -> None:
         f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
         f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
     )
+    if own := counts["views_about_own_subject"]:
+        typer.echo(f"{own:,} of them add what the knowledge base says of a document's own subject")
     _print_left_out(made)
     if "language_model" in made:
         _print_spent(made["language_model"])
     _print_ranks(summary)
     if rps := summary["rps"]:
-        alone = "" if rps["views"] is None else f"; mean of the views alone: {rps['views']:.3f}"
+        alone = "" if rps["views"] is None else f", {rps['views']:.3f} in the views alone"
         typer.echo(
-            "predicted RPS of these entities, best of original and views: "
-            f"{rps['before']:.3f} → {rps['after']:.3f}{alone}"
+            f"mean predicted RPS of these entities: {rps['before']:.3f} in the originals{alone}; "
+            f"by the better of both, which cannot fall, {rps['after']:.3f}"
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from argus.data.types import Document, Span
 from argus.knowledge.names import without_parenthesis
+from argus.remedies.guard import repeats
 from argus.remedies.lookup import Passage
 from argus.remedies.wording import MAX_WORDS, is_wording, word_set
 
@@ -79,8 +80,7 @@ def describe(passage: Document, entity: str) -> str | None:
     phrase = shortened(own) if own else from_first_sentence(passage)
     if phrase is None or not is_wording(phrase):
         return None
-    said = set(phrase.casefold().split())
-    return None if said <= set(entity.casefold().split()) else phrase
+    return None if repeats(phrase, entity) else phrase
 
 
 def own_description(passage: Document) -> str:

@@ -117,12 +117,19 @@ def examine(
         if description is not None
     ]
     for insertion in insertions:
+        if repeats(insertion.description, insertion.entity):
+            return Rejected(f"{insertion.description!r} only repeats {insertion.entity!r}")
         if not is_supported(insertion.description, context.get(insertion.entity, ())):
             return Rejected(
                 f"{insertion.description!r} after {insertion.entity!r} is not supported by the "
                 "knowledge base"
             )
     return insertions
+
+
+def repeats(description: str, entity: str) -> bool:
+    """Return whether a description says nothing but words of the name that it stands behind."""
+    return set(description.casefold().split()) <= set(entity.casefold().split())
 
 
 def _closes_itself(text: str, at: int) -> bool:

@@ -7,7 +7,7 @@ best and worst possible values are (n·v + f)/(n + f) and n·v/(n + f), or the o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -46,14 +46,16 @@ def _share(value: Any) -> float:
     return number
 
 
-def _mean(value: Any, n: Any, failed: Any, *, high_is_good: bool, of: str) -> Figure:
+def _mean(
+    value: Any, n: Any, failed: Any, *, high_is_good: bool, of: str, lost: str = "that failed"
+) -> Figure:
     n, failed = _count(n), _count(failed)
     if value is None or not n:
         raise NotMeasured(f"measured on no {of}; the report of the folder says why")
     value = _share(value)
     low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
     best, worst = (high, low) if high_is_good else (low, high)
-    note = f", {n:,} {of}" + (f" and {failed:,} that failed" if failed else "")
+    note = f", {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "")
     return Figure(value, best, worst, note)
 
 
@@ -69,18 +71,33 @@ def mean_rps(audit: dict[str, Any], _: object = None) -> Figure:
 
 def _of_entities(section: dict[str, Any], name: str, *, high_is_good: bool) -> Figure:
     counts = section["entities"]
-    return _mean(
+    figure = _mean(
         section[name],
         counts["measured"],
         counts["failed"],
         high_is_good=high_is_good,
         of="entities",
     )
+    without = _count(counts["not applicable"])
+    return replace(figure, note=figure.note + f"; {without:,} have no RPS" * (without > 0))
 
 
 def at_risk_share(diagnosis: dict[str, Any], _: object = None) -> Figure:
-    """Share of the scored entities that are predicted not to come back, once per document."""
-    figure = _of_entities(diagnosis, "share_flagged", high_is_good=False)
+    """Share of the scored entities that are predicted not to come back, once per document.
+
+    Entities on which the probe abstained are at risk or not like others: they count as those that
+    failed do.
+    """
+    counts = diagnosis["entities"]
+    unknown = _count(counts["failed"]) + _count(counts["not applicable"])
+    figure = _mean(
+        diagnosis["share_flagged"],
+        counts["measured"],
+        unknown,
+        high_is_good=False,
+        of="entities",
+        lost="without a prediction",
+    )
     note = f" (predicted RPS below {_share(diagnosis['tau']):g}){figure.note}"
     return Figure(figure.value, figure.best, figure.worst, note)
 

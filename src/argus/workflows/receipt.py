@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.remedies.diagnose import Risk, beyond_window, score_items
+from argus.remedies.expand import KIND as EXPANSION
+from argus.remedies.expand import OWN_SUBJECT
 from argus.remedies.receipts import Receipt, write_receipt
 from argus.reports import write_report
 from argus.retrievability.probes import Probe
@@ -233,6 +236,7 @@ def _summary(
             "documents_repaired": len(views),
             "entities_at_risk": len(receipt.risks),
             "views": len(added),
+            "views_about_own_subject": sum(_is_about_own_subject(view) for view in added),
             "bytes": text_bytes + 4 * applied.index.dim * len(added),
         },
         "risk_queries": _ranks(receipt),
@@ -246,6 +250,10 @@ def _summary(
         ],
         "seconds": round(sum(applied.record.timings_s.values()), 1),
     }
+
+
+def _is_about_own_subject(view: View) -> bool:
+    return view.kind == EXPANSION and bool(json.loads(view.source).get(OWN_SUBJECT))
 
 
 def _ranks(receipt: Receipt) -> dict[str, Any]:

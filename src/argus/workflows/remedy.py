@@ -199,8 +199,11 @@ def _is_whole(making: Making, home: ArtifactFolder) -> bool:
 
 
 def _made(home: ArtifactFolder) -> dict[str, Any]:
-    """Return what is kept of how a remedy came about; nothing where its folder is gone."""
-    return home.read_json(MADE) if (home / MADE).is_file() else {}
+    """Return what is kept of how a remedy came about; nothing where that is gone or broken."""
+    try:
+        return home.read_json(MADE) if (home / MADE).is_file() else {}
+    except InputError:
+        return {}
 
 
 def _add(making: Making, remedy: Remedy, home: ArtifactFolder, record: Record) -> bool:
@@ -308,9 +311,9 @@ def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
             fix="Its views are no longer in the index; nothing is left to remove.",
             where=opened.path,
         )
-    views = opened.rollback(remedy)
     homes = {name: ArtifactFolder(opened.path / REMEDIES / name) for name in there}
     missed = [n for n, home in homes.items() if remedy in _made(home).get("relied_on", ())]
+    views = opened.rollback(remedy)
     note = {"remedy": remedy, "views_removed": views, "at": utc_now(), "relied_on_by": missed}
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
