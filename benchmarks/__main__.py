@@ -12,7 +12,7 @@ from argus.data.provenance import describe_environment, utc_now
 NAMES = (
     "exact_rps", "rps_memory", "encoding",
     "gazetteer", "bm25", "diagnosis", "view_search",
-    "probe_quality", "repair_rps", "repair",
+    "probe_quality", "repair_rps", "repair", "repair_causes",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
