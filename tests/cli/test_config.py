@@ -147,7 +147,7 @@ def test_one_file_serves_every_command_in_a_group_or_not(
         ("[index.build]\nlimt = 2", "field 'index.build.limt': unknown setting 'limt'; expected "),
         ("[fit]\nseed = 2", "Call it [probe.fit]."),
         ("[audit.fit]\nseed = 2", "field 'audit.fit': unknown table 'fit'; expected no table in "
-         "argus audit. Rename it."),
+         "argus audit. Remove it."),
         ("index = 'idx'", "field 'index': 'index' is a value; expected a table: argus index is a "
          "command. Set an option of that name in the table of its command."),
     ],

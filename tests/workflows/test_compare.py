@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -216,12 +217,50 @@ def test_two_indexes_are_asked_for_every_document_by_its_title(indexes, corpus, 
     result = compare_two_indexes(indexes, out=tmp_path / "o", queries=queries, corpus=corpus, k=1)
     (lost,) = result.summary["lost"]
     assert (lost["id"], lost["value_before"], lost["value_after"]) == ("bread", 1, 2)
-    assert result.summary["queries"] == {"titles": 3, "given": 1, "failed": 0}
+    counted = {"titles": 3, "entities": 0, "given": 1, "failed": 0}
+    assert result.summary["queries"] == counted
     changes = pq.read_table(tmp_path / "o" / "comparison_queries.parquet").to_pylist()
     assert [(r["text"], r["entered"], r["left"]) for r in changes if r["changed"]] == [
         ("Bread", "Chess", "Bread")
     ]
     assert result.summary["changed_queries"] == 1
+
+
+def test_entities_of_a_diagnosis_are_asked_for_by_name(indexes, corpus, tmp_path):
+    rows = [
+        ("chess", "Bread", 0.1), ("chess", "Chess", None), ("tides", "moon and oceans", 0.9),
+        ("elsewhere", "Atlantis", 0.2),
+    ]  # fmt: skip
+    diagnosis = pa.table(
+        {
+            "doc_id": [doc for doc, _, _ in rows],
+            "entity": [name for _, name, _ in rows],
+            "rps": [rps for *_, rps in rows],
+            "state": ["failed" if rps is None else "measured" for *_, rps in rows],
+            "reason": [""] * len(rows),
+        }
+    )
+    pq.write_table(diagnosis, tmp_path / "diagnosis.parquet")
+    result = compare_two_indexes(
+        indexes, out=tmp_path / "out", corpus=corpus, diagnosis=tmp_path, k=1
+    )
+    named = {r["id"]: r for r in result.table.to_pylist() if r["kind"] == "entity"}
+    assert {name: row["verdict"] for name, row in named.items()} == {
+        "Bread": "gained", "Chess": "same", "moon and oceans": "same", "Atlantis": "not comparable"
+    }  # fmt: skip
+    bread = named["Bread"]
+    assert bread["value_before"] > 1 and bread["value_after"] == 1
+    assert (bread["before"], bread["after"]) == (f"rank {bread['value_before']:.0f}", "rank 1")
+    assert bread["rank_change"] == 1 - bread["value_before"] and bread["rps_change"] is None
+    assert result.summary["verdicts"]["entity"]["gained"] == 1
+    assert result.summary["queries"]["entities"] == 4
+    page = result.report.read_text(encoding="utf-8")
+    assert "4 entities were asked for by name" in page and "rank by name, before" in page
+    plain = compare_two_indexes(indexes, out=tmp_path / "plain", corpus=corpus, k=1)
+    assert list(plain.summary["verdicts"]) == ["document"]
+    assert "that needs a diagnosis" in plain.report.read_text(encoding="utf-8")
+    with pytest.raises(InputError, match=r"no diagnosis\.parquet"):
+        compare_two_indexes(indexes, out=tmp_path / "o", diagnosis=tmp_path / "plain")
 
 
 def test_indexes_with_nothing_to_ask_or_nothing_in_common_are_refused(indexes, minilm, tmp_path):

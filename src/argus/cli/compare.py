@@ -30,6 +30,10 @@ def compare(
     queries: Annotated[
         Path | None, typer.Option("--queries", help="Queries to ask both indexes, too.")
     ] = None,
+    diagnosis: Annotated[
+        Path | None,
+        typer.Option("--diagnosis", help="With --index: whose entities are asked for by name."),
+    ] = None,
     hybrid: o.Hybrid = None,
     exact: Annotated[
         bool | None,
@@ -57,8 +61,8 @@ def compare(
     """Name the documents and entities that a change gains and loses.
 
     argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --index A --index B (which
-    compares documents only, asked for by their titles). Writes comparison.parquet and .csv,
-    summary.json, manifest.json and report.html.
+    asks for documents by their titles, and for the entities of a --diagnosis by name). Writes
+    comparison.parquet and .csv, summary.json, manifest.json and report.html.
     """
     _one_kind(folders or [], encoder or [], index or [], corpus)
     _no_other_options(context, "folders" if folders else "index" if index else "encoder")
@@ -72,6 +76,7 @@ def compare(
             out=out,
             queries=queries or (),
             corpus=corpus,
+            diagnosis=diagnosis,
             k=k,
             hybrid=hybrid or (),
             exact=exact,
@@ -137,7 +142,7 @@ def _one_kind(
 
 _BELONGS = {
     "folders": set(),
-    "index": {"corpus", "queries", "hybrid", "exact", "k"},
+    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k"},
     "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""

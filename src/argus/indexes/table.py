@@ -62,6 +62,11 @@ def record_batch(
 
 def connect(path: Path) -> Any:
     """Open the database in a folder; InputError where lancedb is not installed."""
+    return import_lancedb().connect(path)
+
+
+def import_lancedb() -> Any:
+    """Return the module `lancedb`. Raises InputError that names the extra."""
     try:
         import lancedb
     except ImportError as error:
@@ -70,7 +75,7 @@ def connect(path: Path) -> Any:
             expected="lancedb 0.30 or later",
             fix="pip install 'argus-retrieval[vector-stores]'",
         ) from error
-    return lancedb.connect(path)
+    return lancedb
 
 
 def check_vectors(vectors: FloatArray, n: int, dim: int) -> FloatArray:

@@ -22,6 +22,7 @@ from argus.workflows.compare_indexes import compare_indexes
 from argus.workflows.compare_results import JOBS, SCHEMA, compare_results, read_results
 from argus.workflows.exposure import ExposureConfig, exposure
 from argus.workflows.retriever import parse_index_spec
+from argus.workflows.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.workflows.systems import open_index, rankings
 from argus.workflows.workspace import Record, check_folder, read_documents
 
@@ -144,6 +145,7 @@ def compare_two_indexes(
     out: Path,
     queries: Path | Sequence[Query] = (),
     corpus: Path | None = None,
+    diagnosis: Path | None = None,
     k: int = 10,
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
@@ -151,12 +153,14 @@ def compare_two_indexes(
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
-    Documents alone are compared: entities need an audit or a diagnosis. names: `PATH`,
-    `PATH@original` or `PATH@REMEDY`. hybrid, exact: as for `argus.evaluate`.
+    names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
+    entities are asked for by name; without it documents alone are compared. hybrid, exact: as for
+    `argus.evaluate`.
     """
     ranked_by = rankings(hybrid, len(names))
     asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else None
+    entities = documents_by_entity(diagnosis) if diagnosis else None
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
@@ -164,6 +168,7 @@ def compare_two_indexes(
         {
             "corpus": corpus_file(corpus) if corpus else None,
             "queries": queries if isinstance(queries, Path) else None,
+            "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
         },
     )
     about = [parse_index_spec(name).path for name in names]
@@ -172,7 +177,9 @@ def compare_two_indexes(
               for name, how in zip(names, ranked_by, strict=True)]  # fmt: skip
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in opened]
     with record.timed("asking both"):
-        table, changes, summary, notes = compare_indexes(opened, asked, k=k, corpus=documents)
+        table, changes, summary, notes = compare_indexes(
+            opened, asked, k=k, corpus=documents, entities=entities
+        )
     shown = [name for name, _ in opened]
     prints = [retriever.encoder.fingerprint for _, retriever in opened]
     compared = _Compared(table, changes, shown, prints, summary, notes)

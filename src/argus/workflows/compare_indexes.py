@@ -1,9 +1,9 @@
-"""Two indexes over one corpus: which documents enter and leave the top k."""
+"""Two indexes over one corpus: which documents and entities enter and leave the top k."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +28,13 @@ from argus.workflows.retriever import IndexRetriever
 from argus.workflows.systems import System, ask, contents, with_corpus
 
 DEPTH = 100
-"""How far down the rank of a document under its own title is looked for."""
+"""How far down a document under its own title, or one that names an entity, is looked for."""
 QUERY_SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("query_id", "text", "entered", "left")]
     + [("changed", pa.int64())]
 )
 _TITLE = "title of "
+_NAME = "name of "
 _NONE: frozenset[str] = frozenset()
 
 
@@ -43,24 +44,27 @@ def compare_indexes(
     *,
     k: int,
     corpus: Sequence[Document] | None = None,
+    entities: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[pa.Table, pa.Table, dict[str, Any], list[str]]:
-    """Ask two indexes for every document by its own title, and the given queries.
+    """Ask two indexes for every document by its own title, every entity by its name, and queries.
 
-    opened: as `argus.workflows.systems.open_index` returns them. Returns the table of documents,
-    the table of queries, the summary, and what is doubtful. Titles come from `corpus`, or from the
-    indexes. Raises InputError when the indexes have no document in common, and when there is
-    neither a title nor a query to ask.
+    opened: as `argus.workflows.systems.open_index` returns them. entities: name to the documents
+    that name it. Returns the table of documents and entities, the table of queries, the summary,
+    and what is doubtful. Titles come from `corpus`, or from the indexes. Raises InputError when the
+    indexes have no document in common, and when there is neither a title nor a query to ask.
     """
     known = [contents(name, retriever) for name, retriever in opened]
     if corpus is not None:
         known = [with_corpus(system, corpus) for system in known]
     titles = _titles(known)
-    asked = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())] + list(queries)
+    named = entities or {}
+    asked = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())]
+    asked += [Query(_NAME + name, name) for name in sorted(named)] + list(queries)
     if not asked:
         raise InputError(
             "no document has a title, and there are no queries",
             expected="something to ask both indexes",
-            fix="Give --corpus, whose titles are asked, or --queries.",
+            fix="Give --corpus, whose titles are asked, --diagnosis or --queries.",
             where=" and ".join(name for name, _ in opened),
         )
     answers = [ask(retriever, asked, max(k, DEPTH)) for _, retriever in opened]
@@ -68,12 +72,17 @@ def compare_indexes(
         replace(s, run=run, failed=failed) for s, (run, failed) in zip(known, answers, strict=True)
     ]
     failed = {id_: why for system in systems for id_, why in system.failed.items()}
-    rows = _documents(systems, titles, k, failed)
+    rows = _documents(systems, titles, k, failed) + _entities(systems, named, k, failed)
     changes = _queries(systems, [q for q in asked if q.id not in failed], titles, k)
     held = known[0].documents, known[1].documents
     summary = {
         "k": k,
-        "queries": {"titles": len(titles), "given": len(queries), "failed": len(failed)},
+        "queries": {
+            "titles": len(titles),
+            "entities": len(named),
+            "given": len(queries),
+            "failed": len(failed),
+        },
         "without_title": len((held[0] or _NONE) | (held[1] or _NONE)) - len(titles),
         "changed_queries": sum(row["changed"] > 0 for row in changes),
         **counts(rows),
@@ -113,7 +122,7 @@ def _documents(
 ) -> list[dict[str, Any]]:
     """Call a document gained when its title now brings it into the top k, lost the other way."""
     asked = {doc for doc in titles if _TITLE + doc not in failed}
-    ranks = [{doc: _rank(s.run, doc) for doc in asked} for s in systems]
+    ranks = [{doc: _rank(s.run, _TITLE + doc, (doc,)) for doc in asked} for s in systems]
     lists = [_lists(system.run, k) for system in systems]
     held = [system.documents or _NONE for system in systems]
     rows = []
@@ -130,13 +139,47 @@ def _documents(
                 "verdict": _verdict(doc, held, doc in asked, old, new, k),
                 "before": sides[0],
                 "after": sides[1],
-                "value_before": old,
-                "value_after": new,
-                "rps_change": None,
-                "rank_change": None if old is None or new is None else new - old,
+                **_ranks(old, new),
             }
         )
     return sorted(rows, key=row_order)
+
+
+def _entities(
+    systems: Sequence[System],
+    named: Mapping[str, Collection[str]],
+    k: int,
+    failed: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Call an entity gained when its name now brings a document that names it into the top k."""
+    held = [system.documents or _NONE for system in systems]
+    rows = []
+    for name, documents in sorted(named.items()):
+        both = all(not there.isdisjoint(documents) for there in held)
+        query = _NAME + name
+        known = both and query not in failed
+        old, new = (_rank(s.run, query, documents) if known else None for s in systems)
+        rows.append(
+            {
+                "kind": "entity",
+                "id": name,
+                "label": name,
+                "verdict": _change(old, new, k) if known else NOT_COMPARABLE,
+                "before": _placed(old) if known else None,
+                "after": _placed(new) if known else None,
+                **_ranks(old, new),
+            }
+        )
+    return sorted(rows, key=row_order)
+
+
+def _placed(rank: int | None) -> str:
+    return f"not in the top {DEPTH}" if rank is None else f"rank {rank}"
+
+
+def _ranks(old: int | None, new: int | None) -> dict[str, Any]:
+    change = None if old is None or new is None else new - old
+    return {"value_before": old, "value_after": new, "rps_change": None, "rank_change": change}
 
 
 def _verdict(
@@ -151,13 +194,18 @@ def _verdict(
         return ONLY_BEFORE if doc in held[0] else ONLY_AFTER
     if not asked:
         return NOT_COMPARABLE
+    return _change(old, new, k)
+
+
+def _change(old: int | None, new: int | None, k: int) -> str:
     inside = [rank is not None and rank <= k for rank in (old, new)]
     return SAME if inside[0] == inside[1] else GAINED if inside[1] else LOST
 
 
-def _rank(run: Run, doc: str) -> int | None:
-    ranked = ranking(run.get(_TITLE + doc, {}))
-    return ranked.index(doc) + 1 if doc in ranked else None
+def _rank(run: Run, query: str, wanted: Collection[str]) -> int | None:
+    """Return the rank of the first document that is wanted; None where none is in the run."""
+    ranked = ranking(run.get(query, {}))
+    return next((place for place, doc in enumerate(ranked, 1) if doc in wanted), None)
 
 
 def _lists(run: Run, k: int) -> Counter[str]:

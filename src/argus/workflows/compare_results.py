@@ -32,9 +32,10 @@ SCHEMA = pa.schema(
         ("rank_change", pa.int64()),
     ]
 )
-"""One row per entity or document. before, after: in words; value: RPS of an entity, rank of a
-document by its title. rps_change: of entities, more is better; rank_change: of documents, places
-further down, so less is better. Null for the other kind, and where one side has no value."""
+"""One row per entity or document. before, after: in words. value: RPS of an entity (between two
+indexes the rank of the first document that names it, by its name), rank of a document by its title.
+rps_change: more is better; rank_change: places further down, so less is better. Null where the
+value is of the other sort, and where one side has none."""
 CHANGES = {"entity": "rps_change", "document": "rank_change"}
 
 
@@ -109,7 +110,7 @@ def compare_results(
 
 def row_order(row: dict[str, Any]) -> tuple[str, int, float, str]:
     """Sort key: kinds apart, what was lost first, the greatest change first, then by id."""
-    change = row[CHANGES[row["kind"]]] or 0
+    change = row["rps_change"] or row["rank_change"] or 0
     return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
 
 

@@ -16,6 +16,7 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.evaluation import evaluate, is_implicit
 from argus.indexes import search
+from argus.indexes.table import import_lancedb
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
@@ -71,6 +72,8 @@ def demo(
     base = standard_library()
     if limit is not None:
         base = base.first(limit)
+    if len(base.entities) >= FEWEST:
+        import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
     config = _fitting(audit_config or AuditConfig(), len(base.entities))
     folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)

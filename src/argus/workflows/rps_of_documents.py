@@ -65,6 +65,14 @@ def read_entities(path: Path) -> Iterator[DiagnosedEntity]:
         )
 
 
+def documents_by_entity(path: Path) -> dict[str, set[str]]:
+    """Return each entity of a diagnosis with the documents that name it; errors as above."""
+    named: dict[str, set[str]] = {}
+    for entity in read_entities(path):
+        named.setdefault(entity.entity, set()).add(entity.doc_id)
+    return named
+
+
 def highest_rps(path: Path) -> dict[str, float]:
     """Return doc_id -> highest predicted RPS among its entities, documents that have one.
 

@@ -9,19 +9,24 @@ import pyarrow.parquet as pq
 
 from argus.reports.sections.base import MAX_ROWS, Section, naming, table
 
+_RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
 _VALUES = {
-    "entity": {"RPS before": "share", "RPS after": "share"},
-    "document": {"rank by title, before": "count", "rank by title, after": "count"},
+    "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
+    "indexes": {
+        "entity": {"rank by name, before": "count", "rank by name, after": "count"},
+        "document": _RANKS,
+    },
 }
 
 
 def section(folder: Path, comparison: dict[str, Any]) -> Section:
     """Build it from comparison.parquet, and comparison_queries.parquet for two indexes."""
     rows = pq.read_table(folder / "comparison.parquet").to_pylist()
-    kinds = [kind for kind in _VALUES if kind in comparison["verdicts"]]
+    values = _VALUES[comparison["of"]]
+    kinds = [kind for kind in values if kind in comparison["verdicts"]]
     columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
     for kind in kinds:
-        columns |= _VALUES[kind]
+        columns |= values[kind]
     changed = [row for row in rows if row["verdict"] != "same"]
     shown = [_row(row, kinds) for row in changed[:MAX_ROWS]]
     tables = {"comparison": table(columns, shown, total=len(changed))}
