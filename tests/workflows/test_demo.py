@@ -1,9 +1,11 @@
 import json
 import socket
+import sys
 
 import pytest
 
 from argus.data import read_corpus, read_qrels, read_queries
+from argus.errors import InputError
 from argus.evaluation import is_implicit
 from argus.workflows.demo import demo
 
@@ -52,6 +54,8 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     receipt, found = result.repair.summary, sections["evaluation"]["comparison"]["nDCG@10"]
     assert sections["probe"]["table"][-1]["test"]["pearson"] > 0.3
     assert receipt["counts"]["views"] > 500
+    own = receipt["counts"]["views_about_own_subject"]  # what the README says of the gain
+    assert own > receipt["counts"]["views"] / 2
     assert 0.2 < sections["diagnosis"]["share_flagged"] < 0.9
     assert receipt["of_repaired"]["recovered"] > receipt["of_repaired"]["lost"]
     assert found["mean_difference"] > 0 and found["improved"] > found["harmed"]
@@ -62,6 +66,13 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     qrels = read_qrels(tmp_path / "corpus" / "qrels" / "test.tsv")
     assert set(qrels) == asked
     assert {doc for judged in qrels.values() for doc in judged} <= documents
+
+
+def test_a_demo_without_the_store_of_its_index_stops_before_minutes_of_work(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lancedb", None)
+    with pytest.raises(InputError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
+        demo(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
