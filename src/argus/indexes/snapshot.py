@@ -47,6 +47,10 @@ class Snapshot:
         """Return the number of documents."""
         return len(self.doc_ids)
 
+    def __contains__(self, doc_id: object) -> bool:
+        """Return whether a document is here."""
+        return doc_id in self._position
+
     @property
     def dim(self) -> int:
         """Length of a vector."""

@@ -27,6 +27,8 @@ from argus.remedies.receipts import Receipt, write_receipt
 from argus.reports import write_report
 from argus.retrievability.probes import Probe
 from argus.workflows.evaluate import EvaluateConfig, evaluate
+from argus.workflows.receipt_judged import TABLE as JUDGED
+from argus.workflows.receipt_judged import judged_documents, summarise_judged
 from argus.workflows.reference import open_probe
 from argus.workflows.remedy import MADE, Applied
 from argus.workflows.systems import judge
@@ -64,18 +66,23 @@ def settle(
     or neither; corpus: where their titles are.
     """
     folder, index = applied.folder, applied.index
+    judged_by = None if queries is None or qrels is None else _read_judged(queries, qrels)
     with applied.record.timed("writing the receipt"):
         before, after = states(index, applied.remedy)
         views = views_of(after, applied.remedy)
         table, receipt = _measured(applied, before, after, views, probe, k)
+        relevant = _relevant(applied, before, after, views, judged_by)
     folder.write_table("receipt", table, csv=True)
     named = f"{BEFORE}{applied.remedy}"
     summary = _summary(applied, receipt, table, views) | {"before": named}
+    if relevant is not None:
+        folder.write_table(JUDGED, relevant, csv=True)
+        summary["judged_documents"] = summarise_judged(relevant, k)
     folder.write_section("summary.json", "remedy", summary)
     folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     judged = None
-    if queries is not None and qrels is not None:
+    if queries is not None and qrels is not None:  # as given: the manifest names the files
         judged = evaluate(
             queries, qrels, out=folder.path, corpus=corpus, encoder=applied.encoder,
             indexes=(f"{index.path}@{named}", f"{index.path}@{applied.remedy}"),
@@ -95,8 +102,8 @@ def _measured(
     """Return the ranks for every risk query, and the table of them and what is predicted."""
     risks = [risk for group in applied.diagnosis.flagged().values() for risk in group]
     entities = list(dict.fromkeys(risk.entity for risk in risks))
-    model, kept = applied.encoder, applied.index.path / "embeddings"
-    with EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim) as store:
+    model = applied.encoder
+    with _vectors(applied) as store:
         asked = embed(as_queries(entities), model, store, what="risk queries")
         known = (entity for entity, ok in zip(entities, asked.ok, strict=True) if ok)
         names = dict(zip(known, asked.vectors, strict=True))
@@ -123,8 +130,33 @@ def check_judged(
     if corpus is not None:
         corpus_file(corpus)
     if queries is not None and qrels is not None:
-        asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else queries
-        judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
+        judge(*_read_judged(queries, qrels))
+
+
+def _read_judged(
+    queries: Path | str | Sequence[Query], qrels: Path | str | Qrels
+) -> tuple[Sequence[Query], Qrels]:
+    asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else queries
+    return asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
+
+
+def _relevant(
+    applied: Applied,
+    before: Snapshot,
+    after: Snapshot,
+    views: dict[str, list[View]],
+    judged: tuple[Sequence[Query], Qrels] | None,
+) -> pa.Table | None:
+    """Return the ranks of relevant documents for judged queries; None where there are none."""
+    if judged is None:
+        return None
+    with _vectors(applied) as store:
+        return judged_documents(*judged, before, after, applied.encoder, store, views)
+
+
+def _vectors(applied: Applied) -> EmbeddingStore:
+    model, kept = applied.encoder, applied.index.path / "embeddings"
+    return EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim)
 
 
 def states(index: ViewIndex, remedy: str) -> tuple[Snapshot, Snapshot]:

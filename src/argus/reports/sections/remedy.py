@@ -26,6 +26,8 @@ def section(folder: Path, remedy: dict[str, Any]) -> Section:
         )
     failed = [row for row in repaired if row["rank_after"] is None]
     tables = {"receipt": _receipt(asked + failed)}
+    if "judged_documents" in remedy:
+        tables["receipt_judged"] = _judged(folder)
     if remedy["neighbours"]:
         tables["receipt_neighbours"] = _neighbours(remedy)
     return Section(plots, tables, _brief(remedy))
@@ -54,6 +56,26 @@ def _receipt(repaired: list[dict[str, Any]]) -> Any:
     )  # fmt: skip
     shown = [[row.get(name) for name in fields] for row in repaired[:MAX_ROWS]]
     return table(columns, shown, total=len(repaired))
+
+
+def _judged(folder: Path) -> Any:
+    """Relevant documents by how far they fell, those that fell most first."""
+    rows = pq.read_table(folder / "receipt_judged.parquet").to_pylist()
+    moved = [row for row in rows if row["rank_after"] is not None]
+    moved.sort(key=lambda r: (r["rank_before"] - r["rank_after"], r["query_id"], r["doc_id"]))
+    columns = {"query": "text", "relevant document": "text", "rank before": "count"}
+    columns |= {"rank after": "count", "repaired": "text"}
+    shown = [
+        [
+            f"{row['query']} · {row['query_id']}",
+            row["doc_id"],
+            row["rank_before"],
+            row["rank_after"],
+            "yes" if row["repaired"] else "no",
+        ]
+        for row in moved[:MAX_ROWS]
+    ]
+    return table(columns, shown, total=len(moved))
 
 
 def _neighbours(remedy: dict[str, Any]) -> Any:
