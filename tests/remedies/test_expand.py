@@ -3,12 +3,11 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.corpus import read_corpus
 from argus.data.types import Document, Span, State
-from argus.encoders import EmbeddingStore
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
 from argus.knowledge.capitals import CapitalisedNames
@@ -19,26 +18,18 @@ from argus.remedies.expand import (
     PRESETS,
     ROBUST,
     ExpandConfig,
-    Pair,
     check_context,
     choose,
     look_up,
     preset,
     views,
 )
-from argus.remedies.lookup import K_AUG, Passage, PassageLookup
+from argus.remedies.lookup import K_AUG, PassageLookup
+from tests.support.expanding import AARE, BERN, TOWN, pair, risk
 
-AARE = Document("aare", "The Aare is a river in Switzerland.", "Aare")
-BERN = Document("bern", "It is the capital of Switzerland.", "Bern")
 MOON = Document("moon", "Bern, Bern, Bern: the crater Bern lies on the Moon.", "Craters")
 FLOOD = Document("flood", "In 2005 the Aare flooded Bern.", "Floods")
 KB = [AARE, BERN, MOON, FLOOD]
-
-
-class Prompted(SentenceTransformerEncoder):
-    """The real model with an instruction in front of every document."""
-
-    _document_prompt = "Represent this passage of an encyclopedia so that it can be found: " * 6
 
 
 class Picky(SentenceTransformerEncoder):
@@ -55,31 +46,15 @@ class Picky(SentenceTransformerEncoder):
         return super().encode_documents(texts)
 
 
-@pytest.fixture
-def store(minilm, tmp_path):
-    with EmbeddingStore(tmp_path, fingerprint=minilm.fingerprint, dim=minilm.dim) as opened:
-        yield opened
-
-
 @pytest.fixture(scope="module")
 def lookup():
     return PassageLookup(KB)
-
-
-def risk(document, entity, *entity_ids):
-    at = document.content.index(entity)
-    return Risk(document.id, entity, (Span(at, at + len(entity)),), entity_ids, 0.1, State.MEASURED)
-
-
-def pair(document, entity, passage, *, linked=True, similarity=None):
-    return Pair(document, risk(document, entity), Passage(passage, linked), similarity)
 
 
 def found(pairs):
     return [(p.document.id, p.risk.entity, p.passage.id, p.passage.linked) for p in pairs]
 
 
-TOWN = Document("d", "They swam in the Aare at Bern.")
 FLAGGED = {"d": [risk(TOWN, "Aare", "aare"), risk(TOWN, "Bern", "bern")]}
 
 
@@ -375,105 +350,3 @@ def test_a_view_about_the_documents_own_subject_says_so(minilm):
     ]
     sources = [json.loads(v.source) for v in views(pairs, PAPER, minilm, remedy="r")]
     assert ["own_subject" in source for source in sources] == [False, True, True, False, False]
-
-
-# ---- what the model reads ------------------------------------------------------------------------
-
-
-def read(encoder, text):
-    """Return the characters of `text` that the encoder's tokenizer keeps."""
-    prompt = encoder._document_prompt
-    offsets = encoder.model.tokenizer(
-        prompt + text, truncation=True, max_length=encoder.max_tokens, return_offsets_mapping=True
-    )["offset_mapping"]
-    return text[: max(end for _, end in offsets) - len(prompt)]
-
-
-DENSE = " ".join(str(7919 * i) for i in range(300))
-SPARSE = "the same old words again and again " * 100
-HAN = "漢字" * 400
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"Aare {DENSE} {SPARSE}", f"Aare {SPARSE} {DENSE}", f"Aare {HAN} {SPARSE}",
-     f"Aare {'ab-' * 3000}", f"Aare {SPARSE}", f"Aare {DENSE}", f"Aare {HAN}"],
-    ids=["dense-sparse", "sparse-dense", "han-sparse", "one-word", "sparse", "dense", "han"],
-)  # fmt: skip
-def test_the_model_reads_the_whole_passage_whatever_the_document_is_like(minilm, text):
-    """Tokens may lie much denser in one part of a document than in another."""
-    document = Document("d", text)
-    [view] = views([pair(document, "Aare", AARE)], ROBUST, minilm, remedy="r")
-    passage = f" {AARE.content}"
-    assert view.text.endswith(passage) and read(minilm, view.text) == view.text
-    assert text.startswith(view.text.removesuffix(passage))
-    assert minilm.count_tokens([view.text])[0] > minilm.max_tokens / 2, "and of the document, too"
-
-
-def test_what_fits_is_left_as_it_is(minilm):
-    [view] = views([pair(TOWN, "Bern", BERN)], ROBUST, minilm, remedy="r")
-    assert view.text == f"{TOWN.content} Bern {BERN.text}", "with the title, so that it names it"
-
-
-def test_a_long_passage_is_cut_to_half_the_window(minilm):
-    long = Document("l", f"Aare {DENSE} {SPARSE}")
-    passage = Document("p", f"It flows. {SPARSE} {DENSE}", "Aare")
-    [view] = views([pair(long, "Aare", passage)], ROBUST, minilm, remedy="r")
-    assert read(minilm, view.text) == view.text
-    begin = view.text.index("Aare It flows.")
-    assert long.content.startswith(view.text[: begin - 1])
-    assert passage.content.startswith(view.text[begin:])
-    shares = minilm.count_tokens([view.text[:begin], view.text[begin:]])
-    assert shares.min() > 0.3 * minilm.max_tokens
-
-
-def test_an_instruction_in_front_of_documents_takes_its_room(minilm):
-    prompted = Prompted(minilm.model, name=minilm.name)
-    document = Document("d", f"Aare {SPARSE}")
-    [view] = views([pair(document, "Aare", AARE)], ROBUST, prompted, remedy="r")
-    assert view.text.endswith(AARE.content) and read(prompted, view.text) == view.text
-    assert view.text.startswith("Aare the same old words")
-
-
-def test_an_encoder_that_does_not_tell_its_window_reads_everything():
-    class Endpoint:
-        max_tokens = None
-
-        def count_tokens(self, texts):
-            raise AssertionError
-
-    document = Document("d", f"Aare {SPARSE}".strip())
-    for encoder in (Endpoint(), object()):
-        [view] = views([pair(document, "Aare", AARE)], ROBUST, encoder, remedy="r")
-        assert view.text == f"{document.content} {AARE.content}"
-
-
-WORDS = st.lists(
-    st.sampled_from(
-        ["river", "antidisestablishmentarianism", "漢字漢字", "2,718.28", "a", "—", "\n"]
-    ),
-    max_size=300,
-)
-
-
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=3))
-def test_every_view_fits_the_window_and_begins_as_document_and_passage_do(minilm, texts):
-    pairs = [
-        pair(Document("d", " ".join(["Aare", *d])), "Aare", Document("p", " ".join(["p", *p])))
-        for d, p in texts
-    ]
-    made = views(pairs, ROBUST, minilm, remedy="r")
-    assert (minilm.count_tokens([view.text for view in made]) <= minilm.max_tokens).all()
-    for one, view in zip(pairs, made, strict=True):
-        document, passage = one.document.content, one.passage.document.content
-        whole = f"{document} {passage}"
-        fits = minilm.count_tokens([whole])[0] <= minilm.max_tokens - 2
-        assert view.text == whole or not fits
-        places = [i for i in range(len(view.text)) if view.text.startswith(" p", i)]
-        assert any(
-            document.startswith(view.text[:i]) and passage.startswith(view.text[i + 1 :])
-            for i in places
-        )
