@@ -6,11 +6,12 @@ and `min-max`, and that run's lowest standard score under `z`, where 0 would mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
 
+from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
@@ -20,7 +21,7 @@ FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
 RRF_CONSTANT = 60.0
 """k of Cormack, Clarke and Büttcher (SIGIR 2009), the value of their experiments."""
 
-Scores = Mapping[str, float]
+Scores = dict[str, float]
 
 
 def fuse(runs: Sequence[Run], k: int, method: Fusion = "rrf") -> Run:
@@ -42,11 +43,6 @@ def check_fusion(name: str) -> Fusion:
     raise InputError(
         f"fusion {name!r}", expected=f"one of {', '.join(FUSIONS)}", fix="Take rrf if in doubt."
     )
-
-
-def ranking(scores: Scores) -> list[str]:
-    """Return documents best first, ties by id."""
-    return sorted(scores, key=lambda doc: (-scores[doc], doc))
 
 
 def reciprocal_ranks(scores: Scores) -> tuple[dict[str, float], float]:
