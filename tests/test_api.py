@@ -69,7 +69,11 @@ def test_every_command_has_a_function(name, command):
 
 
 def test_a_job_runs_by_its_public_name(tmp_path):
-    section = {"tau": 0.3, "share_flagged": 0.5, "entities": {"measured": 2, "failed": 0}}
+    section = {
+        "tau": 0.3,
+        "share_flagged": 0.5,
+        "entities": {"measured": 2, "failed": 0, "not applicable": 0},
+    }
     (tmp_path / "summary.json").write_text(json.dumps({"diagnosis": section}))
     result = argus.gate([tmp_path], argus.GateBounds(max_at_risk_share=0.4))
     assert isinstance(result, argus.GateResult) and result.exit_code == 1
