@@ -87,6 +87,31 @@ def test_the_receipt_shows_repaired_entities_most_gained_first(tmp_path):
     assert (points["x"], points["y"]) == ([90, 5], [2, 6])
 
 
+def test_relevant_documents_come_by_their_loss_of_reciprocal_rank(tmp_path):
+    rows = [
+        {"query_id": "q1", "query": "deep", "doc_id": "d1", "rank_before": 90, "rank_after": 300},
+        {"query_id": "q2", "query": "top", "doc_id": "d2", "rank_before": 1, "rank_after": 2},
+        {"query_id": "q3", "query": "rose", "doc_id": "d3", "rank_before": 9, "rank_after": 3},
+        {
+            "query_id": "q4",
+            "query": "none",
+            "doc_id": "d4",
+            "rank_before": None,
+            "rank_after": None,
+        },
+    ]
+    rows = [row | {"repaired": row["doc_id"] == "d3"} for row in rows]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "receipt_judged.parquet")
+    schema = ["doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "views"]
+    pq.write_table(pa.table({name: [] for name in schema}), tmp_path / "receipt.parquet")
+    section = remedy.section(tmp_path, RECEIPT | {"judged_documents": {}})
+    assert section.tables["receipt_judged"]["rows"] == [
+        ["top · q2", "d2", 1, 2, "no"],
+        ["deep · q1", "d1", 90, 300, "no"],
+        ["rose · q3", "d3", 9, 3, "yes"],
+    ]
+
+
 def test_a_risk_query_that_failed_comes_last_and_is_in_no_figure(tmp_path):
     rows = [
         {"doc_id": "d1", "entity": "Ska", "rank_before": None, "rank_after": None, "views": 1},

@@ -59,10 +59,12 @@ def _receipt(repaired: list[dict[str, Any]]) -> Any:
 
 
 def _judged(folder: Path) -> Any:
-    """Relevant documents by how far they fell, those that fell most first."""
+    """Relevant documents, the greatest loss of reciprocal rank first: 1 → 2 before 90 → 300."""
     rows = pq.read_table(folder / "receipt_judged.parquet").to_pylist()
     moved = [row for row in rows if row["rank_after"] is not None]
-    moved.sort(key=lambda r: (r["rank_before"] - r["rank_after"], r["query_id"], r["doc_id"]))
+    moved.sort(
+        key=lambda r: (1 / r["rank_after"] - 1 / r["rank_before"], r["query_id"], r["doc_id"])
+    )
     columns = {"query": "text", "relevant document": "text", "rank before": "count"}
     columns |= {"rank after": "count", "repaired": "text"}
     shown = [
