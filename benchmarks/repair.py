@@ -105,7 +105,7 @@ def _row(
         else:
             result = expand_index(index, config=PRESETS[repair], **given)
     except ArgusError as error:
-        return name | {"refused": str(error)}
+        return name | {"refused": str(error).replace(str(index), index.name)}
     rollback(index, result.remedy)
     diagnosis = ArtifactFolder(result.folder).read_json("summary.json")["diagnosis"]
     assert result.evaluation is not None
