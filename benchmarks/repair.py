@@ -3,7 +3,8 @@
 The default probe and τ=0.3 unless the row says otherwise; interval and test are paired over the
 queries. Reference knowledge bases are the wiki2 corpus and the paragraphs of fb15k237, never the
 collection itself, its queries or its gold. The demo's is the rest of the docstrings of which its
-corpus holds the beginning; its probe is fitted on its own audit. Settings were chosen on hotpot100.
+corpus holds the beginning; its probe is fitted on its own audit. Settings were chosen on
+hotpot100, the cap of one view also on wiki2.
 """
 
 from __future__ import annotations

@@ -19,11 +19,12 @@ import numpy as np
 
 from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
-from argus.data.types import FloatArray, Qrels, Query, Run
+from argus.data.types import FloatArray, Qrels, Query, Run, View
 from argus.evaluation import compare, evaluate, harmed_queries
 from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import ORIGINAL
 from argus.remedies.diagnose import TAU
-from argus.remedies.expand import OWN_SUBJECT, PRESETS
+from argus.remedies.expand import PRESETS, is_about_own_subject
 from argus.retrievability.rps import HIGH
 from argus.workflows.demo import demo
 from argus.workflows.expand import expand_index
@@ -72,10 +73,7 @@ def _by_subject(
     vectors = retriever.encoder.encode_queries([q.text for q in queries])
     whole = retriever.index.snapshot(remedy)
     original = whole.columns["remedy"].to_numpy(zero_copy_only=False) != remedy
-    own = np.array(
-        [bool(s) and not o and OWN_SUBJECT in json.loads(s)
-         for s, o in zip(whole.columns["source"].to_pylist(), original, strict=True)]
-    )  # fmt: skip
+    own = np.array([is_about_own_subject(view) for view in whole.views])
     before = evaluate(_searched(whole, original, queries, vectors), qrels, [HEADLINE])
     kept = {
         "all views": np.ones(len(own), bool),
@@ -132,7 +130,7 @@ def _harm(index: Path, remedy: str, queries: Sequence[Query], qrels: Qrels) -> d
     runs = [top.run([q.id for q in queries]) for top in lists]
     scored = [evaluate(found, qrels, [HEADLINE]) for found in runs]
     harmed = {change.query_id for change in harmed_queries(*scored, HEADLINE)}
-    sources = {v.id: v.source for v in after.index.snapshot(remedy).views if v.kind != "original"}
+    views = {view.id: view for view in after.index.snapshot(remedy).views}
     brought: Counter[str] = Counter()
     causes: Counter[str] = Counter()
     fallen = 0
@@ -147,7 +145,7 @@ def _harm(index: Path, remedy: str, queries: Sequence[Query], qrels: Qrels) -> d
                 continue
             fallen += 1
             passed = set(new[:place]) - set(old[: old.index(gold)])
-            brought.update(_kind(sources.get(view_of[doc])) for doc in passed)
+            brought.update(_kind(views[view_of[doc]]) for doc in passed)
             if place >= K:
                 found = explain(query.text, gold, after)
                 causes[str(found.cause or "none: others are nearer")] += 1
@@ -159,11 +157,10 @@ def _harm(index: Path, remedy: str, queries: Sequence[Query], qrels: Qrels) -> d
     }
 
 
-def _kind(source: str | None) -> str:
+def _kind(view: View) -> str:
     """Say what the view is about that brought a document past a relevant one."""
-    if source is None:
+    if view.kind == ORIGINAL:
         return "its own text"
-    about: dict[str, Any] = json.loads(source)
-    if OWN_SUBJECT in about:
+    if is_about_own_subject(view):
         return "its own subject"
-    return f"a mention, passage by {about['found']}"
+    return f"a mention, passage by {json.loads(view.source)['found']}"

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from argus.data.types import Document, Query, Span
@@ -17,10 +16,7 @@ from argus.workflows.explain import explain
 from argus.workflows.index import add_documents, build_index
 from argus.workflows.receipt import check_judged, states, views_of
 from argus.workflows.retriever import search_index
-
-
-def receipt(result):
-    return pq.read_table(result.folder / "receipt.parquet").to_pylist()
+from tests.support.repairs import receipt
 
 
 def test_before_and_after_are_the_index_less_the_views_and_with_them(repairable, index):

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 from argus.data.types import Query
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError
+from tests.support.repairs import rank, scored
 
 
 class Picky(SentenceTransformerEncoder):
@@ -21,15 +22,6 @@ class Picky(SentenceTransformerEncoder):
 
 def judged(result):
     return pq.read_table(result.folder / "receipt_judged.parquet").to_pylist()
-
-
-def rank(views, vectors, query, wanted):
-    """Plain loops: documents by their best view, ties by id."""
-    best = {}
-    for view, vector in zip(views, vectors, strict=True):
-        best[view.doc_id] = max(best.get(view.doc_id, -2.0), float(vector @ query))
-    ordered = sorted(best, key=lambda doc: (-best[doc], doc))
-    return ordered.index(wanted) + 1
 
 
 def test_ranks_of_relevant_documents_are_what_plain_loops_say(repairable, index):
@@ -54,10 +46,9 @@ def test_ranks_of_relevant_documents_are_what_plain_loops_say(repairable, index)
     repaired = {v.doc_id for v in views if v.kind != "original"}
     for row in rows[1:]:
         query = encoder.encode_queries([row["query"]])[0].astype(np.float64)
-        assert row["rank_before"] == rank(
-            [views[i] for i in own], vectors[own], query, row["doc_id"]
-        )
-        assert row["rank_after"] == rank(views, vectors, query, row["doc_id"])
+        originals = scored([views[i] for i in own], vectors[own], query)
+        assert row["rank_before"] == rank(originals, row["doc_id"])
+        assert row["rank_after"] == rank(scored(views, vectors, query), row["doc_id"])
         assert row["repaired"] == (row["doc_id"] in repaired) and row["state"] == "measured"
     moves = [(row["rank_before"], row["rank_after"]) for row in rows[1:]]
     assert any(before != after for before, after in moves)

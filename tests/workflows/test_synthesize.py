@@ -1,8 +1,6 @@
 """`remedy synthesize` from end to end, with and without a model that is asked over HTTP."""
 
 import json
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -25,7 +23,6 @@ from tests.support.synthesizing import (
     unchanged,
 )
 
-ARGUS = Path(sys.executable).parent / "argus"
 SECRET = "sk-0123456789abcdefghij"
 
 

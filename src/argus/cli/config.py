@@ -111,13 +111,10 @@ def _misplaced(
         homes = [
             f"[{'.'.join((*above, c, key))}]" for c in commands if key in _commands(commands[c])
         ]
-        fix = (
-            f"Call it {' or '.join(homes)}."
-            if homes
-            else "Rename it."
-            if commands
-            else "Remove it."
-        )
+        if homes:
+            fix = f"Call it {' or '.join(homes)}."
+        elif commands:
+            fix = "Rename it."
     elif key in commands:
         got, expected, close = f"{key!r} is a value", f"a table: {name} {key} is a command", []
         fix = "Set an option of that name in the table of its command."

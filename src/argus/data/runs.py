@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,12 @@ def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
 def ranking(scores: dict[str, float]) -> list[str]:
     """Return the documents of one query, best first; equal scores by id."""
     return sorted(scores, key=lambda doc: (-scores[doc], doc))
+
+
+def first_rank(scores: dict[str, float], wanted: Container[str]) -> int | None:
+    """Return the 1-based rank of the first document that is wanted; None where there is none."""
+    ranked = enumerate(ranking(scores), start=1)
+    return next((rank for rank, doc in ranked if doc in wanted), None)
 
 
 def cut(run: Run, depth: int) -> Run:

@@ -233,14 +233,19 @@ def views(
         }
         if pair.similarity is not None:
             source["similarity"] = f"{pair.similarity:.3f}"
-        if _is_about_own_subject(pair):
+        if _bears_title(pair):
             source[OWN_SUBJECT] = True
         name = f"{pair.document.id}#{remedy}#{n}"
         out.append(View(name, pair.document.id, KIND, text, json.dumps(source, ensure_ascii=False)))
     return out
 
 
-def _is_about_own_subject(pair: Pair) -> bool:
+def is_about_own_subject(view: View) -> bool:
+    """Return whether an expansion's passage bears its document's title, as its source says."""
+    return view.kind == KIND and OWN_SUBJECT in json.loads(view.source)
+
+
+def _bears_title(pair: Pair) -> bool:
     title = name_key(pair.document.title)
     return bool(title) and title in map(name_key, names_of(pair.passage.document))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.data.runs import ranking
+from argus.data.runs import first_rank, ranking
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.evaluation import top_k_changes
@@ -73,6 +73,7 @@ def compare_indexes(
     ]
     failed = {id_: why for system in systems for id_, why in system.failed.items()}
     rows = _documents(systems, titles, k, failed) + _entities(systems, named, k, failed)
+    rows.sort(key=row_order)
     changes = _queries(systems, [q for q in asked if q.id not in failed], titles, k)
     held = known[0].documents, known[1].documents
     summary = {
@@ -122,7 +123,9 @@ def _documents(
 ) -> list[dict[str, Any]]:
     """Call a document gained when its title now brings it into the top k, lost the other way."""
     asked = {doc for doc in titles if _TITLE + doc not in failed}
-    ranks = [{doc: _rank(s.run, _TITLE + doc, (doc,)) for doc in asked} for s in systems]
+    ranks = [
+        {doc: first_rank(s.run.get(_TITLE + doc, {}), (doc,)) for doc in asked} for s in systems
+    ]
     lists = [_lists(system.run, k) for system in systems]
     held = [system.documents or _NONE for system in systems]
     rows = []
@@ -142,7 +145,7 @@ def _documents(
                 **_ranks(old, new),
             }
         )
-    return sorted(rows, key=row_order)
+    return rows
 
 
 def _entities(
@@ -158,7 +161,7 @@ def _entities(
         both = all(not there.isdisjoint(documents) for there in held)
         query = _NAME + name
         known = both and query not in failed
-        old, new = (_rank(s.run, query, documents) if known else None for s in systems)
+        old, new = (first_rank(s.run.get(query, {}), documents) if known else None for s in systems)
         rows.append(
             {
                 "kind": "entity",
@@ -170,7 +173,7 @@ def _entities(
                 **_ranks(old, new),
             }
         )
-    return sorted(rows, key=row_order)
+    return rows
 
 
 def _placed(rank: int | None) -> str:
@@ -200,12 +203,6 @@ def _verdict(
 def _change(old: int | None, new: int | None, k: int) -> str:
     inside = [rank is not None and rank <= k for rank in (old, new)]
     return SAME if inside[0] == inside[1] else GAINED if inside[1] else LOST
-
-
-def _rank(run: Run, query: str, wanted: Collection[str]) -> int | None:
-    """Return the rank of the first document that is wanted; None where none is in the run."""
-    ranked = ranking(run.get(query, {}))
-    return next((place for place, doc in enumerate(ranked, 1) if doc in wanted), None)
 
 
 def _lists(run: Run, k: int) -> Counter[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from argus.data.runs import ranking
+from argus.data.runs import first_rank
 from argus.data.types import Query, State
 from argus.evaluation import Evaluation, compare, harmed_queries, is_implicit, rps_association
 from argus.evaluation import evaluate as score
@@ -153,8 +153,7 @@ class EvaluationFindings:
 
     def _first_relevant(self, system: int, query_id: str) -> int | None:
         relevant = set(self.judged.relevant(query_id))
-        ranked = ranking(self.systems[system].run.get(query_id, {}))
-        return next((rank for rank, d in enumerate(ranked, start=1) if d in relevant), None)
+        return first_rank(self.systems[system].run.get(query_id, {}), relevant)
 
     def _implicitness(self) -> dict[str, Any]:
         groups = {

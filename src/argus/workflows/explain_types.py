@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -144,9 +143,7 @@ class Case:
 
     def holds(self, doc_id: str) -> bool:
         """Return whether this state of the index holds a document."""
-        ids = self.snapshot.doc_ids  # ordered
-        at = bisect_left(ids, doc_id)
-        return at < len(ids) and ids[at] == doc_id
+        return doc_id in self.snapshot
 
     @cached_property
     def views(self) -> list[View]:

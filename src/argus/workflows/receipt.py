@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +20,7 @@ from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.remedies.diagnose import Risk, beyond_window, score_items
-from argus.remedies.expand import KIND as EXPANSION
-from argus.remedies.expand import OWN_SUBJECT
+from argus.remedies.expand import is_about_own_subject
 from argus.remedies.receipts import Receipt, write_receipt
 from argus.reports import write_report
 from argus.retrievability.probes import Probe
@@ -67,11 +65,15 @@ def settle(
     """
     folder, index = applied.folder, applied.index
     judged_by = None if queries is None or qrels is None else _read_judged(queries, qrels)
-    with applied.record.timed("writing the receipt"):
+    model, vectors = applied.encoder, index.path / "embeddings"
+    with (
+        applied.record.timed("writing the receipt"),
+        EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as store,
+    ):
         before, after = states(index, applied.remedy)
         views = views_of(after, applied.remedy)
-        table, receipt = _measured(applied, before, after, views, probe, k)
-        relevant = _relevant(applied, before, after, views, judged_by)
+        table, receipt = _measured(applied, store, before, after, views, probe, k)
+        relevant = judged_by and judged_documents(*judged_by, before, after, model, store, views)
     folder.write_table("receipt", table, csv=True)
     named = f"{BEFORE}{applied.remedy}"
     summary = _summary(applied, receipt, table, views) | {"before": named}
@@ -93,6 +95,7 @@ def settle(
 
 def _measured(
     applied: Applied,
+    store: EmbeddingStore,
     before: Snapshot,
     after: Snapshot,
     views: dict[str, list[View]],
@@ -103,12 +106,11 @@ def _measured(
     risks = [risk for group in applied.diagnosis.flagged().values() for risk in group]
     entities = list(dict.fromkeys(risk.entity for risk in risks))
     model = applied.encoder
-    with _vectors(applied) as store:
-        asked = embed(as_queries(entities), model, store, what="risk queries")
-        known = (entity for entity, ok in zip(entities, asked.ok, strict=True) if ok)
-        names = dict(zip(known, asked.vectors, strict=True))
-        receipt = write_receipt(risks, names, before, after, k=k)
-        found = rps_in_views(risks, views, applied, store, open_probe(probe, model))
+    asked = embed(as_queries(entities), model, store, what="risk queries")
+    known = (entity for entity, ok in zip(entities, asked.ok, strict=True) if ok)
+    names = dict(zip(known, asked.vectors, strict=True))
+    receipt = write_receipt(risks, names, before, after, k=k)
+    found = rps_in_views(risks, views, applied, store, open_probe(probe, model))
     reasons = {entities[i]: why for i, why in asked.failures.items()}
     return receipt_table(receipt, views, found, reasons), receipt
 
@@ -138,25 +140,6 @@ def _read_judged(
 ) -> tuple[Sequence[Query], Qrels]:
     asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else queries
     return asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
-
-
-def _relevant(
-    applied: Applied,
-    before: Snapshot,
-    after: Snapshot,
-    views: dict[str, list[View]],
-    judged: tuple[Sequence[Query], Qrels] | None,
-) -> pa.Table | None:
-    """Return the ranks of relevant documents for judged queries; None where there are none."""
-    if judged is None:
-        return None
-    with _vectors(applied) as store:
-        return judged_documents(*judged, before, after, applied.encoder, store, views)
-
-
-def _vectors(applied: Applied) -> EmbeddingStore:
-    model, kept = applied.encoder, applied.index.path / "embeddings"
-    return EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim)
 
 
 def states(index: ViewIndex, remedy: str) -> tuple[Snapshot, Snapshot]:
@@ -268,7 +251,7 @@ def _summary(
             "documents_repaired": len(views),
             "entities_at_risk": len(receipt.risks),
             "views": len(added),
-            "views_about_own_subject": sum(_is_about_own_subject(view) for view in added),
+            "views_about_own_subject": sum(map(is_about_own_subject, added)),
             "bytes": text_bytes + 4 * applied.index.dim * len(added),
         },
         "risk_queries": _ranks(receipt),
@@ -282,10 +265,6 @@ def _summary(
         ],
         "seconds": round(sum(applied.record.timings_s.values()), 1),
     }
-
-
-def _is_about_own_subject(view: View) -> bool:
-    return view.kind == EXPANSION and bool(json.loads(view.source).get(OWN_SUBJECT))
 
 
 def _ranks(receipt: Receipt) -> dict[str, Any]:
