@@ -52,14 +52,17 @@ def test_what_an_approximate_index_loses_is_told_from_what_is_far(
     from lancedb.index import HnswSq
 
     retriever = indexed(tmp_path / "idx", passages, vectors, minilm)
-    retriever.index.table.create_index(  # of 12 partitions, a search reads one
-        "vector", config=HnswSq(distance_type="dot", num_partitions=12), replace=True
+    retriever.index.table.create_index(  # of 4 partitions, a search reads one
+        "vector", config=HnswSq(distance_type="dot", num_partitions=4), replace=True
     )
-    query = "Which film was directed by a woman?"
-    exact = retriever.index.search(minilm.encode_queries([query]), 10, exact=True).doc_ids[0]
-    near = retriever.index.search(minilm.encode_queries([query]), 10, exact=False).doc_ids[0]
-    lost = [doc for doc in exact if doc not in near]
-    assert lost, "one partition of twelve holds the ten nearest"
+    for passage in passages:  # partitions are drawn anew; nearly every query loses something
+        query = f"What is {passage.title}?"
+        asked = minilm.encode_queries([query])
+        exact = retriever.index.search(asked, 10, exact=True).doc_ids[0]
+        near = retriever.index.search(asked, 10, exact=False).doc_ids[0]
+        if lost := [doc for doc in exact if doc not in near]:
+            break
+    assert lost, "for every query one partition of four holds the ten nearest"
     found = explain(query, lost[0], retriever)
     assert found.cause is Cause.APPROXIMATE and not found.came_back
     evidence = of(found, Cause.APPROXIMATE).evidence
