@@ -1,0 +1,1 @@
+"""Controlling-authority retrieval: what supersedes what, and what to serve instead."""

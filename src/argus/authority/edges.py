@@ -1,0 +1,63 @@
+"""Explicit supersessions from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from argus.authority.rules import SUPERSEDES, Edge
+from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.errors import InputError
+
+SUPERSEDING = ("superseder", "superseding")
+
+
+def read_edges(file: Path) -> list[Edge]:
+    """Read edges from any row format.
+
+    Columns: `superseder` (or `superseding`) and `superseded`; `rule`, `confidence` and `relation`
+    where they are there. Raises InputError for a missing file or column, an empty id, an edge from
+    a document to itself, a confidence that is none, and a file without rows.
+    """
+    edges = []
+    for row in read_rows(file):
+        newer = pick_field(row, SUPERSEDING, what="superseding document")
+        older = pick_field(row, ["superseded"], what="superseded document")
+        confidence = _confidence(row)
+        try:
+            edge = Edge(
+                id_value(row, newer),
+                id_value(row, older),
+                rule=text_value(row, "rule") or "given",
+                confidence=confidence,
+                relation=text_value(row, "relation") or SUPERSEDES,
+            )
+        except InputError as error:
+            if error.where is not None:
+                raise
+            raise InputError(
+                error.got, expected=error.expected, fix=error.fix, where=row.at()
+            ) from error
+        edges.append(edge)
+    if not edges:
+        raise InputError(
+            "no row in it",
+            expected="rows of superseder, superseded",
+            fix="Check that this is the right file.",
+            where=file,
+        )
+    return edges
+
+
+def _confidence(row: Row) -> float:
+    value = row.values.get("confidence")
+    if value is None or value == "":
+        return 1.0
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{value!r}",
+            expected="a number above 0, at most 1",
+            fix="Leave it out for a certain edge.",
+            where=row.at("confidence"),
+        ) from error

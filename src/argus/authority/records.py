@@ -1,0 +1,51 @@
+"""Records: documents with a type, times and an entity scope (CAR Def. 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from argus.authority.times import Moment
+from argus.data.types import Document
+
+Values = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One document as the authority relation sees it.
+
+    scope: sigma(d), a set of entities as key -> value, or values where it has several. time: when
+    it takes effect; published: when it became known, None where that is the same. Rules say which
+    of the two orders.
+    """
+
+    id: str
+    type: str
+    time: Moment | None = None
+    scope: Mapping[str, Values] = field(default_factory=dict)
+    text: str = ""
+    title: str = ""
+    published: Moment | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """Return the entities of a scope key, none where the record lacks it."""
+        found = self.scope.get(key, ())
+        return (found,) if isinstance(found, str) else found
+
+    @property
+    def known(self) -> Moment | None:
+        """When it became known: published, or its time where that is not told."""
+        return self.published or self.time
+
+    @property
+    def entities(self) -> frozenset[tuple[str, str]]:
+        """sigma(d) as a set of (key, value)."""
+        return frozenset((key, value) for key in self.scope for value in self.values(key))
+
+    @property
+    def document(self) -> Document:
+        """What a retriever indexes: id, title and text, and nothing of the scope."""
+        return Document(self.id, self.text, self.title)

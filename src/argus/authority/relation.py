@@ -1,0 +1,285 @@
+"""The authority relation over a set of records: closure, frontier, chains (CAR Def. 1 and 3)."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from argus.authority.cycles import require_order
+from argus.authority.records import Record
+from argus.authority.rules import Edge, Rule
+from argus.authority.scopes import Place, ScopeIndex
+from argus.authority.times import Moment
+from argus.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One direct supersession, and under which rule."""
+
+    superseded: str
+    superseder: str
+    rule: str
+    relation: str
+    confidence: float = 1.0
+
+
+@dataclass(slots=True)
+class Calls:
+    """What resolving has cost (Proposition 3)."""
+
+    lookups: int = 0
+    """Scope lookups: a record asked for what supersedes it, all rules at once."""
+    edges: int = 0
+    """Direct supersessions looked at, each at most once per closure and scope."""
+
+
+class Authority:
+    """Records under rules and explicit edges: what supersedes what, now or at an earlier time.
+
+    ⇝ is the transitive closure over all rules and edges. Nothing pairwise is stored. Raises
+    InputError for two records of one id, an edge to an unknown record, and cycles, with the chain.
+    """
+
+    def __init__(
+        self, records: Iterable[Record], rules: Sequence[Rule] = (), edges: Iterable[Edge] = ()
+    ) -> None:
+        self.records: dict[str, Record] = {}
+        for record in records:
+            if record.id in self.records:
+                raise InputError(
+                    f"two records have the id {record.id!r}",
+                    expected="one record per id",
+                    fix="Remove or rename one of the two.",
+                )
+            self.records[record.id] = record
+        self.index = ScopeIndex(rules)
+        self.index.fill(self.records.values())
+        self.edges: dict[str, list[Edge]] = {}
+        """Explicit edges by superseded id."""
+        self.reverse: dict[str, list[Edge]] = {}
+        """Explicit edges by superseder."""
+        for edge in edges:
+            self._put(edge)
+        self.calls = Calls()
+        self._effective: Moment | None = None
+        self._known: Moment | None = None
+        require_order(self)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in the order given."""
+        return self.index.rules
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """Names of the authority relations, of rules first (Def. 10)."""
+        named = (rule.relation for rule in self.rules)
+        given = (edge.relation for edges in self.edges.values() for edge in edges)
+        return tuple(dict.fromkeys((*named, *given)))
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self.records
+
+    def record(self, id_: str) -> Record:
+        """Return a record; InputError where there is none."""
+        found = self.records.get(id_)
+        if found is None:
+            raise InputError(
+                f"no record {id_!r}",
+                expected=f"the id of one of the {len(self.records):,} records",
+                fix="Check that run and records are of one corpus.",
+            )
+        return found
+
+    def as_of(self, effective: Moment | None, known: Moment | None = None) -> Authority:
+        """Return the relation as it was: a view on the same records and index.
+
+        effective: only what had taken effect by then counts. known: only what had been published by
+        then; None lets in what became known later. A record without the time in question counts.
+        """
+        view = copy.copy(self)
+        view._effective, view._known, view.calls = effective, known, Calls()
+        return view
+
+    def in_force(self, id_: str) -> bool:
+        """Return whether a record had taken effect, and was known, at the time of this view."""
+        if self._effective is None and self._known is None:
+            return True
+        record = self.records[id_]
+        return _by(record.time, self._effective) and _by(record.known, self._known)
+
+    def links(
+        self, id_: str, covered: dict[Place, tuple[int, str]] | None = None
+    ) -> Iterator[Link]:
+        """Yield what directly supersedes a record.
+
+        covered: per bucket from where on it has been read; what lies there is not yielded again,
+        and the mark moves down. It makes a closure linear in its size.
+        """
+        record = self.record(id_)
+        self.calls.lookups += 1
+        for place, moment in self.index.superseded_places(record):
+            bucket = self.index.buckets.get(place)
+            if bucket is None:
+                continue
+            rule, read = self.rules[place[0]], None
+            if covered is not None:
+                read = covered.get(place)
+                if read is not None and read <= (moment.end, ""):
+                    continue
+                covered[place] = moment.end, ""
+            for superseder in bucket.newer(moment, read):
+                if superseder != id_ and self.in_force(superseder):
+                    self.calls.edges += 1
+                    yield Link(id_, superseder, rule.name, rule.relation, rule.confidence)
+        for edge in self.edges.get(id_, ()):
+            if self.in_force(edge.superseder):
+                self.calls.edges += 1
+                yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
+
+    def older(self, id_: str, relation: str | None = None) -> Iterator[str]:
+        """Yield what a record directly supersedes, by one relation or any."""
+        record = self.record(id_)
+        for place, moment in self.index.superseding_places(record):
+            bucket = self.index.buckets.get(place)
+            if bucket is not None and relation in (None, self.rules[place[0]].relation):
+                yield from (older for older in bucket.older(moment) if older != id_)
+        for edge in self.reverse.get(id_, ()):
+            if relation in (None, edge.relation):
+                yield edge.superseded
+
+    def is_active(self, id_: str) -> bool:
+        """Return whether nothing supersedes a record (Def. 1)."""
+        return next(self.links(id_), None) is None
+
+    def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
+        """Return cl(ids), nearest first, each with the link by which it was reached first.
+
+        The given ids come first, with None. theta: edges of less confidence are not followed
+        (Def. 9). Raises InputError for an unknown id.
+        """
+        found: dict[str, Link | None] = dict.fromkeys(ids)
+        covered: dict[Place, tuple[int, str]] = {}
+        queue = deque(found)
+        while queue:
+            for link in self.links(queue.popleft(), covered):
+                if link.superseder not in found and link.confidence >= theta:
+                    found[link.superseder] = link
+                    queue.append(link.superseder)
+        return found
+
+    def closure(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
+        """Return cl(ids): them and all that supersedes one of them (Def. 3), nearest first."""
+        return list(self.reach(ids, theta))
+
+    def frontier(self, ids: Iterable[str]) -> list[str]:
+        """Return front(ids): those that none of them supersedes, in the order given (Def. 3).
+
+        A superseder counts though the chain to it leads through records that are not among `ids`.
+        With several relations, what is maximal under every one of them (Def. 10).
+        """
+        members = list(dict.fromkeys(ids))
+        dominated: set[str] = set()
+        for relation in self.relations:
+            dominated |= self._below(members, relation)
+        return [id_ for id_ in members if id_ not in dominated]
+
+    def controlling(self, ids: Iterable[str]) -> list[str]:
+        """Return front(cl(ids)): what controls them now, nearest first (CAR's target, eq. 2).
+
+        A closure holds every superseder of its members, so its frontier is what is active.
+        """
+        return [id_ for id_ in self.reach(ids) if self.is_active(id_)]
+
+    def chain(self, older: str, newer: str) -> list[Link]:
+        """Return a shortest chain of direct supersessions; none where there is no chain."""
+        return chain_to(newer, self.reach([older]))
+
+    def insert(self, record: Record, edges: Iterable[Edge] = ()) -> None:
+        """Add one record, and edges of it; InputError for a known id or a cycle, nothing added."""
+        if record.id in self.records:
+            raise InputError(
+                f"record {record.id!r} is there already",
+                expected="a new id",
+                fix="Correct it, or delete it first.",
+            )
+        self.records[record.id] = record
+        self.index.add(record)
+        added = list(edges)
+        try:
+            for edge in added:
+                self._put(edge)
+            require_order(self, record.id)
+        except InputError:
+            self.delete(record.id)
+            raise
+
+    def delete(self, id_: str) -> Record:
+        """Remove a record with the explicit edges of it; return what it was."""
+        record = self.record(id_)
+        self.index.remove(record)
+        for edge in self.edges.pop(id_, []):
+            _drop(self.reverse, edge.superseder, edge)
+        for edge in self.reverse.pop(id_, []):
+            _drop(self.edges, edge.superseded, edge)
+        del self.records[id_]
+        return record
+
+    def _below(self, members: Sequence[str], relation: str) -> set[str]:
+        """Return all that a member supersedes under one relation, by chains of any records."""
+        found: set[str] = set()
+        queue = deque(id_ for id_ in members if self.in_force(id_))
+        covered: dict[Place, int] = {}
+        while queue:
+            for older in self._older_once(queue.popleft(), relation, covered):
+                if older not in found and self.in_force(older):
+                    found.add(older)
+                    queue.append(older)
+        return found
+
+    def _older_once(self, id_: str, relation: str, covered: dict[Place, int]) -> Iterator[str]:
+        """Yield what a record directly supersedes, less what `covered` says was read before."""
+        record = self.record(id_)
+        for place, moment in self.index.superseding_places(record):
+            bucket = self.index.buckets.get(place)
+            if bucket is None or self.rules[place[0]].relation != relation:
+                continue
+            read = covered.get(place)
+            if read is None or read < moment.start:
+                covered[place] = moment.start
+                yield from (older for older in bucket.older(moment, read) if older != id_)
+        for edge in self.reverse.get(id_, ()):
+            if edge.relation == relation:
+                yield edge.superseded
+
+    def _put(self, edge: Edge) -> None:
+        for id_ in (edge.superseder, edge.superseded):
+            self.record(id_)
+        self.edges.setdefault(edge.superseded, []).append(edge)
+        self.reverse.setdefault(edge.superseder, []).append(edge)
+
+
+def _drop(edges: dict[str, list[Edge]], id_: str, edge: Edge) -> None:
+    edges[id_].remove(edge)
+    if not edges[id_]:
+        del edges[id_]
+
+
+def chain_to(id_: str, reached: dict[str, Link | None]) -> list[Link]:
+    """Return the links that led to a record of `Authority.reach`, oldest first."""
+    links: list[Link] = []
+    link = reached.get(id_)
+    while link is not None:
+        links.append(link)
+        link = reached[link.superseded]
+    return links[::-1]
+
+
+def _by(moment: Moment | None, limit: Moment | None) -> bool:
+    return moment is None or limit is None or moment.start < limit.end

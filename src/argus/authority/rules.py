@@ -1,0 +1,178 @@
+"""Rules: which type of record supersedes which, in which scope, ordered by what (CAR Def. 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import product
+from typing import Any
+
+from argus.authority.records import Record
+from argus.authority.times import Moment
+from argus.errors import InputError
+
+SUPERSEDES = "supersedes"
+"""The relation of rules and edges that name none."""
+
+
+class Order(StrEnum):
+    """What makes one record come after another."""
+
+    EFFECTIVE = "effective"
+    """The later time of taking effect (Def. 1)."""
+    PUBLISHED = "published"
+    """The later publication."""
+    TYPE = "type"
+    """The type alone, for records without times: whatever has the superseding type."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeKey:
+    """One equality of a scope test: a value of the one record is a value of the other.
+
+    Usually both sides have one name. A superseder that names what it replaces has another: an
+    opinion's `overrules` equals the earlier case's `citation`.
+    """
+
+    superseding: str
+    superseded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Records of `superseding` types supersede those of `superseded` types in the same scope.
+
+    scope: keys on which both must agree, all of them; none is a global rule (R10), under which all
+    records share one scope. order: what must be later. condition: field of the superseding or
+    superseded record ("superseding.severity") -> values of its metadata that count. relation: the
+    name of the authority relation (Def. 10); confidence: of its edges, in (0, 1] (Def. 9).
+    Types, keys and values may be given as one string each.
+    """
+
+    superseding: tuple[str, ...]
+    superseded: tuple[str, ...]
+    scope: tuple[ScopeKey, ...] = ()
+    name: str = ""
+    order: Order = Order.EFFECTIVE
+    condition: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    relation: str = SUPERSEDES
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "superseding", _strings(self.superseding))
+        put(self, "superseded", _strings(self.superseded))
+        put(self, "scope", tuple(_scope_key(key) for key in _items(self.scope)))
+        put(self, "order", Order(self.order))
+        put(self, "condition", {k: _strings(v) for k, v in self.condition.items()})
+        if not self.name:
+            put(self, "name", f"{'|'.join(self.superseding)} > {'|'.join(self.superseded)}")
+        self._check()
+
+    def _check(self) -> None:
+        overlap = sorted(set(self.superseding) & set(self.superseded))
+        if self.order is Order.TYPE and overlap:
+            raise InputError(
+                f"rule {self.name!r}: type {overlap[0]!r} would supersede itself",
+                expected="order: effective or published where both sides share a type",
+                fix="Say what makes one later, or name two types.",
+            )
+        if not 0 < self.confidence <= 1:
+            raise InputError(
+                f"rule {self.name!r}: confidence {self.confidence}",
+                expected="more than 0, at most 1",
+                fix="Leave it out for a certain rule.",
+            )
+        for name in self.condition:
+            side, dot, rest = name.partition(".")
+            if side not in ("superseding", "superseded") or not dot or not rest:
+                raise InputError(
+                    f"rule {self.name!r}: condition on {name!r}",
+                    expected="superseding.FIELD or superseded.FIELD",
+                    fix="Say of which of the two records the field is.",
+                )
+
+    def can_supersede(self, record: Record) -> bool:
+        """Return whether type and condition let a record be the superseding one."""
+        return record.type in self.superseding and self._meets(record, "superseding")
+
+    def can_be_superseded(self, record: Record) -> bool:
+        """Return whether type and condition let a record be the superseded one."""
+        return record.type in self.superseded and self._meets(record, "superseded")
+
+    def superseding_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
+        """Yield the scopes, one value per key, in which a record would supersede; none: no key."""
+        return product(*(record.values(key.superseding) for key in self.scope))
+
+    def superseded_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
+        """Yield the scopes in which a record would be superseded."""
+        return product(*(record.values(key.superseded) for key in self.scope))
+
+    def moment(self, record: Record) -> Moment | None:
+        """Return the time of a record that orders under this rule; ALWAYS where types do."""
+        if self.order is Order.TYPE:
+            return ALWAYS
+        return record.time if self.order is Order.EFFECTIVE else record.known
+
+    def holds(self, older: Record, newer: Record) -> bool:
+        """Return whether `newer` supersedes `older`: one rule check, as the RSSG makes them."""
+        if older.id == newer.id:
+            return False
+        if not (self.can_supersede(newer) and self.can_be_superseded(older)):
+            return False
+        first, second = self.moment(older), self.moment(newer)
+        if first is None or second is None or not first.before(second):
+            return False
+        scopes = set(self.superseded_scopes(older))
+        return any(scope in scopes for scope in self.superseding_scopes(newer))
+
+    def _meets(self, record: Record, side: str) -> bool:
+        for name, allowed in self.condition.items():
+            of, _, name_of_field = name.partition(".")
+            if of == side and str(record.metadata.get(name_of_field)) not in allowed:
+                return False
+        return True
+
+
+ALWAYS = Moment(0, 0, "")
+"""The time of every record under a rule that orders by type: never certainly after another's, but
+`before` holds between any two, since the interval is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One supersession that is known as such, with where it comes from and how sure it is."""
+
+    superseder: str
+    superseded: str
+    rule: str = "given"
+    confidence: float = 1.0
+    relation: str = SUPERSEDES
+
+    def __post_init__(self) -> None:
+        if self.superseder == self.superseded:
+            raise InputError(
+                f"{self.superseder!r} supersedes itself",
+                expected="two documents",
+                fix="Remove the edge, or mend one of its ids.",
+            )
+        if not 0 < self.confidence <= 1:
+            raise InputError(
+                f"{self.superseder!r} supersedes {self.superseded!r} with confidence "
+                f"{self.confidence}",
+                expected="more than 0, at most 1",
+                fix="Leave it out for a certain edge.",
+            )
+
+
+def _strings(values: Any) -> tuple[str, ...]:
+    return (values,) if isinstance(values, str) else tuple(values)
+
+
+def _items(values: Any) -> tuple[Any, ...]:
+    return (values,) if isinstance(values, (str, ScopeKey)) else tuple(values)
+
+
+def _scope_key(key: str | ScopeKey) -> ScopeKey:
+    return ScopeKey(key, key) if isinstance(key, str) else key

@@ -1,0 +1,157 @@
+"""The scope index: per rule and scope, who may supersede and who may be superseded, by time.
+
+What supersedes a record under a rule are the records of one scope from some time on, a suffix of a
+sorted list. So no pair is ever stored: a scope of n records takes n entries, not n squared, and
+insertions and deletions cost a search in it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sortedcontainers import SortedList
+
+from argus.authority.records import Record
+from argus.authority.rules import Rule
+from argus.authority.times import Moment
+
+Place = tuple[int, tuple[str, ...]]
+"""Number of a rule, and a value for each of its scope keys."""
+LAST = "\U0010ffff"
+"""Sorts behind every id."""
+
+
+class Bucket:
+    """One rule in one scope."""
+
+    __slots__ = ("superseded", "superseding")
+
+    def __init__(
+        self,
+        superseding: Iterable[tuple[int, str]] = (),
+        superseded: Iterable[tuple[int, str]] = (),
+    ) -> None:
+        self.superseding = SortedList(superseding)
+        """(start, id) of the records that supersede here."""
+        self.superseded = SortedList(superseded)
+        """(end, id) of those that can be superseded here."""
+
+    def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:
+        """Yield what supersedes a record of that time, earliest first, up to `below` exclusive."""
+        found = self.superseding.irange((moment.end, ""), below, inclusive=(True, False))
+        return (id_ for _, id_ in found)
+
+    def older(self, moment: Moment, above: int | None = None) -> Iterator[str]:
+        """Yield what a record of that time supersedes; only what ends after `above`, if given."""
+        least = None if above is None else (above, LAST)
+        found = self.superseded.irange(least, (moment.start, LAST))
+        return (id_ for _, id_ in found)
+
+
+@dataclass
+class Coverage:
+    """What one rule finds in the records."""
+
+    superseding: int = 0
+    superseded: int = 0
+    no_scope: list[str] = field(default_factory=list)
+    """Records of its types without one of its scope keys: it cannot apply to them."""
+    no_time: list[str] = field(default_factory=list)
+    """Records of its types without the time that it orders by: likewise."""
+
+
+class ScopeIndex:
+    """Buckets of all rules, kept up to date by `add` and `remove`."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        self.buckets: dict[Place, Bucket] = {}
+        self._roles: dict[str, list[tuple[int, Rule, bool, bool]]] = defaultdict(list)
+        for number, rule in enumerate(self.rules):
+            for type_ in dict.fromkeys((*rule.superseding, *rule.superseded)):
+                role = number, rule, type_ in rule.superseding, type_ in rule.superseded
+                self._roles[type_].append(role)
+
+    def fill(self, records: Iterable[Record]) -> None:
+        """Add many records to an empty index at once: every bucket is sorted once."""
+        lists: dict[Place, tuple[list[tuple[int, str]], list[tuple[int, str]]]] = {}
+        for record in records:
+            for place, moment in self.superseding_places(record):
+                lists.setdefault(place, ([], []))[0].append((moment.start, record.id))
+            for place, moment in self.superseded_places(record):
+                lists.setdefault(place, ([], []))[1].append((moment.end, record.id))
+        for place in list(lists):
+            self.buckets[place] = Bucket(*lists.pop(place))
+
+    def add(self, record: Record) -> None:
+        """Put one record where it may supersede or be superseded."""
+        for place, moment in self.superseding_places(record):
+            self._bucket(place).superseding.add((moment.start, record.id))
+        for place, moment in self.superseded_places(record):
+            self._bucket(place).superseded.add((moment.end, record.id))
+
+    def remove(self, record: Record) -> None:
+        """Take one record out again; it must be as it was added."""
+        for place, moment in self.superseding_places(record):
+            self.buckets[place].superseding.remove((moment.start, record.id))
+            self._drop_if_empty(place)
+        for place, moment in self.superseded_places(record):
+            self.buckets[place].superseded.remove((moment.end, record.id))
+            self._drop_if_empty(place)
+
+    def superseding_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
+        """Yield where a record supersedes others, and its time there."""
+        for number, rule, supersedes, _ in self._roles.get(record.type, ()):
+            if supersedes and rule.can_supersede(record):
+                moment = rule.moment(record)
+                if moment is not None:
+                    for scope in dict.fromkeys(rule.superseding_scopes(record)):
+                        yield (number, scope), moment
+
+    def superseded_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
+        """Yield where a record can be superseded, and its time there."""
+        for number, rule, _, is_superseded in self._roles.get(record.type, ()):
+            if is_superseded and rule.can_be_superseded(record):
+                moment = rule.moment(record)
+                if moment is not None:
+                    for scope in dict.fromkeys(rule.superseded_scopes(record)):
+                        yield (number, scope), moment
+
+    def coverage(self, records: Iterable[Record]) -> list[Coverage]:
+        """Say per rule what takes part in it, and what cannot, and why."""
+        found = [Coverage() for _ in self.rules]
+        for record in records:
+            for number, rule, supersedes, is_superseded in self._roles.get(record.type, ()):
+                self._cover(found[number], rule, record, supersedes, is_superseded)
+        return found
+
+    @staticmethod
+    def _cover(
+        entry: Coverage, rule: Rule, record: Record, supersedes: bool, is_superseded: bool
+    ) -> None:
+        newer = supersedes and rule.can_supersede(record)
+        older = is_superseded and rule.can_be_superseded(record)
+        if not newer and not older:
+            return
+        newer = newer and any(True for _ in rule.superseding_scopes(record))
+        older = older and any(True for _ in rule.superseded_scopes(record))
+        if not newer and not older:
+            entry.no_scope.append(record.id)
+        elif rule.moment(record) is None:
+            entry.no_time.append(record.id)
+        else:
+            entry.superseding += newer
+            entry.superseded += older
+
+    def _bucket(self, place: Place) -> Bucket:
+        bucket = self.buckets.get(place)
+        if bucket is None:
+            bucket = self.buckets[place] = Bucket()
+        return bucket
+
+    def _drop_if_empty(self, place: Place) -> None:
+        bucket = self.buckets[place]
+        if not bucket.superseding and not bucket.superseded:
+            del self.buckets[place]

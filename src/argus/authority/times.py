@@ -1,0 +1,136 @@
+"""Moments: points in time that are known to the microsecond, the day, the month or the year.
+
+What is known coarsely is the whole of it: "1896" is the interval from its first to its last
+moment. One moment is later than another only when it is later whichever points are meant, so a
+year and a day in it are not ordered. Intervals ordered like this are a strict partial order
+(Fishburn 1970), which is what Def. 1 of CAR needs of time(d2) > time(d1).
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from argus.errors import InputError, Location
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_COMPACT = re.compile(r"\d{8}")
+_PARTIAL = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_IN_WORDS = ("%B %Y", "%b %Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
+_EXPECTED = (
+    'a date or time such as "2024-03-01T09:30:00Z", "2024-03-01", "20240301", "2024-03", "2024", '
+    '"March 2024" or "1 March 2024"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Half-open interval `[start, end)` of microseconds since 1970 (UTC) in which it lies."""
+
+    start: int
+    end: int
+    text: str = field(compare=False)
+    """As it was given."""
+
+    def before(self, other: Moment) -> bool:
+        """Return whether this is certainly earlier than `other`."""
+        return self.end <= other.start
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_moment(
+    value: Any, *, zone: tzinfo = UTC, where: Location | str | None = None
+) -> Moment | None:
+    """Read a date or time; None and "" are no time at all.
+
+    zone: of what names none. Raises InputError for anything else, also for numbers: 20240301 might
+    be a day or seconds since 1970.
+    """
+    if value is None or value == "":
+        return None
+    text = str(value)
+    try:
+        found = _parse(value, zone)
+    except (ValueError, OverflowError) as error:
+        raise _no_time(value, where, f" ({error})") from error
+    if found is None:
+        raise _no_time(value, where)
+    return Moment(*found, text)
+
+
+def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
+    """Return the time zone of an IANA name, such as America/New_York; InputError for another."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise InputError(
+            f"time zone {name!r}",
+            expected="an IANA name such as UTC, America/New_York or Europe/Berlin",
+            fix="Look it up in the tz database.",
+            where=where,
+        ) from error
+
+
+def _no_time(value: object, where: Location | str | None, why: str = "") -> InputError:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return InputError(
+        f"{value!r}{' is a number' if number else ''}{why}",
+        expected=_EXPECTED,
+        fix=f'Write it as text: "{value}".' if number else "Mend it, or leave the time out.",
+        where=where,
+    )
+
+
+def _parse(value: Any, zone: tzinfo) -> tuple[int, int] | None:
+    if isinstance(value, datetime):
+        return _point(value, zone)
+    if isinstance(value, date):
+        return _days(value, value, zone)
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if _COMPACT.fullmatch(text):
+        text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
+    partial = _PARTIAL.fullmatch(text)
+    if partial:
+        return _partial(*(int(part) if part else None for part in partial.groups()), zone=zone)
+    for form in _IN_WORDS:
+        try:
+            day = datetime.strptime(text, form).date()  # noqa: DTZ007 - a day has no zone
+        except ValueError:
+            continue
+        return _days(day, day, zone) if "%d" in form else _partial(day.year, day.month, zone=zone)
+    return _point(datetime.fromisoformat(text), zone)
+
+
+def _partial(
+    year: int | None, month: int | None = None, day: int | None = None, *, zone: tzinfo
+) -> tuple[int, int]:
+    first = date(year or 0, month or 1, day or 1)
+    last_month = month or 12
+    last = date(first.year, last_month, day or monthrange(first.year, last_month)[1])
+    return _days(first, last, zone)
+
+
+def _days(first: date, last: date, zone: tzinfo) -> tuple[int, int]:
+    start = datetime(first.year, first.month, first.day, tzinfo=zone)
+    if last == date.max:
+        return _microseconds(start), _microseconds(datetime.max.replace(tzinfo=UTC)) + 1
+    after = last + timedelta(days=1)
+    return _microseconds(start), _microseconds(datetime(*after.timetuple()[:3], tzinfo=zone))
+
+
+def _point(value: datetime, zone: tzinfo) -> tuple[int, int]:
+    start = _microseconds(value if value.tzinfo else value.replace(tzinfo=zone))
+    return start, start + 1
+
+
+def _microseconds(value: datetime) -> int:
+    return (value - _EPOCH) // _MICROSECOND
