@@ -154,9 +154,9 @@ class Authority:
             if relation in (None, edge.relation):
                 yield edge.superseded
 
-    def is_active(self, id_: str) -> bool:
-        """Return whether nothing supersedes a record (Def. 1)."""
-        return next(self.links(id_), None) is None
+    def is_active(self, id_: str, theta: float = 0.0) -> bool:
+        """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta."""
+        return not any(link.confidence >= theta for link in self.links(id_))
 
     def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
         """Return cl(ids), nearest first, each with the link by which it was reached first.
@@ -190,12 +190,12 @@ class Authority:
             dominated |= self._below(members, relation)
         return [id_ for id_ in members if id_ not in dominated]
 
-    def controlling(self, ids: Iterable[str]) -> list[str]:
+    def controlling(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
         """Return front(cl(ids)): what controls them now, nearest first (CAR's target, eq. 2).
 
         A closure holds every superseder of its members, so its frontier is what is active.
         """
-        return [id_ for id_ in self.reach(ids) if self.is_active(id_)]
+        return [id_ for id_ in self.reach(ids, theta) if self.is_active(id_, theta)]
 
     def chain(self, older: str, newer: str) -> list[Link]:
         """Return a shortest chain of direct supersessions; none where there is no chain."""

@@ -1,0 +1,133 @@
+"""From what a retriever found to what controls it: anchors, closure, frontier (CAR Theorem 3).
+
+Every retrieved document is an anchor. In its place come the active documents of its closure, each
+once, with the chain that leads from the anchor to it. Superseded documents are not served.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from argus.authority.relation import Authority, Link, chain_to
+from argus.data.runs import ranking
+from argus.data.types import Run
+from argus.errors import InputError
+
+
+class Places(StrEnum):
+    """Where what supersedes an anchor is ranked."""
+
+    ANCHOR = "anchor"
+    """In its anchor's place."""
+    FIRST = "first"
+    """Before every anchor that is active itself, among each other by anchor (section 6.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One document to serve, and what led to it."""
+
+    id: str
+    rank: int
+    """From 1."""
+    score: float
+    """Its anchor's; lowered by the least possible where that would tie with the hit before it."""
+    anchor: str
+    """The retrieved document that it controls: itself, where that is active."""
+    anchor_rank: int
+    chain: tuple[Link, ...]
+    """From anchor to document, oldest first; empty where they are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What one query's ranking was resolved to."""
+
+    anchors: tuple[str, ...]
+    """What was retrieved and looked at, best first."""
+    hits: tuple[Hit, ...]
+    retired: Mapping[str, tuple[str, ...]]
+    """Superseded anchor -> what controls it; empty where that is not in force (`as_of`)."""
+    unknown: tuple[str, ...]
+    """Retrieved documents of which there is no record; they are served as they are."""
+
+    @property
+    def run(self) -> dict[str, float]:
+        """The hits as a ranking: document -> score."""
+        return {hit.id: hit.score for hit in self.hits}
+
+
+def resolve(
+    run: Run,
+    authority: Authority,
+    *,
+    k: int | None = None,
+    anchors: int | None = None,
+    places: Places = Places.ANCHOR,
+    theta: float = 0.0,
+) -> Run:
+    """Return a run in which no superseded document stands in for what controls it.
+
+    k: documents per query to return. anchors: how many of each ranking are looked at (all). Both
+    None: everything. theta: edges of less confidence are not followed (Def. 9).
+    """
+    return {
+        query: trace(scores, authority, k=k, anchors=anchors, places=places, theta=theta).run
+        for query, scores in run.items()
+    }
+
+
+def trace(
+    scores: Mapping[str, float],
+    authority: Authority,
+    *,
+    k: int | None = None,
+    anchors: int | None = None,
+    places: Places = Places.ANCHOR,
+    theta: float = 0.0,
+) -> Resolution:
+    """Resolve one ranking and say what led to every hit; parameters as for `resolve`."""
+    for name, value in (("k", k), ("anchors", anchors)):
+        if value is not None and value < 1:
+            raise InputError(
+                f"{name}={value}", expected="a whole number from 1", fix="Leave it out for all."
+            )
+    found = ranking(dict(scores))[:anchors]
+    unknown = tuple(id_ for id_ in found if id_ not in authority)
+    hits: dict[str, Hit] = {}
+    retired: dict[str, tuple[str, ...]] = {}
+    for rank, anchor in enumerate(found, 1):
+        if anchor in authority and not authority.in_force(anchor):
+            continue
+        chains = _controlling(anchor, authority, theta)
+        if anchor not in chains:
+            retired[anchor] = tuple(chains)
+        for id_, chain in chains.items():
+            hits.setdefault(id_, Hit(id_, 0, scores[anchor], anchor, rank, chain))
+    ordered = list(hits.values())
+    if places is Places.FIRST:
+        ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
+    return Resolution(tuple(found), tuple(_placed(ordered[:k])), retired, unknown)
+
+
+def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, tuple[Link, ...]]:
+    """Return what controls one anchor, each with the chain that leads to it."""
+    if anchor not in authority:
+        return {anchor: ()}
+    reached = authority.reach([anchor], theta)
+    return {
+        id_: tuple(chain_to(id_, reached)) for id_ in reached if authority.is_active(id_, theta)
+    }
+
+
+def _placed(hits: Sequence[Hit]) -> list[Hit]:
+    """Number the hits; let scores fall strictly, so that no tie is broken by id afterwards."""
+    placed: list[Hit] = []
+    last = math.inf
+    for rank, hit in enumerate(hits, 1):
+        last = hit.score if hit.score < last else math.nextafter(last, -math.inf)
+        placed.append(Hit(hit.id, rank, last, hit.anchor, hit.anchor_rank, hit.chain))
+    return placed
