@@ -124,7 +124,7 @@ def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, t
 
 
 def _placed(hits: Sequence[Hit]) -> list[Hit]:
-    """Number the hits; let scores fall strictly, so that no tie is broken by id afterwards."""
+    """Return the hits with ranks and strictly falling scores, so that no id breaks a tie later."""
     placed: list[Hit] = []
     last = math.inf
     for rank, hit in enumerate(hits, 1):

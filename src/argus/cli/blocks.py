@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from argus.data import FieldNames
     from argus.encoders import EncoderConfig
     from argus.llm import ChatConfig
+    from argus.workflows.authority_inputs import AuthoritySource
     from argus.workflows.reference import ReferenceConfig
 
 R = TypeVar("R")
@@ -42,7 +43,10 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
         own = get_type_hints(blocks[name], include_extras=True)
         parameters += [
             inspect.Parameter(
-                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=own[f.name]
+                f.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if f.default is MISSING else f.default,
+                annotation=own[f.name],
             )
             for f in fields(blocks[name])
         ]
@@ -187,6 +191,41 @@ class Entities:
             common_words=self.common_words,
         )
         return ReferenceConfig(kb=tuple(self.kb or ()), mentions=self.mentions, names=names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supersession:
+    """Options that say what supersedes what, and as of when."""
+
+    records: Annotated[
+        Path,
+        typer.Option("--records", help="Documents with type, time and scope: a file or a folder."),
+    ]
+    rules: Annotated[
+        str | None,
+        typer.Option("--rules", help="RULES.yaml, or a domain that ships (docs/domains.md)."),
+    ] = None
+    edges: Annotated[
+        Path | None,
+        typer.Option("--edges", help="File of superseder, superseded; beside or instead of rules."),
+    ] = None
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", help="Only what had taken effect by this date."),
+    ] = None
+    known_by: Annotated[
+        str | None,
+        typer.Option("--known-by", help="Only what had been published by this date."),
+    ] = None
+
+    def source(self) -> AuthoritySource:
+        """Return where the authority relation comes from."""
+        from argus.workflows.authority_inputs import AuthoritySource
+
+        return AuthoritySource(
+            records=self.records, rules=self.rules, edges=self.edges,
+            as_of=self.as_of, known_by=self.known_by,
+        )  # fmt: skip
 
 
 _PANEL = "Language model"

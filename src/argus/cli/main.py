@@ -22,6 +22,7 @@ app = typer.Typer(
 # One thin module per command; each registers itself on `app`.
 from argus.cli import (  # noqa: E402
     audit,
+    authority,
     compare,
     demo,
     diagnose,
@@ -38,7 +39,7 @@ from argus.cli import (  # noqa: E402
 
 for module in (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, report):
     app.command()(getattr(module, module.__name__.rpartition(".")[2]))
-for group in (probe, index, remedy):
+for group in (probe, index, remedy, authority):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 

@@ -19,8 +19,9 @@ COLUMNS = ("query id", "Q0", "document id", "rank", "score", "tag")
 
 
 def read_run(path: Path) -> Run:
-    """Read a run: `.json` holds {query: {document: score}}, anything else is a TREC run.
+    """Read a run: `.json` holds {query: {document: score}} or {query: [document, best first]}.
 
+    Anything else is a TREC run.
     A TREC line is `query Q0 document rank score tag`, split at white space. Scores decide, as in
     trec_eval; the rank column is not read. Raises InputError naming file, line and field for a
     missing or empty file, another number of columns, a score that is no finite number, and a
@@ -29,7 +30,7 @@ def read_run(path: Path) -> Run:
     if not path.is_file():
         raise InputError(
             "is a folder" if path.is_dir() else "no such file",
-            expected="a TREC run file, or JSON of {query: {document: score}}",
+            expected="a TREC run file, or JSON of {query: {document: score}} or of lists of ids",
             fix="Check the path.",
             where=path,
         )
@@ -115,6 +116,8 @@ def _read_json(path: Path) -> Run:
                 where=Location(path, field=query),
             )
         run[query] = {}
+        if isinstance(documents, list) and not isinstance(documents, _Pairs):
+            documents = _scored(documents, path, query)
         for doc, raw in _pairs(documents, path, query):
             where = Location(path, field=f"{query}.{doc}")
             _put(run, query, doc, _score(raw, where), where)
@@ -123,6 +126,19 @@ def _read_json(path: Path) -> Run:
 
 class _Pairs(list[tuple[str, Any]]):
     """A JSON object as its pairs, so that a name that stands twice is seen."""
+
+
+def _scored(documents: list[Any], path: Path, query: str) -> _Pairs:
+    """Return a list of ids, best first, as pairs with falling scores."""
+    for doc in documents:
+        if not isinstance(doc, str) or not doc:
+            raise InputError(
+                f"{doc!r} in a list of documents",
+                expected="ids as strings, best first",
+                fix="Write the ids alone, or {document: score}.",
+                where=Location(path, field=query),
+            )
+    return _Pairs((doc, len(documents) - i) for i, doc in enumerate(documents))
 
 
 def _pairs(value: Any, path: Path, what: str) -> Sequence[tuple[str, Any]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from argus.reports.sections import (
     audit,
+    authority,
     comparison,
     diagnosis,
     evaluation,
     exposure,
+    lint,
     probe,
     questions,
     remedy,
@@ -28,6 +30,8 @@ SECTIONS: dict[str, tuple[str, Build]] = {
     "remedy": ("Repair", remedy.section),
     "evaluation": ("Judged questions", evaluation.section),
     "comparison": ("Gained and lost", comparison.section),
+    "authority": ("Superseded documents", authority.section),
+    "lint": ("Superseded results", lint.section),
 }
 """Name to heading in the page's navigation and builder."""
 

@@ -1,0 +1,83 @@
+"""Can what controls a document be reached from the document itself? No queries needed.
+
+The authority counterpart of the Retrieval Probability Score: a superseded document asks with its
+own title and text, and the documents that control it now must come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.authority.relation import Authority, Link, chain_to
+from argus.data.types import FloatArray, IntArray
+from argus.indexes.dense import known_item_search
+
+BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """A superseded document and one of those that control it now."""
+
+    superseded: str
+    controlling: str
+    chain: tuple[Link, ...]
+    """From the one to the other, oldest first; one link where they are neighbours."""
+
+    @property
+    def rule(self) -> str:
+        """The rule under which the document was superseded first."""
+        return self.chain[0].rule
+
+
+def supersessions(authority: Authority) -> Iterator[Supersession]:
+    """Yield every superseded document with each of those that control it; by id of the former.
+
+    Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). So there are
+    as many as superseded documents, not as many as pairs of a scope.
+    """
+    for id_ in sorted(authority.records):
+        if not authority.in_force(id_) or authority.is_active(id_):
+            continue
+        reached = authority.reach([id_])
+        for newer in reached:
+            if authority.is_active(newer):
+                yield Supersession(id_, newer, tuple(chain_to(newer, reached)))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where the controlling documents stand. Arrays have shape (n_pairs,)."""
+
+    rank: IntArray
+    """1-based among all documents, the asking one included; equal scores by row."""
+    divergence: npt.NDArray[np.float64]
+    """Score of what comes first less score of the controlling document: Delta of Def. 4 for a
+    single controlling document, at least 0."""
+
+    @property
+    def outranking(self) -> IntArray:
+        """N+ (Corollary 1): documents that are preferred to the controlling one."""
+        n_plus: IntArray = self.rank - 1
+        return n_plus
+
+
+def reach(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reach:
+    """Return where document `targets[i]` stands for query i.
+
+    queries: (n_pairs, dim), documents: (n_documents, dim), unit rows.
+    """
+    ranks, divergences = [], []
+    for start in range(0, len(queries), BATCH):
+        part = slice(start, start + BATCH)
+        found = known_item_search(queries[part], documents, targets[part], 1)
+        ranks.append(found.rank)
+        first = documents[found.top.rows[:, 0]]
+        own = documents[targets[part]]
+        asked = queries[part].astype(np.float64)
+        divergences.append(np.einsum("ij,ij->i", asked, first.astype(np.float64) - own))
+    return Reach(np.concatenate(ranks), np.maximum(np.concatenate(divergences), 0.0))

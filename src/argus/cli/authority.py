@@ -1,0 +1,11 @@
+"""`argus authority`: what is superseded is not served."""
+
+from __future__ import annotations
+
+import typer
+
+from argus.cli import authority_audit, authority_lint
+
+app = typer.Typer(help="Never serve a superseded document as current.", no_args_is_help=True)
+app.command()(authority_lint.lint)
+app.command()(authority_audit.audit)

@@ -1,0 +1,64 @@
+"""`argus authority audit`: whether what controls a document can be reached from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.cli.authority_lint import print_relation
+
+
+@blocks.with_blocks
+def audit(
+    relation: blocks.Supersession,
+    encoding: blocks.Encoding,
+    out: o.Out = Path("argus-out"),
+    k: Annotated[int, typer.Option("--k", help="Results in which it must be.", min=1)] = 10,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Ask with every superseded document's own title and text for what controls it now.
+
+    No queries needed. Writes authority.parquet and .csv, summary.json, manifest.json, report.html.
+    """
+    from argus.workflows.authority_audit import audit_authority
+
+    result = audit_authority(
+        relation.source(), out=out, encoder=encoding.config(), k=k, store=store, fresh=fresh
+    )
+    o.show(result, print_audit, as_json=json)
+
+
+def print_audit(summary: dict[str, Any]) -> None:
+    """Print what can be reached, by proxy and by rule."""
+    documents = summary["documents"]
+    print_relation(summary["relation"])
+    typer.echo(
+        f"superseded: {documents['superseded']:,} of {documents['total']:,} documents; pairs with "
+        f"what controls them: {documents['measured']:,} measured, {documents['failed']:,} failed, "
+        f"{documents['not applicable']:,} not applicable"
+    )
+    for proxy, found in summary["proxies"].items():
+        if not found["documents"]:
+            typer.echo(f"asked with their {proxy}: none has one")
+            continue
+        typer.echo(
+            f"asked with their {proxy}: {found['reachable']:.1%} ({found['low']:.1%} to "
+            f"{found['high']:.1%}) bring what controls them into the top {summary['k']}; "
+            f"a median of {found['median_outranking']:,.0f} documents outrank it (N+), "
+            f"mean divergence {found['mean_divergence']:.3f}"
+        )
+    if len(summary["by_rule"]) > 1:
+        for group in summary["by_rule"]:
+            shares = ", ".join(
+                f"{proxy} {found['reachable']:.1%} of {found['documents']:,}"
+                for proxy, found in group["proxies"].items()
+                if found["documents"]
+            )
+            typer.echo(f"  {group['name']}: {shares}")

@@ -1,0 +1,118 @@
+"""`argus authority lint`: whether a run serves what has been superseded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+
+NAMES = {
+    "violations": "queries that violate Theorem 4",
+    "frontier_missing": "queries that lack a controlling document",
+    "superseder_ignored": "queries with a superseded document and none of its superseders",
+    "stale_queries": "queries with a superseded document",
+    "stale_hits": "of the top k superseded (mean over queries)",
+    "false_retirements": "queries that lost an active document",
+}
+
+
+@blocks.with_blocks
+def lint(
+    run: Annotated[Path, typer.Argument(help="TREC run file (.gz too) or JSON.")],
+    relation: blocks.Supersession,
+    k: Annotated[int, typer.Option("--k", help="Results per query that are checked.", min=1)] = 10,
+    queries: Annotated[
+        Path | None,
+        typer.Option("--queries", help="Rows of _id and anchor: what each query is about."),
+    ] = None,
+    before: Annotated[
+        Path | None,
+        typer.Option("--before", help="The run before superseded documents were removed."),
+    ] = None,
+    max_violations: Annotated[
+        float, typer.Option("--max-violations", help="Share of queries against Theorem 4.")
+    ] = 0.0,
+    max_stale_hits: Annotated[
+        float | None, typer.Option("--max-stale-hits", help="Mean superseded share of the top k.")
+    ] = None,
+    max_false_retirements: Annotated[
+        float, typer.Option("--max-false-retirements", help="Share of queries.")
+    ] = 0.0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for table and report; default: none.")
+    ] = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Check RUN, of any retriever, for superseded documents and missing controlling ones.
+
+    Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
+    """
+    from argus.workflows.authority_lint import LintBounds, lint_run
+
+    result = lint_run(
+        run,
+        relation.source(),
+        k=k,
+        queries=queries,
+        before=before,
+        bounds=LintBounds(
+            violations=max_violations,
+            stale_hits=max_stale_hits,
+            false_retirements=max_false_retirements,
+        ),
+        out=out,
+        fresh=fresh,
+    )
+    if json:
+        o.print_json(result.summary)
+    else:
+        print_lint(result.summary)
+        if result.report is not None:
+            typer.echo(f"report: {result.report}")
+    raise typer.Exit(result.exit_code)
+
+
+def print_lint(summary: dict[str, Any]) -> None:
+    """Print rates with intervals, the first violations, and the verdict."""
+    counts = summary["queries"]
+    typer.echo(
+        f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
+        f" (nothing retrieved, or nothing with a record); top {summary['k']}"
+    )
+    print_relation(summary["relation"])
+    unknown = summary["documents"]["without_record"]
+    if unknown:
+        typer.echo(f"{unknown:,} retrieved documents have no record: taken as not superseded")
+    for row in summary["violations"][:8]:
+        typer.echo(f"  {row['query_id']}: {row['kind']}: {row['chain'] or row['document']}")
+    more = summary["violations_total"] - min(8, len(summary["violations"]))
+    if more > 0:
+        typer.echo(f"  and {more:,} more")
+    for name, rate in summary["rates"].items():
+        if rate is None:
+            typer.echo(f"{NAMES[name]}: not measured (needs --before)")
+            continue
+        typer.echo(f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {NAMES[name]}")
+    typer.echo(f"verdict: {summary['verdict']}")
+
+
+def print_relation(relation: dict[str, Any]) -> None:
+    """Print what the rules found in the records, doubts included."""
+    typer.echo(f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}")
+    for rule in relation["rules"]:
+        typer.echo(
+            f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"
+            + _doubt(rule, "undecided", "pairs undecided (times overlap)")
+            + _doubt(rule, "no_scope", "records lack its scope key")
+            + _doubt(rule, "no_time", "records lack its time")
+        )
+
+
+def _doubt(rule: dict[str, Any], name: str, text: str) -> str:
+    return f"; {rule[name]:,} {text}" if rule[name] else ""

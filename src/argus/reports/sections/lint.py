@@ -1,0 +1,57 @@
+"""The lint's section: how much of a run is superseded, and every violation with its chain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from argus.reports.sections.base import MAX_ROWS, Section, table
+from argus.reports.sections.relation import rules
+
+RATES = {
+    "violations": "queries that violate Theorem 4",
+    "frontier_missing": "lack a controlling document",
+    "superseder_ignored": "serve a superseded document without any of its superseders",
+    "stale_queries": "serve a superseded document",
+    "stale_hits": "share of the top k that is superseded (mean over queries)",
+    "false_retirements": "lost an active document",
+}
+
+
+def section(folder: Path, lint: dict[str, Any]) -> Section:
+    """Build it from lint.parquet."""
+    rows = pq.read_table(folder / "lint.parquet").to_pylist()
+    columns = {"query": "text", "what": "text", "served": "text", "instead": "text"}
+    columns |= {"chain": "text"}
+    shown = [
+        [row["query_id"], row["kind"], row["document"], row["instead"] or "", row["chain"]]
+        for row in rows[:MAX_ROWS]
+    ]
+    tables = {
+        "lint_rates": _rates(lint),
+        "lint_rules": rules(lint["relation"]),
+        "lint_violations": table(columns, shown, total=len(rows)),
+    }
+    return Section({}, tables, _brief(lint))
+
+
+def _rates(lint: dict[str, Any]) -> Any:
+    rows = [
+        [RATES[name], rate["share"], [rate["low"], rate["high"]], rate["queries"]]
+        for name, rate in lint["rates"].items()
+        if rate is not None
+    ]
+    columns = {"": "text", "share": "share", "95% interval": "interval", "queries": "count"}
+    return table(columns, rows)
+
+
+def _brief(lint: dict[str, Any]) -> str:
+    rate = lint["rates"]["violations"]
+    if rate is None:
+        return "no query could be measured"
+    return (
+        f"{rate['share']:.1%} of {rate['queries']:,} queries are served something superseded or "
+        f"lack what controls it (top {lint['k']}): {lint['verdict']}"
+    )
