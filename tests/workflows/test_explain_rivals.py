@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from argus.data import Document
+from argus.errors import InputError
 from argus.workflows.explain import ExplainConfig, explain
 from argus.workflows.explain_rivals import occurrences
 from argus.workflows.explain_types import Cause, Verdict
@@ -53,17 +54,27 @@ def test_occurrences_agree_with_a_plain_count(retriever, vectors, passages):
     assert seen.deviations(0) == pytest.approx((seen.counts[0] - 5) / spread)
 
 
+def write_edges(file, edges):
+    rows = [json.dumps({"superseder": a, "superseded": b}) + "\n" for a, b in edges]
+    file.write_text("".join(rows))
+
+
+def test_superseding_documents_in_a_circle_are_refused_with_the_circle(retriever, tmp_path):
+    file = tmp_path / "supersedes.jsonl"
+    write_edges(file, [("w2-0000", "w2-0009"), ("gone", "w2-0000"), ("w2-0009", "gone")])
+    with pytest.raises(InputError, match=r"supersedes\.jsonl: a cycle of 3: .*'gone' \(given\)"):
+        explain("Who was Teutberga?", "w2-0009", retriever, ExplainConfig(supersedes=file))
+
+
 def test_superseding_documents_are_followed_and_ranked(of, retriever, tmp_path):
     file = tmp_path / "supersedes.jsonl"
-    edges = [("w2-0000", "w2-0009"), ("gone", "w2-0000"), ("w2-0009", "gone")]  # a cycle
-    file.write_text("".join(json.dumps({"superseder": a, "superseded": b}) + "\n"
-                            for a, b in edges))  # fmt: skip
+    write_edges(file, [("w2-0000", "w2-0009"), ("gone", "w2-0000")])
     config = ExplainConfig(supersedes=file, k=3)
     found = explain("Who was Teutberga, queen of Lotharingia?", "w2-0009", retriever, config)
     rows = of(found, Cause.SUPERSEDED).evidence["superseded_by"]
     assert found.cause is Cause.SUPERSEDED
     served = explain("Who was Teutberga, queen of Lotharingia?", "w2-0000", retriever, config)
-    assert served.came_back and "; yet superseded by 2 documents: gone is not" in served.verdict
+    assert served.came_back and "; yet superseded by 1 document: gone is not" in served.verdict
     assert rows == [
         {"id": "w2-0000", "direct": True, "rank": 1},
         {"id": "gone", "direct": False, "rank": None},

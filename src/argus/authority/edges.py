@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from argus.authority.records import Record
+from argus.authority.relation import Authority
 from argus.authority.rules import SUPERSEDES, Edge
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.errors import InputError
@@ -46,6 +48,19 @@ def read_edges(file: Path) -> list[Edge]:
             where=file,
         )
     return edges
+
+
+def read_authority(file: Path) -> Authority:
+    """Read the relation that a file of edges makes by itself: its records are ids, no more.
+
+    Raises InputError as `read_edges` does, and for a cycle, with the chain.
+    """
+    edges = read_edges(file)
+    ids = dict.fromkeys(id_ for edge in edges for id_ in (edge.superseded, edge.superseder))
+    try:
+        return Authority([Record(id_, "document") for id_ in ids], edges=edges)
+    except InputError as error:
+        raise InputError(error.got, expected=error.expected, fix=error.fix, where=file) from error
 
 
 def _confidence(row: Row) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
-from argus.authority.times import Moment
+from argus.authority.times import Moment, parse_moment
 from argus.data.types import Document
 
 Values = str | tuple[str, ...]
@@ -29,6 +30,24 @@ class Record:
     title: str = ""
     published: Moment | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        id_: str,
+        type_: str,
+        scope: Mapping[str, Values],
+        *,
+        time: str | date | None = None,
+        published: str | date | None = None,
+        text: str = "",
+        title: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Record:
+        """Make a record of plain values: times as text or dates, as `parse_moment` reads them."""
+        known = parse_moment(published, where=f"published of {id_!r}")
+        moment = parse_moment(time, where=f"time of {id_!r}")
+        return cls(id_, type_, moment, scope, text, title, known, metadata or {})
 
     def values(self, key: str) -> tuple[str, ...]:
         """Return the entities of a scope key, none where the record lacks it."""

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from argus.authority.cycles import require_order
+from argus.authority.heads import heads_of
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule
 from argus.authority.scopes import Place, ScopeIndex
-from argus.authority.times import Moment
+from argus.authority.times import Moment, parse_moment
 from argus.errors import InputError
 
 
@@ -97,27 +98,32 @@ class Authority:
             )
         return found
 
-    def as_of(self, effective: Moment | None, known: Moment | None = None) -> Authority:
+    def as_of(self, effective: Moment | str | None, known: Moment | str | None = None) -> Authority:
         """Return the relation as it was: a view on the same records and index.
 
         effective: only what had taken effect by then counts. known: only what had been published by
         then; None lets in what became known later. A record without the time in question counts.
         """
         view = copy.copy(self)
-        view._effective, view._known, view.calls = effective, known, Calls()
+        view._effective, view._known, view.calls = _moment(effective), _moment(known), Calls()
         return view
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is the relation at an earlier time, from `as_of`."""
+        return self._effective is not None or self._known is not None
 
     def in_force(self, id_: str) -> bool:
         """Return whether a record had taken effect, and was known, at the time of this view."""
-        if self._effective is None and self._known is None:
+        if not self.is_view:
             return True
         record = self.records[id_]
         return _by(record.time, self._effective) and _by(record.known, self._known)
 
     def links(
-        self, id_: str, covered: dict[Place, tuple[int, str]] | None = None
+        self, id_: str, covered: dict[Place, tuple[int, str]] | None = None, theta: float = 0.0
     ) -> Iterator[Link]:
-        """Yield what directly supersedes a record.
+        """Yield what directly supersedes a record, by edges of confidence `theta` or more.
 
         covered: per bucket from where on it has been read; what lies there is not yielded again,
         and the mark moves down. It makes a closure linear in its size.
@@ -125,10 +131,10 @@ class Authority:
         record = self.record(id_)
         self.calls.lookups += 1
         for place, moment in self.index.superseded_places(record):
-            bucket = self.index.buckets.get(place)
-            if bucket is None:
+            bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
+            if bucket is None or rule.confidence < theta:
                 continue
-            rule, read = self.rules[place[0]], None
+            read = None
             if covered is not None:
                 read = covered.get(place)
                 if read is not None and read <= (moment.end, ""):
@@ -139,7 +145,7 @@ class Authority:
                     self.calls.edges += 1
                     yield Link(id_, superseder, rule.name, rule.relation, rule.confidence)
         for edge in self.edges.get(id_, ()):
-            if self.in_force(edge.superseder):
+            if edge.confidence >= theta and self.in_force(edge.superseder):
                 self.calls.edges += 1
                 yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
 
@@ -154,9 +160,33 @@ class Authority:
             if relation in (None, edge.relation):
                 yield edge.superseded
 
+    def below(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
+        """Return all that one of these records supersedes, by chains of one relation or any."""
+        found: set[str] = set()
+        queue = deque(id_ for id_ in ids if self.in_force(id_))
+        covered: dict[Place, int] = {}
+        while queue:
+            for older in self._older_once(queue.popleft(), relation, covered):
+                if older not in found:
+                    found.add(older)
+                    if self.in_force(older):
+                        queue.append(older)
+        return found
+
+    def among(self, ids: Iterable[str]) -> Authority:
+        """Return the relation of some records alone, at the same time; InputError for unknown ids.
+
+        Chains through other records are none in it.
+        """
+        records = [self.record(id_) for id_ in dict.fromkeys(ids)]
+        given = (edge for record in records for edge in self.edges.get(record.id, ()))
+        inside = {record.id for record in records}
+        edges = [edge for edge in given if edge.superseder in inside]
+        return Authority(records, self.rules, edges).as_of(self._effective, self._known)
+
     def is_active(self, id_: str, theta: float = 0.0) -> bool:
         """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta."""
-        return not any(link.confidence >= theta for link in self.links(id_))
+        return next(self.links(id_, theta=theta), None) is None
 
     def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
         """Return cl(ids), nearest first, each with the link by which it was reached first.
@@ -168,8 +198,8 @@ class Authority:
         covered: dict[Place, tuple[int, str]] = {}
         queue = deque(found)
         while queue:
-            for link in self.links(queue.popleft(), covered):
-                if link.superseder not in found and link.confidence >= theta:
+            for link in self.links(queue.popleft(), covered, theta):
+                if link.superseder not in found:
                     found[link.superseder] = link
                     queue.append(link.superseder)
         return found
@@ -187,7 +217,7 @@ class Authority:
         members = list(dict.fromkeys(ids))
         dominated: set[str] = set()
         for relation in self.relations:
-            dominated |= self._below(members, relation)
+            dominated |= self.below(members, relation)
         return [id_ for id_ in members if id_ not in dominated]
 
     def controlling(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
@@ -195,7 +225,15 @@ class Authority:
 
         A closure holds every superseder of its members, so its frontier is what is active.
         """
-        return [id_ for id_ in self.reach(ids, theta) if self.is_active(id_, theta)]
+        return [id_ for id_ in self.heads(ids, theta) if self.is_active(id_, theta)]
+
+    def heads(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
+        """Return of `reach` what is active, and what leads there by chains as short as any.
+
+        Of crowded scopes the rest is not looked at (`argus.authority.heads`); at an earlier time it
+        is all of `reach`.
+        """
+        return self.reach(ids, theta) if self.is_view else heads_of(self, ids, theta)
 
     def chain(self, older: str, newer: str) -> list[Link]:
         """Return a shortest chain of direct supersessions; none where there is no chain."""
@@ -209,9 +247,16 @@ class Authority:
                 expected="a new id",
                 fix="Correct it, or delete it first.",
             )
+        added = list(edges)
+        for edge in added:
+            if record.id not in (edge.superseder, edge.superseded):
+                raise InputError(
+                    f"an edge from {edge.superseded!r} to {edge.superseder!r} with {record.id!r}",
+                    expected="edges of the record that is inserted",
+                    fix="Give it with one of its two records, or to a new Authority.",
+                )
         self.records[record.id] = record
         self.index.add(record)
-        added = list(edges)
         try:
             for edge in added:
                 self._put(edge)
@@ -231,31 +276,21 @@ class Authority:
         del self.records[id_]
         return record
 
-    def _below(self, members: Sequence[str], relation: str) -> set[str]:
-        """Return all that a member supersedes under one relation, by chains of any records."""
-        found: set[str] = set()
-        queue = deque(id_ for id_ in members if self.in_force(id_))
-        covered: dict[Place, int] = {}
-        while queue:
-            for older in self._older_once(queue.popleft(), relation, covered):
-                if older not in found and self.in_force(older):
-                    found.add(older)
-                    queue.append(older)
-        return found
-
-    def _older_once(self, id_: str, relation: str, covered: dict[Place, int]) -> Iterator[str]:
+    def _older_once(
+        self, id_: str, relation: str | None, covered: dict[Place, int]
+    ) -> Iterator[str]:
         """Yield what a record directly supersedes, less what `covered` says was read before."""
         record = self.record(id_)
         for place, moment in self.index.superseding_places(record):
             bucket = self.index.buckets.get(place)
-            if bucket is None or self.rules[place[0]].relation != relation:
+            if bucket is None or relation not in (None, self.rules[place[0]].relation):
                 continue
             read = covered.get(place)
             if read is None or read < moment.start:
                 covered[place] = moment.start
                 yield from (older for older in bucket.older(moment, read) if older != id_)
         for edge in self.reverse.get(id_, ()):
-            if edge.relation == relation:
+            if relation in (None, edge.relation):
                 yield edge.superseded
 
     def _put(self, edge: Edge) -> None:
@@ -263,6 +298,7 @@ class Authority:
             self.record(id_)
         self.edges.setdefault(edge.superseded, []).append(edge)
         self.reverse.setdefault(edge.superseder, []).append(edge)
+        self.index.pin(self.records[edge.superseded])
 
 
 def _drop(edges: dict[str, list[Edge]], id_: str, edge: Edge) -> None:
@@ -279,6 +315,10 @@ def chain_to(id_: str, reached: dict[str, Link | None]) -> list[Link]:
         links.append(link)
         link = reached[link.superseded]
     return links[::-1]
+
+
+def _moment(value: Moment | str | None) -> Moment | None:
+    return parse_moment(value) if isinstance(value, str) else value
 
 
 def _by(moment: Moment | None, limit: Moment | None) -> bool:

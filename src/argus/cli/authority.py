@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from argus.cli import authority_audit, authority_lint
+from argus.cli import authority_audit, authority_lint, authority_search
 
 app = typer.Typer(help="Never serve a superseded document as current.", no_args_is_help=True)
 app.command()(authority_lint.lint)
 app.command()(authority_audit.audit)
+app.command()(authority_search.search)

@@ -44,9 +44,10 @@ def search(
         through = hit["view"] if hit["kind"] not in {None, "original"} else None
         view = f"  (through {hit['kind']} {through})" if through else ""
         typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
-        typer.echo(f"     {_snippet(hit['text'])}")
+        typer.echo(f"     {snippet(hit['text'])}")
 
 
-def _snippet(text: str) -> str:
+def snippet(text: str) -> str:
+    """Return the beginning of a text on one line."""
     line = " ".join(text.split())
     return line if len(line) <= SNIPPET else line[: SNIPPET - 3] + "..."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.authority.coverage import RuleCoverage, require_covered
-from argus.authority.domains import load_domain
+from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
 from argus.authority.relation import Authority
 from argus.authority.times import Moment, parse_moment
@@ -80,7 +80,7 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
         for name, value in (("as_of", source.as_of), ("known_by", source.known_by))
     }
     edges = read_edges(source.edges) if source.edges is not None else []
-    domain = load_domain(source.rules) if source.rules is not None else load_domain("plain")
+    domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
     authority = Authority(domain.read(source.records), domain.rules, edges)
     coverage = require_covered(authority)
     return OpenedAuthority(_at(authority, moments), coverage, source)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.authority.edges import read_authority
+from argus.authority.relation import Authority
 from argus.data.corpus import corpus_file, read_queries
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
@@ -18,7 +20,7 @@ from argus.progress import announce
 from argus.retrievability.probes import Probe
 from argus.workflows.explain_entities import RpsSource, check_entities, load_for
 from argus.workflows.explain_presence import check_approximate, check_presence
-from argus.workflows.explain_rivals import check_hubs, check_superseded, read_supersedes
+from argus.workflows.explain_rivals import check_hubs, check_superseded
 from argus.workflows.explain_standing import standing
 from argus.workflows.explain_types import (
     Case,
@@ -85,7 +87,7 @@ def explain(
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
     if config.corpus is not None:
         corpus_file(config.corpus)  # it is read only where the document is not in the index
-    edges = read_supersedes(config.supersedes) if config.supersedes is not None else None
+    authority = read_authority(config.supersedes) if config.supersedes is not None else None
     if not isinstance(index, IndexRetriever):
         retriever = open_retriever(index, encoder, hybrid=config.hybrid, device=device)
     elif config.hybrid is None:
@@ -97,7 +99,7 @@ def explain(
     probe = load_for(config.rps, retriever.encoder)
     case = _case(asked.text, doc_id, config.k, retriever)
     place = standing(case)
-    findings = _findings(case, place, config, edges, probe)
+    findings = _findings(case, place, config, authority, probe)
     cause, verdict = conclude(case, place, findings)
     return Explanation(
         query=asked.text,
@@ -154,7 +156,7 @@ def _findings(
     case: Case,
     place: Standing,
     config: ExplainConfig,
-    edges: Mapping[str, Sequence[str]] | None,
+    authority: Authority | None,
     probe: Probe | str,
 ) -> list[Finding]:
     findings = [
@@ -164,7 +166,7 @@ def _findings(
         check_window(case, place),
         check_words(case, place),
         check_hubs(case, place, config.seed),
-        check_superseded(case, place, edges),
+        check_superseded(case, place, authority),
         check_entities(case, config.rps, probe),
     ]
     in_reach = place.dense.rank is not None and place.dense.rank <= case.k

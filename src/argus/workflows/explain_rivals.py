@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from argus.data.rows import id_value, pick_field, read_rows
+from argus.authority.relation import Authority, chain_to
 from argus.data.types import IntArray
-from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.progress import progress
 from argus.retrievability.concentration import skewness
@@ -25,7 +22,6 @@ DEVIATIONS = 2.0
 FEWEST_LISTS = 3
 NAMED = 10
 STEP = 256
-SUPERSEDING = ("superseder", "superseding")
 
 
 @dataclass(frozen=True)
@@ -141,38 +137,16 @@ def _hub_finding(k: int, rank: int, hubs: int, evidence: dict[str, Any]) -> Find
     )  # fmt: skip
 
 
-def read_supersedes(file: Path) -> dict[str, list[str]]:
-    """Read superseded id -> ids that supersede it directly, from any row format.
-
-    Columns: `superseder` (or `superseding`) and `superseded`. Raises InputError for a missing file
-    or column, an empty id and a file without rows.
-    """
-    edges: dict[str, list[str]] = {}
-    for row in read_rows(file):
-        newer = pick_field(row, SUPERSEDING, what="superseding document")
-        older = pick_field(row, ["superseded"], what="superseded document")
-        edges.setdefault(id_value(row, older), []).append(id_value(row, newer))
-    if not edges:
-        raise InputError(
-            "no row in it",
-            expected="rows of superseder, superseded",
-            fix="Check that this is the right file.",
-            where=file,
-        )
-    return edges
-
-
-def check_superseded(
-    case: Case, place: Standing, edges: Mapping[str, Sequence[str]] | None
-) -> Finding:
+def check_superseded(case: Case, place: Standing, authority: Authority | None) -> Finding:
     """Say which documents supersede this one, directly or through others, and where they rank."""
     cause = Cause.SUPERSEDED
-    if edges is None:
+    if authority is None:
         return Finding(
             cause, Verdict.UNCHECKED, "not checked: no file of superseded documents",
             advice="Give --supersedes FILE (superseder, superseded).",
         )  # fmt: skip
-    chain = _closure(case.doc_id, edges)
+    reached = authority.reach([case.doc_id]) if case.doc_id in authority else {}
+    chain = {doc: len(chain_to(doc, reached)) for doc in reached if doc != case.doc_id}
     if not chain:
         return Finding(cause, Verdict.RULED_OUT, "no document supersedes it")
     known = [doc for doc in chain if case.holds(doc)]
@@ -197,15 +171,3 @@ def check_superseded(
     return Finding(
         cause, Verdict.FOUND, text, {"superseded_by": rows, "own_rank": place.dense.rank}, advice
     )
-
-
-def _closure(doc_id: str, edges: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the documents that supersede `doc_id` -> steps, nearest first; cycles end."""
-    steps: dict[str, int] = {}
-    front, depth = [doc_id], 0
-    while front:
-        depth += 1
-        following = [newer for doc in front for newer in edges.get(doc, ())]
-        front = [d for d in dict.fromkeys(following) if d not in steps and d != doc_id]
-        steps |= dict.fromkeys(front, depth)
-    return steps

@@ -1,0 +1,127 @@
+"""Put an authority relation around a retriever of LangChain's or LlamaIndex' shape.
+
+Neither library is imported: what is retrieved is of its own classes, and so is what takes its
+place. Two lines:
+
+    authority = Authority(records, rules)
+    retriever = AuthorityRetriever(retriever, authority)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from argus.authority.records import Record
+from argus.authority.relation import Authority, Link, chain_to
+from argus.errors import InputError
+
+ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")
+"""Where an id is looked for in an item's metadata."""
+NOTE = "supersedes"
+"""Metadata of what was put in: the chain that led to it, oldest first."""
+
+
+class AuthorityRetriever:
+    """A retriever that never returns what is superseded, of the shape of the one it wraps.
+
+    retriever: has `invoke(query)` that returns documents with `page_content` and `metadata`
+    (LangChain), or `retrieve(query)` that returns nodes with scores (LlamaIndex). k: items to
+    return at most. id_of: an item's record id; by default its metadata's id, its own `id`, or the
+    node's `ref_doc_id` or `node_id`, whichever is a record. Items of which there is no record are
+    returned as they are. Chunks of a superseded document make room for one item of what controls
+    it, with the whole text of that record. Raises InputError for a retriever of another shape.
+    """
+
+    def __init__(
+        self,
+        retriever: Any,
+        authority: Authority,
+        *,
+        k: int | None = None,
+        id_of: Callable[[Any], str | None] | None = None,
+    ) -> None:
+        if not any(hasattr(retriever, name) for name in ("invoke", "retrieve")):
+            raise InputError(
+                f"a {type(retriever).__name__} without invoke or retrieve",
+                expected="a retriever as in LangChain (invoke) or LlamaIndex (retrieve)",
+                fix="For anything else call argus.resolve on its run.",
+            )
+        self.retriever, self.authority, self.k = retriever, authority, k
+        self.id_of = id_of or self._find_id
+
+    def invoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
+        """Return documents, as a LangChain retriever does."""
+        return self.resolve(self.retriever.invoke(query, config, **options))
+
+    async def ainvoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
+        """Return documents, as a LangChain retriever does."""
+        if hasattr(self.retriever, "ainvoke"):
+            return self.resolve(await self.retriever.ainvoke(query, config, **options))
+        return await asyncio.to_thread(self.invoke, query, config, **options)
+
+    def retrieve(self, query: Any) -> list[Any]:
+        """Return nodes with scores, as a LlamaIndex retriever does."""
+        return self.resolve(self.retriever.retrieve(query))
+
+    async def aretrieve(self, query: Any) -> list[Any]:
+        """Return nodes with scores, as a LlamaIndex retriever does."""
+        if hasattr(self.retriever, "aretrieve"):
+            return self.resolve(await self.retriever.aretrieve(query))
+        return await asyncio.to_thread(self.retrieve, query)
+
+    def resolve(self, items: Sequence[Any]) -> list[Any]:
+        """Return items with every superseded one replaced by what controls it, in its place."""
+        retrieved: dict[str, list[Any]] = {}
+        for item in items:
+            retrieved.setdefault(self._id(item), []).append(item)
+        kept: list[Any] = []
+        placed: set[str] = set()
+        for item in items:
+            id_ = self._id(item)
+            if id_ not in self.authority:
+                kept.append(item)
+                continue
+            if not self.authority.in_force(id_):
+                continue
+            for controlling, chain in self._controlling(id_):
+                if controlling in placed:
+                    continue
+                placed.add(controlling)
+                kept += retrieved.get(controlling) or [self._made(item, controlling, chain)]
+        return kept[: self.k]
+
+    def _controlling(self, id_: str) -> Iterable[tuple[str, list[Link]]]:
+        reached = self.authority.reach([id_])
+        return [(i, chain_to(i, reached)) for i in reached if self.authority.is_active(i)]
+
+    def _id(self, item: Any) -> str:
+        found = self.id_of(item)
+        return found if found is not None else f"{id(item)} without id"
+
+    def _find_id(self, item: Any) -> str | None:
+        inner = getattr(item, "node", item)
+        metadata = getattr(inner, "metadata", None) or {}
+        found = [metadata.get(key) for key in ID_KEYS]
+        found += [getattr(inner, name, None) for name in ("ref_doc_id", "node_id", "id")]
+        named = [value for value in found if isinstance(value, str)]
+        return next((value for value in named if value in self.authority), None)
+
+    def _made(self, item: Any, id_: str, chain: Sequence[Link]) -> Any:
+        """Return an item of the class of `item` for a record that was not retrieved."""
+        record = self.authority.record(id_)
+        text = record.document.content
+        metadata = _metadata(record, chain)
+        node = getattr(item, "node", None)
+        if node is not None:
+            return type(item)(
+                node=type(node)(text=text, id_=id_, metadata=metadata),
+                score=getattr(item, "score", None),
+            )
+        return type(item)(page_content=text, metadata=metadata, id=id_)
+
+
+def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, Any]:
+    steps = [f"{link.superseded} superseded by {link.superseder} ({link.rule})" for link in chain]
+    return {**record.metadata, "id": record.id, "title": record.title, NOTE: steps}

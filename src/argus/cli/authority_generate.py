@@ -1,0 +1,35 @@
+"""`argus authority generate`: make a synthetic benchmark of controlling authority."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+
+
+def generate(
+    name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the benchmark.")],
+    contaminated: Annotated[
+        bool,
+        typer.Option("--contaminated", help="Some distractors get the scope that is asked about."),
+    ] = False,
+    seed: o.Seed = 0,
+    config: o.Config = None,
+) -> None:
+    """Make a benchmark: corpus, questions, supersessions, judgements and rules.
+
+    The same seed gives the same files, to the byte. `argus authority score --benchmark OUT` reads
+    them; the corpus alone is a BEIR corpus.
+    """
+    from argus.workflows.authority_score import generate_benchmark
+
+    made = generate_benchmark(name, out=out, seed=seed, contaminated=contaminated)
+    typer.echo(
+        f"{made.name}: {len(made.questions):,} questions over {len(made.records):,} documents, "
+        f"{len(made.edges):,} supersessions, seed {seed}"
+    )
+    typer.echo(f"benchmark: {out}")

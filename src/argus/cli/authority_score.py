@@ -1,0 +1,128 @@
+"""`argus authority score`: retrieval systems on a benchmark of controlling authority."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+
+NONE = "none"
+"""Name of the encoder that is none."""
+
+
+@blocks.with_blocks
+def score(
+    *,
+    benchmark: Annotated[
+        str,
+        typer.Option(
+            "--benchmark", help="finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder."
+        ),
+    ],
+    out: o.Out = Path("argus-out"),
+    contaminated: Annotated[
+        bool,
+        typer.Option("--contaminated", help="The variant with distractors in the asked scopes."),
+    ] = False,
+    queries: Annotated[
+        Path | None,
+        typer.Option("--queries", help="Another file of questions in the benchmark's folder."),
+    ] = None,
+    retriever: Annotated[
+        str | None,
+        typer.Option(
+            "--retriever",
+            help="FILE.py or FILE.py:Class with retrieve(query, corpus, k) -> list of doc_id.",
+        ),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option("--system", help="A built-in system; may be given again. Default: all."),
+    ] = None,
+    k: Annotated[int, typer.Option("--k", help="Documents that a system may serve.", min=1)] = 5,
+    cross_encoder: Annotated[
+        str | None,
+        typer.Option("--cross-encoder", help="Folder or name of a model that re-ranks."),
+    ] = None,
+    encoding: blocks.Encoding,
+    store: o.Store = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Score the built-in systems, or a retriever of your own, on a benchmark.
+
+    Writes authority_questions.parquet and .csv, summary.json, manifest.json and report.html. A
+    question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
+    fail. --encoder none leaves out the systems that need one.
+    """
+    from argus.workflows.authority_score import ScoreConfig, score_systems
+
+    result = score_systems(
+        benchmark,
+        out=out,
+        config=ScoreConfig(
+            k=k, systems=tuple(system or ()), seed=seed, contaminated=contaminated
+        ),
+        queries=queries,
+        retriever=retriever,
+        encoder=None if encoding.encoder == NONE else encoding.config(),
+        cross_encoder=cross_encoder,
+        store=store,
+        fresh=fresh,
+    )  # fmt: skip
+    o.show(result, print_scores, as_json=json)
+
+
+def print_scores(summary: dict[str, Any]) -> None:
+    """Print one line per system, then TCA by hop type, then who failed."""
+    about, k = summary["benchmark"], summary["k"]
+    typer.echo(
+        f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
+        f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
+    )
+    systems = summary["systems"]
+    width = max(len(s["name"]) for s in systems)
+    names = {
+        "tca": "TCA",
+        "answer_correct": "answer",
+        "no_ignored_superseder": "none ignored",
+        "controlling_hit": f"hit@{k}",
+        "controlling_hit_equivalent": f"hit@{k} (equal text)",
+        "provenance_recall": "ProvRec",
+        "recall": f"R@{k}",
+        "anchor_recall": f"anchor@{k}",
+    }
+    _row("", list(names.values()), width)
+    for system in systems:
+        _row(system["name"], [_share(system["overall"][name]) for name in names], width)
+    hops = list(dict.fromkeys(hop for s in systems for hop in s["hops"]))
+    if hops:
+        typer.echo("\nTCA by hop type")
+        _row("", hops, width)
+        for system in systems:
+            cells = [_share(system["hops"].get(hop, {}).get("tca")) for hop in hops]
+            _row(system["name"], cells, width)
+    for system in systems:
+        counts = system["questions"]
+        if counts["failed"]:
+            reason, n = next(iter(counts["reasons"].items()))
+            typer.echo(
+                f"{system['name']}: {counts['failed']:,} of {counts['total']:,} questions failed, "
+                f"{n:,} because: {reason}"
+            )
+
+
+def _row(name: str, cells: list[str], width: int) -> None:
+    typer.echo(f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip())
+
+
+def _share(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return "-"
+    return f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]"

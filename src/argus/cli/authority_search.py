@@ -1,0 +1,85 @@
+"""`argus authority search`: one question, answered from what is in force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.cli.search import snippet
+
+
+@blocks.with_blocks
+def search(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    relation: blocks.Supersession,
+    k: Annotated[int, typer.Option("--k", help="How many documents.", min=1)] = 10,
+    anchors: Annotated[
+        int, typer.Option("--anchors", help="Retrieved documents that are looked at.", min=1)
+    ] = 20,
+    index: Annotated[
+        str | None,
+        typer.Option("--index", help="Search this index (PATH or PATH@STATE) for anchors."),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="Search the records by these vectors; default: BM25."),
+    ] = None,
+    hybrid: Annotated[
+        str | None,
+        typer.Option("--hybrid", help="Fuse vectors and BM25: rrf, min-max or z."),
+    ] = None,
+    places: Annotated[
+        str,
+        typer.Option("--places", help="What supersedes: in its anchor's place (anchor), or first."),
+    ] = "anchor",
+    theta: Annotated[
+        float, typer.Option("--theta", help="Least confidence of a supersession.", min=0, max=1)
+    ] = 0.0,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", help="Folder that keeps the records' vectors between calls."),
+    ] = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
+    from argus.authority.resolve import Places
+    from argus.errors import InputError
+    from argus.workflows.authority_search import search_authority
+
+    if places not in set(Places):
+        raise InputError(
+            f"{places!r}", expected=f"one of {', '.join(Places)}", fix="Leave it out.",
+            where="--places",
+        )  # fmt: skip
+    found = search_authority(
+        query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
+        hybrid=hybrid, places=Places(places), theta=theta, store=store,
+    )  # fmt: skip
+    if json:
+        o.print_json(found)
+        return
+    if not found["results"]:
+        typer.echo("nothing found that is in force")
+    for hit in found["results"]:
+        print_hit(hit)
+
+
+def print_hit(hit: dict[str, Any]) -> None:
+    """Print a result, and the chain from what was found to it."""
+    when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
+    typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
+    if hit["chain"]:
+        typer.echo(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}):")
+        for link in hit["chain"]:
+            day = f", {link['time']}" if link["time"] else ""
+            sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
+            typer.echo(
+                f"       {link['superseded']} superseded by {link['superseder']} "
+                f"({link['rule']}{day}{sure})"
+            )
+    typer.echo(f"     {snippet(' '.join((hit['title'], hit['text'])))}")

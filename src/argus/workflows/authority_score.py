@@ -1,0 +1,331 @@
+"""Score retrieval systems on a benchmark of controlling authority, and make such benchmarks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.authority.benchmarks.answers import answer_of
+from argus.authority.benchmarks.collection import read_benchmark, stale_gold, write_benchmark
+from argus.authority.benchmarks.cross_encoder import CrossEncoder
+from argus.authority.benchmarks.first_stages import FirstStages
+from argus.authority.benchmarks.loading import retrieve_all, retriever_of
+from argus.authority.benchmarks.makers import MAKERS
+from argus.authority.benchmarks.score import Scored, score, summarise
+from argus.authority.benchmarks.systems import Bench, System, choose
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.writing import CORPUS, QUERIES
+from argus.authority.metrics import BY_ANSWERS, BY_CONDITIONS, AnswerOf, Judge
+from argus.authority.relation import Authority
+from argus.data.artifacts import ArtifactFolder
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.errors import InputError
+from argus.progress import progress
+from argus.reports import write_report
+from argus.workflows.workspace import Record, open_encoder
+
+TABLE = "authority_questions"
+SECTION = "scoring"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreConfig:
+    """k: documents that a system may serve. systems: names of built-in ones; all that can run.
+
+    seed, contaminated: of a benchmark that is made, not read.
+    """
+
+    k: int = 5
+    systems: tuple[str, ...] = ()
+    seed: int = 0
+    contaminated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(
+                f"{self.k}", expected="a whole number from 1", fix="For example 5.", where="--k"
+            )
+
+
+@dataclass(frozen=True)
+class ScoreResult:
+    """What the systems are worth; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per system and question."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A benchmark and where it came from."""
+
+    benchmark: Benchmark
+    corpus: Path | None = None
+    queries: Path | None = None
+
+
+def score_systems(
+    benchmark: Benchmark | Path | str,
+    *,
+    out: Path | str,
+    config: ScoreConfig | None = None,
+    queries: Path | str | None = None,
+    retriever: Path | str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = DEFAULT_MODEL,
+    cross_encoder: str | None = None,
+    store: Path | None = None,
+    fresh: bool = False,
+) -> ScoreResult:
+    """Score the built-in systems, or a retriever of one's own, on a benchmark.
+
+    benchmark: a name of `MAKERS`, a folder (see `read_benchmark`), or a benchmark. queries: another
+    file of questions in the folder. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
+    encoder: of the dense systems, loaded only where one of them is scored; None leaves them out.
+    cross_encoder: folder or name of one. store: of vectors, `out/embeddings` if not given.
+    """
+    config = config or ScoreConfig()
+    if retriever is not None and config.systems:
+        raise InputError(
+            "--retriever with --system",
+            expected="one of the two: a retriever is scored alone",
+            fix="Run the command once for each.",
+            where="--retriever",
+        )
+    source = _source(benchmark, queries, config)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(
+        SECTION,
+        {
+            **asdict(config),
+            "benchmark": source.benchmark.name,
+            "retriever": None if retriever is None else str(retriever),
+            "cross_encoder": cross_encoder,
+        },
+        {"corpus": source.corpus, "queries": source.queries},
+    )
+    judge = Judge(source.benchmark, _reader(source.benchmark))
+    if retriever is not None:
+        results = _score_file(retriever, source.benchmark, judge, config, record)
+        record.open(folder)
+    else:
+        results = _score_built_in(
+            source.benchmark, judge, config, record, folder, encoder, cross_encoder, store
+        )  # fmt: skip
+    summary = _summary(source.benchmark, results, judge, config, record)
+    table = _table(results)
+    folder.write_table(TABLE, table, csv=True)
+    folder.write_section("summary.json", SECTION, summary)
+    counts = {"questions": len(source.benchmark.questions), "systems": len(results)}
+    folder.write_section("manifest.json", SECTION, record.manifest(counts))
+    return ScoreResult(folder.path, write_report(folder.path), summary, table)
+
+
+def generate_benchmark(
+    name: str, *, out: Path | str, seed: int = 0, contaminated: bool = False
+) -> Benchmark:
+    """Make a synthetic benchmark and write it as a folder; the same seed, the same bytes."""
+    made = _made(name, seed, contaminated)
+    write_benchmark(Path(out), made, seed=seed, settings={"contaminated": contaminated})
+    return made
+
+
+@dataclass(frozen=True)
+class _Result:
+    """One system, scored."""
+
+    name: str
+    about: str
+    scored: list[Scored]
+
+
+def _source(
+    benchmark: Benchmark | Path | str, queries: Path | str | None, config: ScoreConfig
+) -> _Source:
+    is_name = isinstance(benchmark, str) and benchmark in MAKERS
+    if queries is not None and (is_name or isinstance(benchmark, Benchmark)):
+        raise InputError(
+            f"questions {str(queries)!r} for a benchmark that has its own",
+            expected="--queries with a folder",
+            fix="Leave it out.",
+            where="--queries",
+        )
+    if isinstance(benchmark, Benchmark):
+        return _Source(benchmark)
+    if is_name:
+        return _Source(_made(str(benchmark), config.seed, config.contaminated))
+    folder = Path(benchmark)
+    if not folder.is_dir():
+        raise InputError(
+            f"no benchmark or folder {str(benchmark)!r}",
+            expected=f"one of {', '.join(MAKERS)}, or a folder",
+            fix="Check the name.",
+            where="--benchmark",
+        )
+    if config.contaminated:
+        raise InputError(
+            "contaminated, and read from a folder",
+            expected=f"--contaminated with {', '.join(MAKERS)}",
+            fix="Leave it out: a folder is what it is.",
+            where="--contaminated",
+        )
+    file = folder / QUERIES if queries is None else _queries_file(folder, Path(queries))
+    return _Source(read_benchmark(folder, str(file.resolve())), folder / CORPUS, file)
+
+
+def _queries_file(folder: Path, queries: Path) -> Path:
+    """Return the file of questions: in the folder, or where its path says."""
+    inside = folder / queries
+    return queries if queries.is_file() and not inside.is_file() else inside
+
+
+def _made(name: str, seed: int, contaminated: bool) -> Benchmark:
+    if name not in MAKERS:
+        raise InputError(
+            f"benchmark {name!r}",
+            expected=f"one of {', '.join(MAKERS)}",
+            fix="Check the name.",
+            where="argus authority",
+        )
+    return MAKERS[name](seed=seed, contaminated=contaminated)
+
+
+def _reader(benchmark: Benchmark) -> AnswerOf | None:
+    """Return what derives an answer from what was served, by the rules; None without answers."""
+    if not any(question.answer for question in benchmark.questions):
+        return None
+    edges = () if benchmark.rules else benchmark.edges
+    known = Authority(benchmark.records, benchmark.rules, edges)
+
+    def read(question: Question, served: Sequence[str]) -> str:
+        return answer_of(served, question.scope, known)
+
+    return read
+
+
+def _score_file(
+    retriever: Path | str, benchmark: Benchmark, judge: Judge, config: ScoreConfig, record: Record
+) -> list[_Result]:
+    with retriever_of(retriever) as loaded:
+        name = type(loaded).__name__
+        with record.timed(f"asking {name}"):
+            outcomes = retrieve_all(loaded, benchmark, k=config.k)
+    return [_Result(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
+
+
+def _score_built_in(
+    benchmark: Benchmark,
+    judge: Judge,
+    config: ScoreConfig,
+    record: Record,
+    folder: ArtifactFolder,
+    encoder: Encoder | EncoderConfig | str | None,
+    cross_encoder: str | None,
+    store: Path | None,
+) -> list[_Result]:
+    chosen = choose(
+        config.systems,
+        benchmark,
+        encoder=encoder is not None,
+        cross_encoder=cross_encoder is not None,
+    )
+    ranker = None if cross_encoder is None else CrossEncoder(cross_encoder)
+    with ExitStack() as stack:
+        model, opened = None, None
+        if encoder is not None and any(system.dense for system in chosen):
+            sample = [r.document.content for r in benchmark.records if r.document.content.strip()]
+            model, opened = stack.enter_context(
+                open_encoder(folder, encoder, record, sample=sample, store=store)
+            )
+        else:
+            record.open(folder)
+        stages = FirstStages(benchmark, encoder=model, store=opened, k=config.k)
+        bench = Bench(benchmark, stages, k=config.k, cross_encoder=ranker)
+        return _run(chosen, bench, judge, record)
+
+
+def _run(chosen: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[_Result]:
+    results = []
+    with progress("scoring", len(chosen)) as advance:
+        for system in chosen:
+            start = time.perf_counter()
+            closure = None if system.closure is None else system.closure(bench)
+            outcomes = system.run(bench)
+            scored = score(bench.benchmark, outcomes, judge, k=bench.k, closure=closure)
+            results.append(_Result(system.name, system.about, scored))
+            record.timings_s[system.name] = round(time.perf_counter() - start, 2)
+            advance(1)
+    return results
+
+
+def _summary(
+    benchmark: Benchmark,
+    results: Sequence[_Result],
+    judge: Judge,
+    config: ScoreConfig,
+    record: Record,
+) -> dict[str, Any]:
+    answered = sum(bool(question.answer) for question in benchmark.questions)
+    by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
+    return {
+        "benchmark": {
+            "name": benchmark.name,
+            "records": len(benchmark.records),
+            "questions": len(benchmark.questions),
+            "edges": len(benchmark.edges),
+            "rules": len(benchmark.rules),
+            "gold_superseded": len(stale_gold(benchmark)),
+        },
+        "k": config.k,
+        "tca_by": {name: n for name, n in by.items() if n},
+        "encoder": record.encoder.get("fingerprint"),
+        "systems": [
+            {"name": r.name, "about": r.about, **summarise(r.scored)} for r in results
+        ],
+    }  # fmt: skip
+
+
+_COLUMNS: dict[str, tuple[Any, Callable[[Scored], Any]]] = {
+    "question_id": (pa.string(), lambda s: s.question.id),
+    "question": (pa.string(), lambda s: s.question.text),
+    "hop": (pa.string(), lambda s: s.question.hop or None),
+    "state": (pa.string(), lambda s: str(s.state)),
+    "reason": (pa.string(), lambda s: s.outcome.failure),
+    "tca": (pa.bool_(), lambda s: s.figures and s.figures.tca),
+    "tca_by": (pa.string(), lambda s: s.figures and s.figures.tca_by),
+    "answer_correct": (pa.bool_(), lambda s: s.figures and s.figures.answer_correct),
+    "no_ignored_superseder": (pa.bool_(), lambda s: s.figures and s.figures.no_ignored_superseder),
+    "controlling_hit": (pa.bool_(), lambda s: s.figures and s.figures.controlling_hit),
+    "controlling_hit_equivalent": (
+        pa.bool_(),
+        lambda s: s.figures and s.figures.controlling_hit_equivalent,
+    ),
+    "provenance_recall": (pa.float64(), lambda s: s.figures and s.figures.provenance_recall),
+    "recall": (pa.float64(), lambda s: s.figures and s.figures.recall),
+    "anchor_found": (pa.bool_(), lambda s: s.anchor_found),
+    "event_anchor": (pa.bool_(), lambda s: s.stages and s.stages.anchor),
+    "event_chain": (pa.bool_(), lambda s: s.stages and s.stages.chain),
+    "event_frontier": (pa.bool_(), lambda s: s.stages and s.stages.frontier),
+    "answer": (pa.string(), lambda s: s.figures and s.figures.answer),
+    "gold_answer": (pa.string(), lambda s: s.question.answer),
+    "served": (pa.string(), lambda s: "; ".join(s.outcome.documents)),
+    "gold": (pa.string(), lambda s: "; ".join(s.question.gold)),
+    "anchor": (pa.string(), lambda s: "; ".join(s.question.anchor)),
+}
+"""Column -> its type, and what stands in it; null where a question failed or it does not apply."""
+
+
+def _table(results: Sequence[_Result]) -> pa.Table:
+    rows = [(result.name, scored) for result in results for scored in result.scored]
+    columns: dict[str, Any] = {"system": pa.array([name for name, _ in rows], pa.string())}
+    for column, (type_, value) in _COLUMNS.items():
+        columns[column] = pa.array([value(scored) for _, scored in rows], type_)
+    return pa.table(columns)

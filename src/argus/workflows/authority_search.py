@@ -1,0 +1,166 @@
+"""Ask one question and get what is in force: anchors, closure, frontier, with the chain of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from argus.authority.relation import Authority, Link
+from argus.authority.resolve import Hit, Places, trace
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Query, Run
+from argus.encoders import Encoder, EncoderConfig, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.errors import InputError
+from argus.indexes import search as nearest
+from argus.indexes.hybrid import check_fusion, fuse
+from argus.indexes.lexical import LexicalIndex
+from argus.workflows.authority_inputs import AuthoritySource, open_authority
+from argus.workflows.retriever import FUSED_DEPTH, open_retriever
+from argus.workflows.workspace import Record, open_encoder
+
+ANCHORS = 20
+"""How many retrieved documents are looked at; the paper's initial top-20 (section 5)."""
+
+
+def search_authority(
+    query: str,
+    source: AuthoritySource,
+    *,
+    k: int = 10,
+    anchors: int = ANCHORS,
+    index: str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    hybrid: str | None = None,
+    places: Places = Places.ANCHOR,
+    theta: float = 0.0,
+    store: Path | None = None,
+) -> dict[str, Any]:
+    """Return the k best documents that are in force, each with what led to it.
+
+    Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
+    own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
+    BM25. anchors: how many of them are looked at. places, theta: as for `argus.resolve`.
+    """
+    if not query.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.")
+    opened = open_authority(source)
+    authority = opened.authority
+    asked = Query("query", query)
+    if index is not None:
+        config = encoder if encoder is not None else None
+        retriever = open_retriever(index, config, hybrid=hybrid)
+        found, ranked_by = retriever.search([asked], anchors), retriever.name
+    else:
+        found, ranked_by = _over_records(asked, authority, anchors, encoder, hybrid, store)
+    resolution = trace(found[asked.id], authority, k=k, anchors=anchors, places=places, theta=theta)
+    return {
+        "query": query,
+        "ranked_by": ranked_by,
+        "as_of": source.as_of,
+        "known_by": source.known_by,
+        "results": [_hit(hit, authority) for hit in resolution.hits],
+        "retired": {id_: list(by) for id_, by in resolution.retired.items()},
+        "without_record": list(resolution.unknown),
+        "relation": opened.summary(),
+    }
+
+
+def _over_records(
+    query: Query,
+    authority: Authority,
+    depth: int,
+    encoder: Encoder | EncoderConfig | str | None,
+    hybrid: str | None,
+    store: Path | None,
+) -> tuple[Run, str]:
+    """Rank the records that are in force by their own texts."""
+    texts = {
+        id_: authority.records[id_].document.content
+        for id_ in sorted(authority.records)
+        if authority.in_force(id_)
+    }
+    texts = {id_: text for id_, text in texts.items() if text.strip()}
+    if not texts:
+        raise InputError(
+            "no record in force has a text",
+            expected="texts to search",
+            fix="Give --index, or records with texts.",
+        )
+    wide = max(depth, FUSED_DEPTH) if hybrid is not None else depth
+    if encoder is None:
+        if hybrid is not None:
+            raise InputError(
+                f"--hybrid {hybrid} without vectors",
+                expected="--encoder or --index beside it",
+                fix="Leave it out for BM25 alone.",
+            )
+        return _lexical(query, texts, depth), "bm25 of the records"
+    dense = _dense(query, texts, encoder, wide, store)
+    if hybrid is None:
+        return dense, "dense of the records"
+    runs = [dense, _lexical(query, texts, wide)]
+    return fuse(runs, depth, check_fusion(hybrid)), f"{hybrid}(dense, bm25) of the records"
+
+
+def _lexical(query: Query, texts: dict[str, str], depth: int) -> Run:
+    built = LexicalIndex.build(list(texts), list(texts.values()))
+    return built.search([query.text], depth).run([query.id])
+
+
+def _dense(
+    query: Query,
+    texts: dict[str, str],
+    encoder: Encoder | EncoderConfig | str,
+    depth: int,
+    store: Path | None,
+) -> Run:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = ArtifactFolder(store.parent if store is not None else Path(scratch) / "search")
+        record = Record("search", {}, {})
+        sample = list(texts.values())
+        with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+            indexed = embed(as_documents(sample), model, opened, what="documents")
+            asked = embed(as_queries([query.text]), model, opened, what="the question")
+    if asked.failures:
+        raise InputError(
+            f"the question could not be embedded ({asked.failures[0]})",
+            expected="an encoder that answers",
+            fix="Try again, or search without --encoder.",
+        )
+    ids = [id_ for id_, ok in zip(texts, indexed.ok, strict=True) if ok]
+    top = nearest(asked.vectors, indexed.vectors, depth)
+    scores = zip(top.rows[0].tolist(), top.scores[0].tolist(), strict=True)
+    return {query.id: {ids[row]: score for row, score in scores}}
+
+
+def _hit(hit: Hit, authority: Authority) -> dict[str, Any]:
+    record = authority.records.get(hit.id)
+    return {
+        "rank": hit.rank,
+        "id": hit.id,
+        "score": hit.score,
+        "anchor": hit.anchor,
+        "anchor_rank": hit.anchor_rank,
+        "chain": [_link(link, authority) for link in hit.chain],
+        "type": record.type if record else None,
+        "time": str(record.time) if record and record.time else None,
+        "title": record.title if record else "",
+        "text": record.text if record else "",
+    }
+
+
+def _link(link: Link, authority: Authority) -> dict[str, Any]:
+    newer = authority.records[link.superseder]
+    return {
+        "superseded": link.superseded,
+        "superseder": link.superseder,
+        "rule": link.rule,
+        "relation": link.relation,
+        "confidence": link.confidence,
+        "time": str(newer.time) if newer.time else None,
+        "published": str(newer.published) if newer.published else None,
+    }

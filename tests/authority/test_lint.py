@@ -1,0 +1,86 @@
+import pytest
+
+from argus.authority.lint import lint
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Rule
+from argus.data.types import State
+
+RULES = [Rule("patch", "disclosure", "cve"), Rule("patch", "patch", "cve")]
+RECORDS = [
+    Record.of("flaw", "disclosure", {"cve": "1"}, time="2024-01"),
+    Record.of("fix", "patch", {"cve": "1"}, time="2024-02"),
+    Record.of("refix", "patch", {"cve": "1"}, time="2024-03"),
+    Record.of("open", "disclosure", {"cve": "2"}, time="2024-01"),
+]
+
+
+@pytest.fixture
+def authority():
+    return Authority(RECORDS, RULES)
+
+
+def one(run, authority, **options):
+    (query,) = lint({"q": dict.fromkeys(run, 1.0) | {d: -i for i, d in enumerate(run)}}, authority,
+                    **({"k": 5} | options))  # fmt: skip
+    return query
+
+
+def test_a_superseded_document_alone_violates_both_conditions(authority):
+    query = one(["flaw", "open"], authority)
+    assert [m.document for m in query.conditions.missing] == ["refix"]
+    (ignored,) = query.conditions.ignored
+    assert ignored.document == "flaw" and set(ignored.superseders) == {"fix", "refix"}
+    assert query.stale_share == 0.5 and not query.holds
+
+
+def test_one_superseder_is_enough_for_the_second_condition_but_not_for_the_first(authority):
+    query = one(["flaw", "fix"], authority)
+    assert {i.document for i in query.conditions.ignored} == {"fix"}
+    assert [m.document for m in query.conditions.missing] == ["refix"]
+
+
+def test_the_ends_of_a_chain_without_its_middle_hold(authority):
+    query = one(["flaw", "refix"], authority)
+    assert query.holds and query.stale_share == 0.5
+
+
+def test_only_the_top_k_counts(authority):
+    assert not one(["flaw", "open", "refix"], authority, k=2).holds
+    assert one(["flaw", "open", "refix"], authority, k=3).holds
+
+
+def test_given_anchors_replace_those_retrieved_and_need_not_be_retrieved(authority):
+    assert one(["open"], authority).holds
+    query = one(["open"], authority, anchors={"q": ["flaw"]})
+    assert [m.document for m in query.conditions.missing] == ["refix"]
+
+
+def test_documents_without_record_are_told_and_harmless(authority):
+    query = one(["stranger", "open"], authority)
+    assert query.unknown == ("stranger",) and query.holds
+    assert one(["stranger"], authority).state is State.NOT_APPLICABLE
+    assert one([], authority).state is State.NOT_APPLICABLE
+
+
+def test_what_is_not_in_force_yet_must_not_be_served(authority):
+    query = one(["flaw", "fix"], authority.as_of("2024-01-31"))
+    assert query.future == ("fix",) and not query.conditions.missing and not query.holds
+
+
+class TestFalseRetirement:
+    def kept(self, before, after, authority, k=3):
+        earlier = {"q": {d: -i for i, d in enumerate(before)}}
+        return one(after, authority, before=earlier, k=k).falsely_retired
+
+    def test_an_active_document_that_was_removed_is_one(self, authority):
+        assert self.kept(["open", "flaw", "refix"], ["refix"], authority) == ("open",)
+
+    def test_a_superseded_one_that_was_removed_is_none(self, authority):
+        assert self.kept(["flaw", "refix"], ["refix"], authority) == ()
+
+    def test_one_that_was_pushed_out_by_what_came_in_is_none(self, authority):
+        assert self.kept(["flaw", "open"], ["refix", "flaw"], authority) == ()
+
+    def test_what_stood_beyond_k_before_is_none(self, authority):
+        assert self.kept(["refix", "open", "flaw"], ["refix", "flaw"], authority, k=1) == ()

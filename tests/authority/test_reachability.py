@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from argus.authority.reachability import reach, supersessions
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge, Rule
+
+
+def test_every_superseded_document_is_paired_with_what_controls_it_now_not_with_every_superseder():
+    records = [Record.of(f"v{i}", "version", {"of": "x"}, time=f"20{i:02}") for i in range(30)]
+    found = list(supersessions(Authority(records, [Rule("version", "version", "of")])))
+    assert [(s.superseded, s.controlling) for s in found] == [
+        (id_, "v29") for id_ in sorted(f"v{i}" for i in range(29))
+    ]
+
+
+def test_a_chain_is_followed_to_its_end_and_its_first_rule_is_told():
+    records = [Record.of(i, "doc", {}) for i in "abc"]
+    edges = [Edge("b", "a", "first"), Edge("c", "b", "second")]
+    (one, two) = supersessions(Authority(records, edges=edges))
+    assert (one.superseded, one.controlling, len(one.chain), one.rule) == ("a", "c", 2, "first")
+    assert (two.superseded, two.controlling, two.rule) == ("b", "c", "second")
+
+
+def test_a_document_may_be_controlled_by_several():
+    records = [Record.of(i, "doc", {}) for i in "abc"]
+    found = supersessions(Authority(records, edges=[Edge("b", "a"), Edge("c", "a")]))
+    assert [s.controlling for s in found] == ["b", "c"]
+
+
+def test_what_has_not_taken_effect_controls_nothing_yet():
+    records = [Record.of(i, "law", {"of": "x"}, time=t) for i, t in (("a", "2001"), ("b", "2005"))]
+    authority = Authority(records, [Rule("law", "law", "of")])
+    assert len(list(supersessions(authority))) == 1
+    assert list(supersessions(authority.as_of("2003"))) == []
+
+
+def test_ranks_and_divergence_are_those_of_a_plain_computation():
+    rng = np.random.default_rng(0)
+    documents = rng.normal(size=(300, 16)).astype(np.float32)
+    documents /= np.linalg.norm(documents, axis=1, keepdims=True)
+    documents[7] = documents[5]  # a tie
+    queries, targets = documents[rng.integers(0, 300, 500)], rng.integers(0, 300, 500)
+    found = reach(queries, documents, targets)
+    scores = queries.astype(np.float64) @ documents.astype(np.float64).T
+    own = scores[np.arange(500), targets]
+    above = (scores > own[:, None] + 1e-9).sum(axis=1)
+    equal = (np.abs(scores - own[:, None]) <= 1e-9) & (np.arange(300) < targets[:, None])
+    assert found.rank.tolist() == (1 + above + equal.sum(axis=1)).tolist()
+    assert found.divergence == pytest.approx(scores.max(axis=1) - own, abs=1e-6)
+    assert (found.divergence >= 0).all() and found.outranking.tolist() == (found.rank - 1).tolist()

@@ -1,0 +1,133 @@
+"""Retrievers of LangChain and LlamaIndex themselves, wrapped."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Rule
+from argus.authority.times import parse_moment
+from argus.authority.wrappers import AuthorityRetriever
+from argus.errors import InputError
+
+RECORDS = [
+    Record("open", "disclosure", None, {"cve": "1"}, "The flaw is open.", "Flaw"),
+    Record("fixed", "patch", None, {"cve": "1"}, "Release 2.0 closes it.", "Release 2.0"),
+    Record("other", "disclosure", None, {"cve": "2"}, "Another flaw."),
+]
+RULES = [Rule("patch", "disclosure", "cve", order="type")]
+
+
+@pytest.fixture
+def authority():
+    return Authority(RECORDS, RULES)
+
+
+class Chain(BaseRetriever):
+    """Returns given documents, whatever is asked."""
+
+    found: list[Any]
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return self.found
+
+
+class Nodes(NodeRetriever):
+    def __init__(self, found):
+        super().__init__()
+        self.found = found
+
+    def _retrieve(self, query_bundle):
+        return self.found
+
+
+def document(text, **metadata):
+    return Document(page_content=text, metadata=metadata)
+
+
+def node(text, id_, score, **metadata):
+    return NodeWithScore(node=TextNode(text=text, id_=id_, metadata=metadata), score=score)
+
+
+def test_a_superseded_langchain_document_is_replaced_by_one_of_its_class(authority):
+    chain = Chain(found=[document("The flaw is open.", id="open"), document("x", id="other")])
+    found = AuthorityRetriever(chain, authority).invoke("is it fixed?")
+    assert [d.metadata["id"] for d in found] == ["fixed", "other"]
+    assert isinstance(found[0], Document) and found[0].id == "fixed"
+    assert found[0].page_content == "Release 2.0 closes it."
+    assert found[0].metadata["supersedes"] == ["open superseded by fixed (patch > disclosure)"]
+
+
+def test_chunks_of_active_documents_stay_and_those_of_superseded_ones_are_replaced_once(authority):
+    chain = Chain(
+        found=[
+            document("a", source="open"), document("b", source="other"),
+            document("c", source="open"), document("d", source="other"),
+        ]
+    )  # fmt: skip
+    found = AuthorityRetriever(chain, authority).invoke("q")
+    assert [d.page_content for d in found][1:] == ["b", "d"]
+    assert found[0].id == "fixed" and len(found) == 3
+
+
+def test_what_controls_takes_the_place_of_what_it_supersedes_when_it_was_retrieved_itself(
+    authority,
+):
+    kept = document("the note as retrieved", id="fixed")
+    chain = Chain(found=[document("x", id="open"), document("y", id="other"), kept])
+    found = AuthorityRetriever(chain, authority, k=2).invoke("q")
+    assert found[0] is kept and found[1].page_content == "y"
+
+
+def test_documents_without_record_are_returned_as_they_are(authority):
+    strange = [document("no id"), document("no id"), document("x", id="elsewhere")]
+    found = AuthorityRetriever(Chain(found=strange), authority).invoke("q")
+    assert found == strange
+
+
+def test_what_is_not_in_force_yet_is_left_out():
+    records = [
+        Record("old", "law", parse_moment("2001"), {"a": "1"}, "Old."),
+        Record("new", "law", parse_moment("2005"), {"a": "1"}, "New."),
+    ]
+    authority = Authority(records, [Rule("law", "law", "a")]).as_of(parse_moment("2003"))
+    chain = Chain(found=[document("New.", id="new"), document("Old.", id="old")])
+    assert [d.metadata["id"] for d in AuthorityRetriever(chain, authority).invoke("q")] == ["old"]
+
+
+def test_asynchronous_calls_give_the_same(authority):
+    chain = Chain(found=[document("The flaw is open.", id="open")])
+    found = asyncio.run(AuthorityRetriever(chain, authority).ainvoke("q"))
+    assert [d.id for d in found] == ["fixed"]
+    nodes = Nodes([node("The flaw is open.", "open", 0.9)])
+    found = asyncio.run(AuthorityRetriever(nodes, authority).aretrieve("q"))
+    assert [n.node.node_id for n in found] == ["fixed"]
+
+
+def test_superseded_llamaindex_nodes_are_replaced_with_their_score(authority):
+    nodes = Nodes(
+        [node("The flaw is open.", "open", 0.9), node("x", "chunk-7", 0.5, doc_id="other")]
+    )
+    found = AuthorityRetriever(nodes, authority).retrieve("is it fixed?")
+    assert isinstance(found[0], NodeWithScore) and found[0].score == 0.9
+    assert found[0].node.node_id == "fixed" and "closes it" in found[0].node.get_content()
+    assert found[1].node.node_id == "chunk-7"
+
+
+def test_ids_can_be_found_by_a_function(authority):
+    chain = Chain(found=[document("x", path="/docs/open.md")])
+    wrapped = AuthorityRetriever(
+        chain, authority, id_of=lambda d: d.metadata["path"].rsplit("/")[-1].removesuffix(".md")
+    )
+    assert [d.id for d in wrapped.invoke("q")] == ["fixed"]
+
+
+def test_a_retriever_of_another_shape_is_refused(authority):
+    with pytest.raises(InputError, match="without invoke or retrieve"):
+        AuthorityRetriever([], authority)

@@ -1,0 +1,128 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from argus.errors import InputError
+from argus.evaluation import wilson
+from argus.workflows.authority_lint import LintBounds, lint_run
+from tests.support.superseding import RUN, story_source, write_story
+
+
+@pytest.fixture
+def story(tmp_path):
+    return write_story(tmp_path / "story")
+
+
+def test_violations_rates_and_intervals_of_a_run(story):
+    result = lint_run(story / "run.json", story_source(story), k=2)
+    counts = result.summary["queries"]
+    assert counts == {"total": 4, "measured": 3, "failed": 0, "not applicable": 1}
+    rates = result.summary["rates"]
+    low, high = wilson(1 / 3, 3)
+    expected = {"share": 1 / 3, "low": float(low), "high": float(high), "queries": 3}
+    assert rates["violations"] == rates["frontier_missing"] == expected
+    assert rates["superseder_ignored"]["share"] == 1 / 3
+    assert rates["stale_queries"]["share"] == 2 / 3  # tokens: flaw-3, with fix-3 beside it
+    assert rates["stale_hits"]["share"] == pytest.approx((0.5 + 0.5 + 0) / 3)
+    assert rates["false_retirements"] is None
+    assert result.exit_code == 1 and result.report is None
+    (row,) = result.summary["violations"]
+    assert row["instead"] == "fix-1b" and row["query_id"] == "archive"
+    assert row["chain"] == "'flaw-1', superseded by 'fix-1b' (fix)"
+
+
+def test_a_resolved_run_has_no_violation_and_no_false_retirement(story):
+    from argus.authority.resolve import resolve
+    from argus.workflows.authority_inputs import open_authority
+
+    authority = open_authority(story_source(story)).authority
+    resolved = resolve(RUN, authority)
+    assert list(resolved["archive"]) == ["fix-1b", "flaw-2", "fix-3"]
+    result = lint_run(resolved, story_source(story), before=RUN)
+    assert result.exit_code == 0 and result.summary["verdict"] == "pass"
+    assert result.summary["rates"]["false_retirements"]["share"] == 0
+    assert result.summary["rates"]["stale_queries"]["share"] == 0
+
+
+def test_a_run_that_lost_an_active_document_fails(story):
+    over = RUN | {"archive": {"fix-1b": 3.0, "fix-3": 1.0}, "tokens": {"fix-3": 1.0}}
+    result = lint_run(over, story_source(story), before=RUN)
+    assert result.summary["rates"]["false_retirements"]["share"] == 1 / 3
+    assert [r["document"] for r in result.summary["violations"]] == ["flaw-2"]
+    assert result.exit_code == 1
+    loose = LintBounds(false_retirements=0.5)
+    assert lint_run(over, story_source(story), before=RUN, bounds=loose).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "code"),
+    [
+        (LintBounds(violations=0.4), 0),
+        (LintBounds(violations=0.3), 1),
+        (LintBounds(violations=0.4, stale_hits=0.3), 1),
+        (LintBounds(violations=0.4, stale_hits=0.34), 0),
+    ],
+)
+def test_bounds_decide(story, bounds, code):
+    assert lint_run(RUN, story_source(story), k=2, bounds=bounds).exit_code == code
+
+
+def test_as_of_asks_what_was_in_force_then(story):
+    before_the_fix = story_source(story, as_of="2024-01-31")
+    result = lint_run({"archive": RUN["archive"]}, before_the_fix)
+    assert [row["kind"] for row in result.summary["violations"]] == ["not yet in force"]
+    assert lint_run({"q": {"flaw-1": 1.0}}, before_the_fix).exit_code == 0
+
+
+def test_a_folder_gets_table_summary_manifest_and_report(story, tmp_path):
+    result = lint_run(story / "run.json", story_source(story), out=tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out" / "lint.parquet").to_pylist()
+    assert [row["kind"] for row in rows] == ["superseder ignored"]
+    page = result.report.read_text()
+    assert "Does the run serve what has been superseded?" in page and "fix-1b" in page
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["lint"]
+    assert set(manifest["inputs"]) == {"records", "rules", "run"}
+    lint_run(story / "run.json", story_source(story), out=tmp_path / "out", fresh=True)
+
+
+def test_queries_name_what_they_are_about(story, tmp_path):
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text(
+        '{"_id": "parser", "anchor": ["flaw-2"]}\n{"_id": "tokens", "anchor": "flaw-1"}\n'
+    )
+    result = lint_run(story / "run.json", story_source(story), queries=queries)
+    missing = [r["query_id"] for r in result.summary["violations"] if "missing" in r["kind"]]
+    assert missing == ["tokens"]
+    queries.write_text('{"_id": "parser", "anchor": ["flaw-9"]}\n')
+    with pytest.raises(InputError, match=r"line 1, field 'anchor': anchor 'flaw-9'"):
+        lint_run(story / "run.json", story_source(story), queries=queries)
+
+
+def test_a_run_of_another_corpus_is_refused(story):
+    with pytest.raises(InputError, match="no document of the run has a record; the first is 'x'"):
+        lint_run({"q": {"x": 1.0}}, story_source(story))
+
+
+def test_a_run_without_results_is_not_measured(story):
+    assert lint_run({"q": {}}, story_source(story)).exit_code == 2
+
+
+def test_neither_rules_nor_edges_is_refused(story):
+    with pytest.raises(InputError, match="neither rules nor edges"):
+        lint_run(RUN, story_source(story, rules=None))
+
+
+def test_edges_do_without_rules(story):
+    edges = story / "edges.jsonl"
+    edges.write_text('{"superseder": "fix-3", "superseded": "flaw-1"}\n')
+    result = lint_run(RUN, story_source(story, rules=None, edges=edges))
+    assert result.exit_code == 0  # fix-3 is served beside flaw-1
+    edges.write_text('{"superseder": "fix-9", "superseded": "flaw-1"}\n')
+    with pytest.raises(InputError, match="no record 'fix-9'"):
+        lint_run(RUN, story_source(story, rules=None, edges=edges))
+
+
+def test_a_bound_outside_of_0_to_1_is_refused():
+    with pytest.raises(InputError, match="--max-stale-hits: 10"):
+        LintBounds(stale_hits=10)
