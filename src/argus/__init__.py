@@ -7,9 +7,10 @@
 There is a function per command, here with what it takes and returns: `audit` and `exposure` find
 blind spots, `fit_probe`, `predict_rps` and `diagnose` predict them, `build_index`, `expand_index`,
 `synthesize_index` and `rollback` mend them, `evaluate`, `compare_indexes`, `explain` and `gate` say
-what came of it. Each writes a folder of results. The pieces under them, such as the measures of
-`argus.evaluation`, live in the folders that docs/design.md names. Importing this package loads
-nothing heavy.
+what came of it; `Authority`, `resolve`, `lint`, `audit_authority` and `search_authority` keep what
+is superseded from being served. Each job writes a folder of results. The pieces under them, such as
+the measures of `argus.evaluation`, live in the folders that docs/design.md names. Importing this
+package loads nothing heavy.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from argus.authority.domains import load_domain
+    from argus.authority.records import Record
+    from argus.authority.relation import Authority
+    from argus.authority.resolve import resolve
+    from argus.authority.rules import Edge, Rule, ScopeKey
+    from argus.authority.wrappers import AuthorityRetriever
     from argus.workflows.audit import AuditConfig, AuditResult, audit
+    from argus.workflows.authority_audit import AuthorityAuditResult, audit_authority
+    from argus.workflows.authority_inputs import AuthoritySource
+    from argus.workflows.authority_lint import LintBounds, LintResult
+    from argus.workflows.authority_lint import lint_run as lint
+    from argus.workflows.authority_search import search_authority
     from argus.workflows.compare import CompareResult, compare_encoders, compare_folders
     from argus.workflows.compare import compare_two_indexes as compare_indexes
     from argus.workflows.diagnose import DiagnoseResult
@@ -47,8 +59,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "AuditConfig": "argus.workflows.audit",
     "AuditResult": "argus.workflows.audit",
+    "Authority": "argus.authority.relation",
+    "AuthorityAuditResult": "argus.workflows.authority_audit",
+    "AuthorityRetriever": "argus.authority.wrappers",
+    "AuthoritySource": "argus.workflows.authority_inputs",
     "CompareResult": "argus.workflows.compare",
     "DiagnoseResult": "argus.workflows.diagnose",
+    "Edge": "argus.authority.rules",
     "EvaluateConfig": "argus.workflows.evaluate",
     "EvaluateResult": "argus.workflows.evaluate",
     "ExplainConfig": "argus.workflows.explain",
@@ -59,14 +76,20 @@ _HOMES = {
     "GateResult": "argus.workflows.gate",
     "IndexResult": "argus.workflows.index",
     "IndexRetriever": "argus.workflows.retriever",
+    "LintBounds": "argus.workflows.authority_lint",
+    "LintResult": "argus.workflows.authority_lint",
     "PredictResult": "argus.workflows.probe_predict",
     "ProbeConfig": "argus.workflows.probe",
     "ProbeResult": "argus.workflows.probe",
+    "Record": "argus.authority.records",
     "ReferenceConfig": "argus.workflows.reference",
     "RemedyResult": "argus.workflows.receipt",
+    "Rule": "argus.authority.rules",
+    "ScopeKey": "argus.authority.rules",
     "SynthesizeConfig": "argus.workflows.synthesize",
     "add_documents": "argus.workflows.index",
     "audit": "argus.workflows.audit",
+    "audit_authority": "argus.workflows.authority_audit",
     "build_index": "argus.workflows.index",
     "compact_index": "argus.workflows.index",
     "compare_encoders": "argus.workflows.compare",
@@ -80,23 +103,33 @@ _HOMES = {
     "exposure": "argus.workflows.exposure",
     "fit_probe": "argus.workflows.probe",
     "gate": "argus.workflows.gate",
+    "lint": "argus.workflows.authority_lint",
+    "load_domain": "argus.authority.domains",
     "open_retriever": "argus.workflows.retriever",
     "predict_rps": "argus.workflows.probe_predict",
+    "resolve": "argus.authority.resolve",
     "rollback": "argus.workflows.remedy",
+    "search_authority": "argus.workflows.authority_search",
     "synthesize_index": "argus.workflows.synthesize",
 }
 _OWN_NAMES = {
     "GateBounds": "Bounds",
     "compare_indexes": "compare_two_indexes",
     "diagnose": "diagnose_corpus",
+    "lint": "lint_run",
 }
 """What is called otherwise at home, where other things have the plain name."""
 
 __all__ = [
     "AuditConfig",
     "AuditResult",
+    "Authority",
+    "AuthorityAuditResult",
+    "AuthorityRetriever",
+    "AuthoritySource",
     "CompareResult",
     "DiagnoseResult",
+    "Edge",
     "EvaluateConfig",
     "EvaluateResult",
     "ExplainConfig",
@@ -107,15 +140,21 @@ __all__ = [
     "GateResult",
     "IndexResult",
     "IndexRetriever",
+    "LintBounds",
+    "LintResult",
     "PredictResult",
     "ProbeConfig",
     "ProbeResult",
+    "Record",
     "ReferenceConfig",
     "RemedyResult",
+    "Rule",
+    "ScopeKey",
     "SynthesizeConfig",
     "__version__",
     "add_documents",
     "audit",
+    "audit_authority",
     "build_index",
     "compact_index",
     "compare_encoders",
@@ -129,9 +168,13 @@ __all__ = [
     "exposure",
     "fit_probe",
     "gate",
+    "lint",
+    "load_domain",
     "open_retriever",
     "predict_rps",
+    "resolve",
     "rollback",
+    "search_authority",
     "synthesize_index",
 ]
 

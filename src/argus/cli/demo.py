@@ -23,10 +23,11 @@ def demo(
     """Audit a retriever on the documentation of this Python's standard library, and repair it.
 
     Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
-    diagnosis, repair, evaluation before and after, receipt. OUT is also an index, and OUT/corpus a
-    BEIR folder, to try every other command on.
+    deprecations, diagnosis, repair, evaluation before and after, receipt. OUT is also an index, and
+    OUT/corpus a BEIR folder, to try every other command on.
     """
     from argus.cli.audit import print_audit
+    from argus.cli.authority_audit import print_audit as print_authority
     from argus.cli.diagnose import print_diagnosis
     from argus.cli.evaluate import print_change
     from argus.cli.exposure import print_exposure
@@ -51,6 +52,8 @@ def demo(
     for group in result.questions["groups"]:
         measures = ", ".join(f"{name} {value:.3f}" for name, value in group["measures"].items())
         typer.echo(f"{group['name']} ({group['queries']}): {measures}")
+    if result.authority is not None:
+        print_authority(result.authority.summary)
     if result.repair is None:
         typer.echo(f"fewer than {FEWEST:,} scored entities: too few to fit a probe and repair by")
     else:

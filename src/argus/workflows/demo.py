@@ -24,6 +24,8 @@ from argus.progress import announce
 from argus.reports import write_report
 from argus.retrievability.rps import HIGH
 from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
+from argus.workflows.authority_audit import AuthorityAuditResult
+from argus.workflows.demo_authority import audit_deprecations
 from argus.workflows.expand import expand_index
 from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
 from argus.workflows.index import build_index
@@ -50,6 +52,8 @@ class DemoResult:
     audit: AuditResult
     exposure: ExposureResult
     questions: dict[str, Any]
+    authority: AuthorityAuditResult | None
+    """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
     repair: RemedyResult | None
     """None under a `limit` that leaves too few entities to fit a probe on."""
     report: Path
@@ -96,12 +100,13 @@ def demo(
         queries=questions,
     )
     asked = ask(corpus, questions, qrels, audited, folder, encoder)
+    deprecated = audit_deprecations(base, corpus, folder, encoder, exposed.summary["k"])
     repaired = None
     if audited.summary["entities"]["measured"] >= FEWEST:
         repaired = repair(base, folder, encoder)
     summary = folder.read_json("summary.json")
     report = write_report(folder.path)
-    return DemoResult(folder.path, summary, audited, exposed, asked, repaired, report)
+    return DemoResult(folder.path, summary, audited, exposed, asked, deprecated, repaired, report)
 
 
 def repair(
