@@ -16,7 +16,7 @@ class Missing:
     anchor: str
     """The first anchor that it controls."""
     chain: tuple[Link, ...]
-    """From anchor to document."""
+    """From anchor to document; empty where they are one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ once, with the chain that leads from the anchor to it. Superseded documents are 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from argus.authority.relation import Authority, Link, chain_to
@@ -50,7 +50,7 @@ class Resolution:
     """What was retrieved and looked at, best first."""
     hits: tuple[Hit, ...]
     retired: Mapping[str, tuple[str, ...]]
-    """Superseded anchor -> what controls it; empty where that is not in force (`as_of`)."""
+    """Superseded anchor in force -> what controls it."""
     unknown: tuple[str, ...]
     """Retrieved documents of which there is no record; they are served as they are."""
 
@@ -125,9 +125,16 @@ def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, t
 
 def _placed(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with ranks and strictly falling scores, so that no id breaks a tie later."""
-    placed: list[Hit] = []
+    scores = falling(hit.score for hit in hits)
+    return [
+        replace(hit, rank=rank, score=score)
+        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
+    ]
+
+
+def falling(scores: Iterable[float]) -> Iterator[float]:
+    """Yield each score, or the next number below the one before where it is not below that."""
     last = math.inf
-    for rank, hit in enumerate(hits, 1):
-        last = hit.score if hit.score < last else math.nextafter(last, -math.inf)
-        placed.append(Hit(hit.id, rank, last, hit.anchor, hit.anchor_rank, hit.chain))
-    return placed
+    for score in scores:
+        last = score if score < last else math.nextafter(last, -math.inf)
+        yield last

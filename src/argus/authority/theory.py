@@ -1,0 +1,339 @@
+"""What CAR measures of one query, from scores and the authority relation (sections 2, 3.1, 3.7).
+
+Divergence of relevance from authority (Def. 4, Corollary 1), ambiguity of scope (Def. 5,
+Proposition 2), and the three factors of TCA (Proposition 1). Where the printed statement leaves a
+case open, the docstring says what is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.authority.conditions import check_conditions
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Rule
+from argus.errors import InputError
+
+Scores = npt.NDArray[np.floating[Any]]
+Entity = tuple[str, str]
+"""A key of a scope and one value of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """How far what is relevant to one query is from what controls it."""
+
+    top: str
+    """d1: the document in force with the highest score, ties by id."""
+    frontier: tuple[str, ...]
+    """F(q) = front(cl({d1})), best score first, ties by id; never empty."""
+    delta: float
+    """Δ(q) = s(d1) - max over F(q) of s, at least 0; infinite where nothing of F(q) is scored."""
+    n_plus: int
+    """N+(q): documents that score strictly above the best-scoring of F(q)."""
+    n_plus_all: int
+    """Documents that score strictly above the worst-scoring of F(q): TCA needs all of F(q)."""
+
+    @property
+    def controlling(self) -> str:
+        """c*: the best-scoring of the documents that control d1."""
+        return self.frontier[0]
+
+    def excludes_hit(self, k: int) -> bool:
+        """Return whether Corollary 1 rules out controlling-hit@k of a ranking by these scores."""
+        return self.n_plus >= _at_least_one(k)
+
+    def excludes_tca(self, k: int) -> bool:
+        """Return whether these scores rule out TCA@k: a document of F(q) is past the first k."""
+        return self.n_plus_all >= _at_least_one(k)
+
+
+def divergence(
+    scores: Mapping[str, float],
+    authority: Authority,
+    *,
+    absent: float = -math.inf,
+    theta: float = 0.0,
+) -> Divergence:
+    """Return Δ(q) and N+(q) of one query's scores (Def. 4, Corollary 1).
+
+    absent: score of the documents that are not listed, at most the lowest that is. By default they
+    stand below all that are: where a run was cut above F(q), Δ is infinite and N+ its length, which
+    is what Corollary 1 needs of that run. Give 0.0 for BM25 runs, which list scores above 0.
+    Documents without record are controlled by themselves; what is not in force is left out.
+    Raises InputError where nothing is scored, and for scores that are no numbers.
+    """
+    ids = [id_ for id_ in scores if _counts(id_, authority)]
+    values = np.fromiter((scores[id_] for id_ in ids), np.float64, len(ids))
+    return _divergence(values, ids, {id_: i for i, id_ in enumerate(ids)}, authority, absent, theta)
+
+
+def divergences(
+    rows: Iterable[Scores], ids: Sequence[str], authority: Authority, *, theta: float = 0.0
+) -> Iterator[Divergence]:
+    """Yield Δ(q) and N+(q) per query from scores of a whole corpus, one row after the other.
+
+    rows: each of shape (len(ids),), in the order of `ids`. Otherwise as `divergence`; documents of
+    F(q) that are not among `ids` cannot be retrieved and stand below all that are.
+    """
+    kept = [i for i, id_ in enumerate(ids) if _counts(id_, authority)]
+    names = [ids[i] for i in kept]
+    position = {id_: i for i, id_ in enumerate(names)}
+    columns = np.array(kept, np.int64)
+    for row in rows:
+        if row.shape != (len(ids),):
+            raise InputError(
+                f"scores of shape {row.shape}",
+                expected=f"({len(ids)},), one score per document",
+                fix="Give the ids in the order of the scores.",
+            )
+        yield _divergence(row[columns], names, position, authority, -math.inf, theta)
+
+
+def _divergence(
+    values: Scores,
+    ids: Sequence[str],
+    position: Mapping[str, int],
+    authority: Authority,
+    absent: float,
+    theta: float,
+) -> Divergence:
+    """Return Δ and N+ for values aligned with ids; position: id -> index into both."""
+    _check_scores(values, absent)
+    best = float(values.max())
+    top = min(ids[i] for i in np.flatnonzero(values == best).tolist())
+    frontier = authority.controlling([top], theta) if top in authority else [top]
+    score = {c: float(values[position[c]]) if c in position else absent for c in frontier}
+    ordered = sorted(frontier, key=lambda c: (-score[c], c))
+    above, above_all = (int((values > score[c]).sum()) for c in (ordered[0], ordered[-1]))
+    return Divergence(top, tuple(ordered), best - score[ordered[0]], above, above_all)
+
+
+def _check_scores(values: Scores, absent: float) -> None:
+    if not len(values):
+        raise InputError(
+            "no document in force is scored",
+            expected="a score for one document at least",
+            fix="Leave out queries for which nothing was retrieved.",
+        )
+    if np.isnan(values).any() or math.isnan(absent) or not np.isfinite(values.max()):
+        raise InputError(
+            "a score that is no number, or a highest score that is infinite",
+            expected="finite scores",
+            fix="Look at what the retriever computes for this query.",
+        )
+    if absent > values.min():
+        raise InputError(
+            f"absent={absent}, above the lowest score {values.min()}",
+            expected="documents that are not listed to score no higher than those that are",
+            fix="List them, or leave `absent` out.",
+        )
+
+
+class EntityIndex:
+    """Entity -> records, so that D_σ (Def. 5) is a lookup.
+
+    rules: make entities of what the entity-scope axiom leaves unsaid. Keys that a rule equates
+    (`overrules` with `citation`) count as one key; the records of a global rule share one entity.
+    """
+
+    def __init__(self, records: Iterable[Record], rules: Sequence[Rule] = ()) -> None:
+        self._names = _key_names(rules)
+        self._global = [
+            (rule.name, {*rule.superseding, *rule.superseded}) for rule in rules if not rule.scope
+        ]
+        self._ids: list[str] = []
+        self._holders: dict[Entity, list[int]] = {}
+        for number, record in enumerate(records):
+            self._ids.append(record.id)
+            for entity in self.entities(record):
+                self._holders.setdefault(entity, []).append(number)
+
+    def entities(self, record: Record) -> frozenset[Entity]:
+        """Return σ(d), under the keys of this index."""
+        shared = {("", name) for name, types in self._global if record.type in types}
+        return self.named(record.entities) | shared
+
+    def named(self, entities: Iterable[Entity]) -> frozenset[Entity]:
+        """Return entities under the keys of this index."""
+        return frozenset((self._names.get(key, key), value) for key, value in entities)
+
+    def sharing(self, entities: Iterable[Entity]) -> list[str]:
+        """Return D_σ: the records that share one of the entities, in the order indexed."""
+        found: set[int] = set()
+        for entity in self.named(entities):
+            found.update(self._holders.get(entity, ()))
+        return [self._ids[number] for number in sorted(found)]
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeAmbiguity:
+    """How many documents share a query's scope for each that its anchors' chains hold (Def. 5)."""
+
+    documents: int
+    """|D_σ(q)|."""
+    closure: int
+    """|cl(A(q))|."""
+
+    @property
+    def kappa(self) -> float:
+        """κ(q) = |D_σ(q)| / |cl(A(q))|, infinite without anchors.
+
+        At least 1 where D_σ holds the closure, as the paper has it; less where a chain leaves the
+        scope, as it may where scopes have several keys or the query names another scope.
+        """
+        return self.documents / self.closure if self.closure else math.inf
+
+    @property
+    def phi(self) -> float:
+        """φ(q) = min(1, 1/κ(q)); 0 where no document is in the scope, or no anchor was found."""
+        return min(1.0, self.closure / self.documents) if self.documents else 0.0
+
+
+def scope_ambiguity(
+    anchors: Iterable[str],
+    authority: Authority,
+    index: EntityIndex,
+    scope: Iterable[Entity] | None = None,
+) -> ScopeAmbiguity:
+    """Return κ(q) and φ(q) of the anchors A(q), of what is in force.
+
+    scope: σ(q), as (key, value); None takes the scopes of the anchors. Raises InputError for an
+    unknown anchor.
+    """
+    given = list(dict.fromkeys(anchors))
+    if scope is None:
+        scope = {entity for id_ in given for entity in index.entities(authority.record(id_))}
+    sharing = [id_ for id_ in index.sharing(scope) if authority.in_force(id_)]
+    return ScopeAmbiguity(len(sharing), len(authority.closure(given)))
+
+
+def scope_ceiling(
+    ambiguities: Sequence[ScopeAmbiguity], anchored: Sequence[bool], *, chains: int = 1
+) -> float:
+    """Return Proposition 2's bound, the mean of φ(q)·R_anchor(q) over queries.
+
+    anchored: whether a gold anchor was retrieved. chains: of how many chains the algorithm serves
+    the heads; the printed bound is for one, with m of them it is min(1, m·φ). It holds in the mean
+    over exchangeable chains of equal length with the anchor at the bottom; an algorithm can beat it
+    on a corpus whose times tell the chains apart. Raises InputError without queries.
+    """
+    if not ambiguities or len(ambiguities) != len(anchored):
+        raise InputError(
+            f"{len(ambiguities)} ambiguities for {len(anchored)} queries",
+            expected="one of each per query, and a query at least",
+            fix="Give both for the same queries.",
+        )
+    pairs = zip(ambiguities, anchored, strict=True)
+    bounds = (min(1.0, chains * a.phi) for a, found in pairs if found)
+    return math.fsum(bounds) / len(ambiguities)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The events of Proposition 1 for one query, each within the one before."""
+
+    anchor: bool
+    """E1: a gold anchor was retrieved."""
+    chain: bool
+    """E2: and of its chain something beyond it is served, or the anchor where it is active."""
+    frontier: bool
+    """E3: and Theorem 4 holds of what is served."""
+    tca: bool
+    """Theorem 4 holds, with an anchor or without."""
+
+
+def outcome(
+    retrieved: Iterable[str],
+    served: Iterable[str],
+    authority: Authority,
+    gold_anchors: Iterable[str],
+) -> Outcome:
+    """Return the events of one query: retrieved by stage 1, served after stage 2.
+
+    As printed the events are not nested, and without that the chain rule does not give the
+    proposition: what controls a query can be served although no anchor was retrieved. So each event
+    includes those before it, and `tca` says what is left. Raises InputError for an unknown anchor.
+    """
+    anchors = list(dict.fromkeys(gold_anchors))
+    found = [id_ for id_ in dict.fromkeys(retrieved) if id_ in set(anchors)]
+    r = set(served)
+    chain = any(
+        not r.isdisjoint(above[1:] or above) for above in (authority.closure([a]) for a in found)
+    )
+    holds = check_conditions(r, authority, anchors).hold
+    return Outcome(bool(found), chain, chain and holds, holds)
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Proposition 1 measured: counts of queries, nested."""
+
+    queries: int
+    anchor: int
+    chain: int
+    frontier: int
+    tca: int
+
+    @property
+    def p_anchor(self) -> float | None:
+        """P(anchor retrieved); None without queries."""
+        return _share(self.anchor, self.queries)
+
+    @property
+    def p_chain(self) -> float | None:
+        """P(right chain | anchor), at most φ in the worst case; None where no anchor was found."""
+        return _share(self.chain, self.anchor)
+
+    @property
+    def p_frontier(self) -> float | None:
+        """P(frontier resolved | right chain); None where no chain was found."""
+        return _share(self.frontier, self.chain)
+
+    @property
+    def unanchored(self) -> int:
+        """Queries with TCA 1 that the product of the three factors leaves out."""
+        return self.tca - self.frontier
+
+
+def factorize(outcomes: Iterable[Outcome]) -> Factors:
+    """Count the events of many queries (Proposition 1)."""
+    events = list(outcomes)
+    return Factors(
+        len(events),
+        sum(event.anchor for event in events),
+        sum(event.chain for event in events),
+        sum(event.frontier for event in events),
+        sum(event.tca for event in events),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _counts(id_: str, authority: Authority) -> bool:
+    return id_ not in authority or authority.in_force(id_)
+
+
+def _at_least_one(k: int) -> int:
+    if k < 1:
+        raise InputError(f"k={k}", expected="a whole number from 1", fix="Give how many are read.")
+    return k
+
+
+def _key_names(rules: Sequence[Rule]) -> dict[str, str]:
+    """Return key -> one name for all keys that rules equate with it."""
+    names: dict[str, str] = {}
+    for rule in rules:
+        for key in rule.scope:
+            one, other = (names.setdefault(k, k) for k in (key.superseding, key.superseded))
+            names = {k: one if name == other else name for k, name in names.items()}
+    return names

@@ -1,0 +1,301 @@
+"""CAR Definition 4, Corollaries 1 and 2, Theorems 1 to 4 as tests, and what makes them precise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.authority.conditions import check_conditions
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.resolve import resolve, trace
+from argus.authority.rules import Edge, Rule
+from argus.authority.theory import (
+    EntityIndex,
+    divergence,
+    divergences,
+)
+from argus.data.runs import ranking
+from argus.indexes.lexical import LexicalIndex
+from tests.support.authorities import LATER, Relation, at, chain, record, relations
+
+Ranker = Callable[[Sequence[Record]], Callable[[str], dict[str, float]]]
+
+
+def bm25(records):
+    """Return BM25 over all texts as query -> document -> score."""
+    index = LexicalIndex.build([r.id for r in records], [r.text for r in records])
+    return lambda query: dict(zip(index.ids, index.scores(query).tolist(), strict=True))
+
+
+def tf_idf(records):
+    """Return the cosine of TF-IDF vectors as query -> document -> score."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer()
+    vectors = vectorizer.fit_transform([r.text for r in records])
+
+    def scores(query):
+        row = (vectors @ vectorizer.transform([query]).T).toarray().ravel()
+        return dict(zip((r.id for r in records), row.tolist(), strict=True))
+
+    return scores
+
+
+RANKERS = pytest.mark.parametrize("ranker", [bm25, tf_idf])
+BLACKOUT = Rule("blackout", "approval", ("ticker",), name="R1")
+
+
+def family(n):
+    """Return Theorem 1's family: a target, n - 1 look-alikes of other scopes, one superseder."""
+    records = [
+        Record("d1", "approval", at(5), {"ticker": "T0"}, "alice may trade shares of tango zero")
+    ]
+    for i in range(1, n):
+        text = f"alice may trade shares of company{i}"
+        records.append(Record(f"like{i:03}", "approval", at(4), {"ticker": f"T{i}"}, text))
+    text = "all personnel dealing is suspended until further notice"
+    records.append(Record("d2", "blackout", at(9), {"ticker": "T0"}, text))
+    return records, "may alice trade shares of tango zero"
+
+
+@RANKERS
+@pytest.mark.parametrize("n", [2, 6, 40])
+def test_theorem_1_recall_of_the_target_is_perfect_and_tca_is_zero_for_all_k_below_n(ranker, n):
+    records, query = family(n)
+    scores = ranker(records)(query)
+    ranked = ranking(scores)
+    authority = Authority(records, [BLACKOUT])
+    for k in range(1, n + 1):
+        assert "d1" in ranked[:k]
+        assert "d2" not in ranked[:k]  # also for k = n: n documents score above it
+        assert not check_conditions(ranked[:k], authority, ["d1"]).hold
+    assert check_conditions(resolve({"q": scores}, authority, k=1)["q"], authority, ["d1"]).hold
+
+
+@RANKERS
+def test_theorem_1_the_rank_of_the_controlling_document_grows_with_the_look_alikes(ranker):
+    found = []
+    for n in (2, 6, 40):
+        records, query = family(n)
+        found.append(divergence(ranker(records)(query), Authority(records, [BLACKOUT])))
+    assert [d.n_plus for d in found] == [2, 6, 40]
+    assert all(d.top == "d1" and d.controlling == "d2" and d.delta > 0 for d in found)
+
+
+def test_theorem_1_holds_of_a_row_of_the_whole_index():
+    records, query = family(6)
+    index = LexicalIndex.build([r.id for r in records], [r.text for r in records])
+    authority = Authority(records, [BLACKOUT])
+    (found,) = divergences([index.scores(query)], index.ids, authority)
+    assert found == divergence(dict(zip(index.ids, index.scores(query), strict=True)), authority)
+    assert found.excludes_hit(6)
+    assert not found.excludes_hit(7)
+
+
+SCORE = st.integers(0, 5).map(float)
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_definition_4_divergence_is_zero_only_where_a_controlling_document_scores_as_the_top(
+    relation, data
+):
+    scores = {id_: data.draw(SCORE) for id_ in relation.ids}
+    found = divergence(scores, relation.authority)
+    above = relation.above()
+    frontier = {d for d in {found.top} | above[found.top] if not above[d]}
+    assert set(found.frontier) == frontier
+    assert scores[found.top] == max(scores.values())
+    assert found.delta >= 0
+    assert (found.delta == 0) == any(scores[c] == max(scores.values()) for c in frontier)
+    assert found.delta == max(scores.values()) - max(scores[c] for c in frontier)
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_corollary_1_with_n_plus_of_at_least_k_no_controlling_document_is_in_the_first_k(
+    relation, data
+):
+    scores = {id_: data.draw(SCORE) for id_ in relation.ids}
+    authority = relation.authority
+    found, ranked = divergence(scores, authority), ranking(scores)
+    for k in range(1, len(ranked) + 1):
+        if found.excludes_hit(k):
+            assert not set(ranked[:k]) & set(found.frontier)
+        if found.excludes_tca(k):
+            assert not check_conditions(ranked[:k], authority, [found.top]).hold
+    first = min(ranked.index(c) for c in found.frontier)
+    tied = sum(scores[d] == scores[found.controlling] for d in ranked)
+    assert found.n_plus <= first < found.n_plus + tied  # exact but for ties
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_corollary_1_holds_of_n_plus_counted_in_a_run_that_was_cut(relation, data):
+    scores = {id_: data.draw(SCORE) for id_ in relation.ids}
+    depth = data.draw(st.integers(1, len(scores)))
+    cut = {id_: scores[id_] for id_ in ranking(scores)[:depth]}
+    whole, part = (divergence(s, relation.authority) for s in (scores, cut))
+    assert part.top == whole.top
+    assert part.delta >= whole.delta
+    if whole.controlling in cut:
+        assert part.n_plus == whole.n_plus
+    ahead = min(ranking(scores).index(c) for c in whole.frontier)
+    assert part.n_plus <= ahead  # what the corollary rules out does not happen, ties or not
+
+
+def naive_hold(relation: Relation, r: set[str], anchors: set[str]) -> bool:
+    """Theorem 4 word by word, on all pairs."""
+    above = relation.above()
+    closure = {d for a in anchors for d in {a} | above[a]}
+    frontier = {d for d in closure if not above[d] & closure}
+    return frontier <= r and all(above[d] & r for d in r if above[d])
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_theorem_4_the_conditions_agree_with_an_independent_reading(relation, data):
+    r = data.draw(st.sets(st.sampled_from(relation.ids)))
+    anchors = data.draw(st.sets(st.sampled_from(relation.ids), min_size=1))
+    found = check_conditions(sorted(r), relation.authority, sorted(anchors))
+    assert found.hold == naive_hold(relation, r, anchors)
+
+
+def tca(relation: Relation, r: set[str], anchor: str, answer: Callable[[frozenset[str]], object]):
+    """Def. 7: the answer from the active documents of the gold chain, and NoIgnoredSuperseder."""
+    above = relation.above()
+    gold = {anchor} | above[anchor]
+
+    def active(documents):
+        return frozenset(d for d in documents if not above[d] & documents)
+
+    correct = answer(active(gold & r)) == answer(active(gold))
+    return correct and all(above[d] & r for d in r if above[d])
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_theorem_4_they_are_tca_where_different_active_documents_answer_differently(relation, data):
+    r = data.draw(st.sets(st.sampled_from(relation.ids)))
+    anchor = data.draw(st.sampled_from(relation.ids))
+    expected = tca(relation, r, anchor, answer=lambda active: active)
+    assert check_conditions(sorted(r), relation.authority, [anchor]).hold == expected
+
+
+def test_theorem_4_is_not_necessary_where_the_answer_does_not_need_the_whole_frontier():
+    rules = [Rule("recall", "label", ("d",)), Rule("warning", "label", ("d",))]
+    kinds = ["label", "recall", "warning"]
+    relation = Relation([record(k, k, i, d="1") for i, k in enumerate(kinds, 1)], rules, [])
+    r = {"label", "recall"}  # the priority of the answer: a recall decides alone
+    assert tca(relation, r, "label", lambda active: "recall" in active)
+    assert not check_conditions(r, relation.authority, ["label"]).hold
+
+
+def test_theorem_4_one_witness_for_each_superseded_document_is_enough():
+    authority = Authority(chain("d1", "d2", "d3"), [LATER])
+    edges = Authority(
+        [record(d) for d in ("d1", "d2", "d3")], edges=[Edge("d2", "d1"), Edge("d3", "d2")]
+    )
+    for relation in (authority, edges):  # d1 ⇝ d3 directly, and by transitivity alone
+        assert check_conditions(["d1", "d3"], relation, ["d1"]).hold
+        assert check_conditions(["d3"], relation, ["d1"]).hold
+        assert not check_conditions(["d1", "d2"], relation, ["d1"]).hold
+
+
+def test_theorem_4_neither_condition_follows_from_the_other():
+    authority = Authority(chain("d1", "d2") + chain("x1", "x2", scope="t"), [LATER])
+    first = check_conditions(["d2", "x1"], authority, ["d1"])
+    assert not first.missing and first.ignored
+    second = check_conditions(["x2"], authority, ["d1"])
+    assert second.missing and not second.ignored
+
+
+def disjoint_corpus(rng, chains, hops, words=60):
+    """Return entity-disjoint chains whose superseders share no word with any query, and queries."""
+    records, queries = [], []
+    for i in range(chains):
+        text = " ".join(f"w{w}" for w in rng.integers(0, words, 6))
+        records.append(Record(f"a{i:03}", "doc", at(1), {"entity": f"e{i}"}, text))
+        records += [
+            Record(f"z{i:03}h{h}", "doc", at(1 + h), {"entity": f"e{i}"}, f"x{i} y{h}")
+            for h in range(1, hops + 1)
+        ]
+        queries.append(" ".join(rng.permutation(text.split())[:2]))
+    return records, queries
+
+
+@RANKERS
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 4), hops=st.integers(1, 3))
+def test_corollary_2_tca_of_two_stages_is_anchor_recall_query_by_query(ranker, seed, k, hops):
+    records, queries = disjoint_corpus(np.random.default_rng(seed), 30, hops)
+    authority, score = Authority(records, [LATER]), ranker(records)
+    for i, query in enumerate(queries):
+        scores = score(query)
+        served = trace(scores, authority, anchors=k, k=k).run
+        found = f"a{i:03}" in ranking(scores)[:k]
+        assert check_conditions(served, authority, [f"a{i:03}"]).hold == found
+
+
+def test_corollary_2_is_a_lower_bound_where_relevance_finds_more_of_the_chain_than_its_anchor():
+    authority = Authority(chain("d1", "d2", "d3"), [LATER])
+    served = resolve({"q": {"d2": 1.0}}, authority)["q"]  # the anchor d1 was not retrieved
+    assert check_conditions(served, authority, ["d1"]).hold
+
+
+def test_theorem_3_without_lookup_tca_is_zero():
+    records, queries = disjoint_corpus(np.random.default_rng(1), 30, 1)
+    authority, score = Authority(records, [LATER]), bm25(records)
+    by_id = {r.id: r for r in records}
+    for i, query in enumerate(queries):
+        retrieved = ranking({d: s for d, s in score(query).items() if s > 0})[:5]
+        seen = Authority([by_id[id_] for id_ in retrieved], [LATER])
+        assert f"a{i:03}" in retrieved
+        served = resolve({"q": dict.fromkeys(retrieved, 1.0)}, seen)["q"]
+        assert not check_conditions(served, authority, [f"a{i:03}"]).hold
+
+
+def test_theorem_3_without_anchors_tca_is_zero():
+    authority = Authority(chain("d1", "d2") + chain("x1", "x2", scope="t"), [LATER])
+    for retrieved in ({}, {"x1": 1.0}):
+        served = resolve({"q": retrieved}, authority)["q"]
+        assert not check_conditions(served, authority, ["d1"]).hold
+
+
+def test_theorem_3_anchors_are_no_upper_bound_where_the_query_names_its_scope():
+    records = chain("d1", "d2") + chain("x1", "x2", scope="t")
+    authority, index = Authority(records, [LATER]), EntityIndex(records)
+    served = authority.frontier(index.sharing([("entity", "s")]))  # nothing retrieved at all
+    assert check_conditions(served, authority, ["d1"]).hold
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_theorem_3_the_closure_passes_without_filtering_and_shows_superseded_documents(
+    relation, data
+):
+    authority, above = relation.authority, relation.above()
+    anchors = data.draw(st.lists(st.sampled_from(relation.ids), min_size=1))
+    closure = authority.closure(anchors)
+    assert check_conditions(closure, authority, anchors).hold
+    shown = {d for d in closure if above[d]}
+    assert shown == set(closure) - set(authority.controlling(anchors))
+    assert shown >= {a for a in anchors if above[a]}
+
+
+def test_theorem_3_in_k_places_the_unfiltered_closure_holds_fewer_chains():
+    records = [r for i in range(4) for r in chain(f"a{i}", f"b{i}", scope=f"s{i}")]
+    authority = Authority(records, [LATER])
+    scores = {f"a{i}": 4.0 - i for i in range(4)}
+    unfiltered = [d for a in ranking(scores) for d in authority.closure([a])][:4]
+    filtered = resolve({"q": scores}, authority, k=4)["q"]
+    passed = [
+        sum(check_conditions(r, authority, [f"a{i}"]).hold for i in range(4))
+        for r in (unfiltered, filtered)
+    ]
+    assert passed == [2, 4]

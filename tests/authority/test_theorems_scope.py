@@ -1,0 +1,290 @@
+"""What scope can and cannot tell: CAR Propositions 1 to 3 and Lemma 1 as tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.authority.conditions import check_conditions
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.resolve import resolve
+from argus.authority.rssg import neighbourhood, supersession_graph
+from argus.authority.rules import Edge, Rule, ScopeKey
+from argus.authority.scope_only import FullScopes, latest_in_scope, rank_latest
+from argus.authority.theory import EntityIndex, factorize, outcome, scope_ambiguity, scope_ceiling
+from tests.support.authorities import LATER, at, chain, record, relations
+
+
+def exchangeable(pairing: Sequence[int]) -> Authority:
+    """Return K chains of one scope: old{i} is superseded by new{pairing[i]}, and only by it.
+
+    Scopes, times and ids are the same for every pairing: the rules alone, by type, tell.
+    """
+    n = len(pairing)
+    records = [record(f"old{i}", f"A{i}", 1, entity="s") for i in range(n)]
+    records += [record(f"new{i}", f"B{i}", 2 + i, entity="s") for i in range(n)]
+    rules = [Rule(f"B{j}", f"A{i}", ("entity",)) for i, j in enumerate(pairing)]
+    return Authority(records, rules)
+
+
+def ambiguity_of(anchor: str, n: int):
+    """Return κ and φ of an anchor among n exchangeable chains."""
+    authority = exchangeable(range(n))
+    return scope_ambiguity([anchor], authority, EntityIndex(authority.records.values()))
+
+
+View = list[tuple[str, object, object]]
+
+
+def seen_by_scope(authority: Authority) -> View:
+    """What a scope-indexed algorithm sees (Def. 14): ids, times, scopes."""
+    return [(r.id, r.time, r.entities) for r in authority.records.values()]
+
+
+def latest(view: View, anchor: str) -> list[str]:
+    records = [Record(id_, "", time, dict(scope)) for id_, time, scope in view]
+    return latest_in_scope(FullScopes(records), anchor)
+
+
+def next_after(view: View, anchor: str) -> list[str]:
+    time = {id_: moment for id_, moment, _ in view}
+    later = [id_ for id_ in time if time[anchor].before(time[id_])]
+    return [min(later, key=lambda id_: time[id_].start)]
+
+
+def middle(view: View, anchor: str) -> list[str]:
+    later = sorted(id_ for id_, moment, _ in view if moment.start > at(1).start)
+    return [later[len(later) // 2]]
+
+
+def by_name(view: View, anchor: str) -> list[str]:
+    return [anchor.replace("old", "new")]
+
+
+def itself(view: View, anchor: str) -> list[str]:
+    return [anchor]
+
+
+ALGORITHMS = [latest, next_after, middle, by_name, itself]
+CHAINS = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+
+
+def mean_tca(n: int, serve: Callable[[Authority, str], Sequence[str]], anchor: str) -> Fraction:
+    """Return the exact mean of TCA over all pairings of n chains."""
+    pairings = [exchangeable(p) for p in permutations(range(n))]
+    passed = sum(check_conditions(serve(a, anchor), a, [anchor]).hold for a in pairings)
+    return Fraction(passed, len(pairings))
+
+
+@CHAINS
+def test_proposition_2_no_scope_indexed_algorithm_beats_phi_over_all_permutations(n):
+    pairings = [exchangeable(p) for p in permutations(range(n))]
+    assert all(seen_by_scope(a) == seen_by_scope(pairings[0]) for a in pairings)
+    found = ambiguity_of("old0", n)
+    assert (found.kappa, found.phi) == (n, pytest.approx(1 / n))
+    for algorithm in ALGORITHMS:
+        for anchor in ("old0", f"old{n - 1}"):
+            mean = mean_tca(n, lambda a, q, f=algorithm: f(seen_by_scope(a), q), anchor)
+            assert mean <= Fraction(1, n)
+            assert mean == (0 if algorithm is itself else Fraction(1, n))
+
+
+@CHAINS
+def test_proposition_2_is_tight_for_a_uniform_guess_on_every_single_instance(n):
+    for pairing in permutations(range(n)):
+        authority = exchangeable(pairing)
+        guesses = [check_conditions([f"new{j}"], authority, ["old0"]).hold for j in range(n)]
+        assert Fraction(sum(guesses), n) == Fraction(1, n)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 4), st.data())
+def test_proposition_2_bounds_any_choice_made_from_the_view_alone(n, data):
+    ids = [id_ for id_, _, _ in seen_by_scope(exchangeable(range(n)))]
+    served = data.draw(st.sets(st.sampled_from(ids)))  # a fixed view: a fixed answer
+    heads = sum(id_.startswith("new") for id_ in served)
+    assert mean_tca(n, lambda a, q: served, "old0") <= Fraction(min(heads, n), n)
+
+
+@CHAINS
+def test_proposition_2_is_exceeded_by_rules(n):
+    assert mean_tca(n, lambda a, q: list(resolve({"q": {q: 1.0}}, a)["q"]), "old0") == 1
+    if n > 1:
+        authority = exchangeable(range(n))
+        graph = supersession_graph(authority.records.values(), authority.rules)
+        assert graph.controlling(["old1"]) == ["new1"]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_proposition_2_with_anchors_found_in_part_of_the_queries_bounds_phi_times_recall(n):
+    retrieved = [{f"old{i}": 1.0} if i % 2 == 0 else {"elsewhere": 1.0} for i in range(n)]
+    anchored = [f"old{i}" in scores for i, scores in enumerate(retrieved)]
+    total = Fraction(0)
+    for pairing in permutations(range(n)):
+        authority = exchangeable(pairing)
+        index = FullScopes(authority.records.values())
+        for i, scores in enumerate(retrieved):
+            served = rank_latest(scores, index, k=1)
+            total += check_conditions(served, authority, [f"old{i}"]).hold
+    mean = total / (n * math.factorial(n))
+    assert mean == Fraction(sum(anchored), n) / n
+    ceiling = scope_ceiling([ambiguity_of("old0", n)] * n, anchored)
+    assert float(mean) == pytest.approx(ceiling)
+
+
+def test_proposition_2_bounds_one_promoted_chain_not_k_documents():
+    assert mean_tca(3, lambda a, q: list(a.records), "old0") == 1  # the whole scope passes
+    assert mean_tca(3, lambda a, q: ["new0", "new2"], "old0") == Fraction(2, 3)
+    assert scope_ceiling([ambiguity_of("old0", 3)], [True], chains=2) == pytest.approx(2 / 3)
+
+
+def test_proposition_2_bounds_no_corpus_whose_times_tell_the_chains_apart():
+    old = [record(f"noise{i}", "note", 1, entity="s") for i in range(4)]
+    records = [*old, *chain("d1", "d2", first_day=5)]
+    authority = Authority(records, [LATER])
+    assert scope_ambiguity(["d1"], authority, EntityIndex(records)).phi == pytest.approx(1 / 3)
+    served = latest_in_scope(FullScopes(records), "d1")
+    assert check_conditions(served, authority, ["d1"]).hold  # by times alone, in every case
+
+
+def test_remark_4_one_newer_document_of_the_scope_misleads_time_and_not_rules():
+    records = [*chain("d1", "d2"), record("noise", "note", 9, entity="s")]
+    authority = Authority(records, [LATER])
+    assert latest_in_scope(FullScopes(records), "d1") == ["noise"]
+    assert not check_conditions(["noise"], authority, ["d1"]).hold
+    graph = supersession_graph(neighbourhood(["d1"], authority, EntityIndex(records)), [LATER])
+    assert graph.controlling(["d1"]) == authority.controlling(["d1"]) == ["d2"]
+
+
+def test_lemma_1_each_factor_fails_alone():
+    lone = Authority(chain("d1", "d2"), [LATER])
+    lost = [
+        outcome(found, resolve({"q": found}, lone)["q"], lone, ["d1"])
+        for found in ({"d1": 1.0}, {})
+    ]
+    factors = factorize(lost)
+    assert (factors.p_anchor, factors.p_chain, factors.p_frontier) == (0.5, 1.0, 1.0)
+
+    several = [exchangeable(p) for p in permutations(range(3))]
+    guessed = factorize(
+        outcome(["old0"], latest(seen_by_scope(a), "old0"), a, ["old0"]) for a in several
+    )
+    assert (guessed.p_anchor, guessed.p_chain, guessed.p_frontier) == (1.0, 1 / 3, 1.0)
+
+    deep = Authority(
+        [record(d) for d in ("d1", "d2", "d3")], edges=[Edge("d2", "d1"), Edge("d3", "d2")]
+    )
+    one_hop = [link.superseder for link in deep.links("d1")]
+    shallow = factorize([outcome(["d1"], one_hop, deep, ["d1"])])
+    assert (shallow.p_anchor, shallow.p_chain, shallow.p_frontier) == (1.0, 1.0, 0.0)
+
+
+def test_lemma_1_rules_make_the_middle_factor_one_though_phi_is_below_one():
+    authority = exchangeable((1, 2, 0))
+    found = factorize([outcome(["old0"], authority.controlling(["old0"]), authority, ["old0"])])
+    assert scope_ambiguity(["old0"], authority, EntityIndex(authority.records.values())).phi < 0.4
+    assert found.p_chain == 1.0 and found.tca == 1  # TCA is not phi: that is the worst case's
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_proposition_1_the_factors_multiply_to_tca_less_what_was_found_without_anchor(
+    relation, data
+):
+    authority = relation.authority
+    one = st.sampled_from(relation.ids)
+    events = [
+        outcome(data.draw(st.sets(one)), data.draw(st.sets(one)), authority, [data.draw(one)])
+        for _ in range(4)
+    ]
+    assert all(e.anchor >= e.chain >= e.frontier and e.tca >= e.frontier for e in events)
+    found = factorize(events)
+    product = (found.p_anchor or 0) * (found.p_chain or 0) * (found.p_frontier or 0)
+    assert product == pytest.approx(found.frontier / 4)
+    assert found.tca == found.frontier + found.unanchored
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_proposition_3_a_closure_takes_one_lookup_for_each_of_its_records(relation, data):
+    authority = relation.authority
+    anchors = data.draw(st.lists(st.sampled_from(relation.ids), unique=True))
+    closure = authority.closure(anchors)
+    assert authority.calls.lookups == len(closure)
+
+
+@settings(deadline=None)
+@given(relations(), st.data())
+def test_proposition_3_a_closure_reads_each_superseder_once_per_scope_and_rule(relation, data):
+    authority = relation.authority
+    index = authority.index
+    anchors = data.draw(st.lists(st.sampled_from(relation.ids), unique=True))
+    closure = authority.closure(anchors)
+    least: dict[object, int] = {}
+    for id_ in closure:
+        for place, moment in index.superseded_places(authority.record(id_)):
+            least[place] = min(moment.end, least.get(place, moment.end))
+    read = sum(
+        start >= end
+        for place, end in least.items()
+        if place in index.buckets
+        for start, _ in index.buckets[place].superseding
+    )
+    explicit = sum(edge.superseded in closure for edge in relation.edges)
+    assert authority.calls.edges == read + explicit
+    edges = sum(1 for id_ in closure for _ in authority.links(id_))
+    assert read + explicit <= edges  # at most each edge once, per rule and scope that make it
+
+
+def test_proposition_3_an_anchor_with_one_superseder_takes_two_lookups_not_one():
+    records = [record("d1", "approval", 1, ticker="T"), record("d2", "blackout", 2, ticker="T")]
+    authority = Authority(records, [Rule("blackout", "approval", ("ticker",))])
+    authority.closure(["d1"])
+    assert (authority.calls.lookups, authority.calls.edges) == (2, 1)  # d1 and d2 are asked
+
+
+def test_proposition_3_lookups_are_linear_where_pairs_are_quadratic():
+    n = 60
+    records = chain(*(f"d{i:02}" for i in range(n)))
+    authority = Authority(records, [LATER])
+    graph = supersession_graph(records, [LATER])
+    assert graph.controlling(["d00"]) == authority.controlling(["d00"]) == [f"d{n - 1}"]
+    assert graph.checks == n * (n - 1)
+    assert len(graph.links) == n * (n - 1) // 2
+    assert authority.calls.lookups <= 2 * n
+    assert authority.calls.edges <= 2 * n
+
+
+def test_proposition_3_every_document_of_the_scope_can_change_the_frontier():
+    records = [*chain("d1", "d2"), *(record(f"n{i}", "note", 9, entity="s") for i in range(6))]
+    assert Authority(records, [LATER]).controlling(["d1"]) == ["d2"]
+    for changed in records[2:]:  # whoever skips this one cannot tell the two corpora apart
+        other = [record(r.id, "doc", 9, entity="s") if r is changed else r for r in records]
+        assert Authority(other, [LATER]).controlling(["d1"]) == [changed.id]
+
+
+def test_the_entity_scope_axiom_holds_of_rules_and_not_of_their_chains():
+    records = [
+        record("d1", "doc", 1, x="1"),
+        record("d2", "doc", 2, x="1", y="2"),
+        record("d3", "doc", 3, y="2"),
+    ]
+    authority = Authority(records, [Rule("doc", "doc", ("x",)), Rule("doc", "doc", ("y",))])
+    assert authority.closure(["d1"]) == ["d1", "d2", "d3"]
+    assert not records[0].entities & records[2].entities
+    case, overruling = (
+        record("case", "opinion", 1, citation="1 U.S. 1"),
+        record("overruling", "opinion", 2, citation="9 U.S. 9", overrules="1 U.S. 1"),
+    )
+    rule = Rule("opinion", "opinion", (ScopeKey("overrules", "citation"),))
+    assert rule.holds(case, overruling)
+    assert not case.entities & overruling.entities  # the keys differ
+    index = EntityIndex([case, overruling], [rule])
+    assert index.entities(case) & index.entities(overruling)
