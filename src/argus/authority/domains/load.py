@@ -1,0 +1,217 @@
+"""Domain files and the domains that come with Argus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from argus.authority.domains.domain import Domain
+from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec, nearest
+from argus.authority.domains.yaml_text import Mark, Place, dotted, read_yaml
+from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey
+from argus.authority.times import zone_named
+from argus.data.artifacts import replacing
+from argus.errors import InputError, Location
+
+_PACKAGE = "argus.authority.domains"
+
+
+def builtin_domains() -> list[str]:
+    """Return the names of the domains that come with Argus."""
+    inside = files(_PACKAGE).iterdir()
+    return sorted(f.name.removesuffix(".yaml") for f in inside if f.name.endswith(".yaml"))
+
+
+def load_domain(source: str | Path) -> Domain:
+    """Return a domain by the name of a built-in one, or from a YAML file.
+
+    A name given as text means the built-in one; as a Path, a file of that name comes first.
+
+    Raises InputError with file, line and dotted place for whatever is wrong in the file, with the
+    nearest known name for a typo.
+    """
+    known = builtin_domains()
+    path = Path(source)
+    if str(source) in known and (isinstance(source, str) or not path.is_file()):
+        text = files(_PACKAGE).joinpath(f"{source}.yaml").read_text(encoding="utf-8")
+        return _domain(text, Path(f"{source}.yaml"))
+    if not path.is_file():
+        is_name = path.suffix == "" and path.name == str(source)
+        raise InputError(
+            "is a folder" if path.is_dir() else f"no domain or file {str(source)!r}",
+            expected=f"{', '.join(known)}, or a YAML file",
+            fix=nearest(str(source), known) if is_name else "Check the path.",
+            where=path,
+        )
+    try:
+        return _domain(path.read_text(encoding="utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"not UTF-8 ({error})", expected="a UTF-8 file", fix="Convert it.", where=path
+        ) from error
+
+
+def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:
+    """Write rules as a domain file that `load_domain` reads back as they are."""
+    content = {"name": name, "rules": [_plain(rule) for rule in rules]}
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
+    if yaml.safe_load(text) != content:  # PyYAML leaves a few line breaks of Unicode bare
+        text = yaml.safe_dump(content, sort_keys=False, width=1000)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _plain(rule: Rule) -> dict[str, Any]:
+    keys = [
+        key.superseding
+        if key.superseding == key.superseded
+        else {"superseding": key.superseding, "superseded": key.superseded}
+        for key in rule.scope
+    ]
+    content: dict[str, Any] = {
+        "name": rule.name,
+        "superseding": list(rule.superseding),
+        "superseded": list(rule.superseded),
+        "scope": keys or GLOBAL,
+    }
+    if rule.order is not Order.EFFECTIVE:
+        content["order"] = rule.order.value
+    if rule.condition:
+        content["condition"] = {key: list(values) for key, values in rule.condition.items()}
+    if rule.relation != SUPERSEDES:
+        content["relation"] = rule.relation
+    if rule.confidence != 1:
+        content["confidence"] = float(rule.confidence)
+    return content
+
+
+class _File:
+    """A domain file's marks, to say where something in it is wrong."""
+
+    def __init__(self, file: Path, marks: dict[Place, Mark]) -> None:
+        self.file, self.marks = file, marks
+
+    def at(self, place: Place) -> Location:
+        """Return file, line and dotted place of the value nearest to `place`."""
+        place = self.known(place)
+        mark = self.marks.get(place)
+        return Location(self.file, mark.line if mark else None, dotted(place) or None)
+
+    def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
+        """Return an error about a place; says to quote what YAML took for something else."""
+        mark = self.marks.get(self.known(place))
+        if mark and mark.kind and expected.startswith("text"):
+            got = f"{mark.raw or 'nothing'} is {mark.kind} to YAML"
+            fix = f'Quote it: "{mark.raw}".' if mark.raw else "Write it, or remove the key."
+        return InputError(got, expected=expected, fix=fix, where=self.at(place))
+
+    def unquoted_date(self) -> Place | None:
+        """Return where a date stands without quotes: nothing in a domain file is one."""
+        return next((p for p, mark in self.marks.items() if mark.kind == "a date"), None)
+
+    def known(self, place: Place) -> Place:
+        """Leave out what shorthands add: a single value is checked as a list of one."""
+        found: Place = ()
+        for step in place:
+            if (*found, step) in self.marks:
+                found = (*found, step)
+        return found
+
+
+def _domain(text: str, file: Path) -> Domain:
+    content, marks = read_yaml(file, text)
+    where = _File(file, marks)
+    if content is None:
+        raise where.error((), "an empty file", "a domain with rules", "Write its rules.")
+    date = where.unquoted_date()
+    if date is not None:
+        raise where.error(date, "", "text", "")
+    try:
+        spec = DomainSpec.model_validate(content)
+    except ValidationError as error:
+        raise _invalid(error, where) from error
+    rules = tuple(_rule(rule, ("rules", i), where) for i, rule in enumerate(spec.rules))
+    if spec.unmatched not in ("error", "skip"):
+        raise where.error(
+            ("unmatched",),
+            f"{spec.unmatched!r}",
+            "error or skip",
+            nearest(spec.unmatched, ["error", "skip"]),
+        )
+    _check_names(spec, rules, where)
+    return Domain(
+        name=spec.name or file.stem,
+        rules=rules,
+        shapes=None if spec.records is None else tuple(spec.records),
+        zone=zone_named(spec.zone, where.at(("zone",))),
+        results=spec.results,
+        skip=spec.unmatched == "skip",
+    )
+
+
+def _invalid(error: ValidationError, where: _File) -> InputError:
+    first = error.errors()[0]
+    place = where.known(tuple(first["loc"]))
+    context = first.get("ctx", {})
+    if "got" in context:
+        key = context["key"]
+        inner = (*place, key) if key and (*place, key) in where.marks else place
+        return where.error(inner, context["got"], context["expected"], context["fix"])
+    expected = {
+        "string_type": "text",
+        "dict_type": "a mapping, key: value",
+        "list_type": "a list",
+        "bool_type": "true or false",
+        "float_type": "a number",
+    }.get(first["type"], first["msg"])
+    return where.error(place, "something else", expected, "Mend it.")
+
+
+def _rule(spec: RuleSpec, place: Place, where: _File) -> Rule:
+    try:
+        return Rule(
+            superseding=tuple(spec.superseding),
+            superseded=tuple(spec.superseded),
+            scope=tuple(ScopeKey(key.superseding, key.superseded) for key in spec.scope),
+            name=spec.name,
+            order=spec.order,
+            condition={key: tuple(values) for key, values in spec.condition.items()},
+            relation=spec.relation,
+            confidence=spec.confidence,
+        )
+    except InputError as error:
+        raise where.error(place, error.got, error.expected, error.fix) from error
+
+
+def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: _File) -> None:
+    """Refuse types and scope keys of rules that no record shape makes: a typo would go unseen."""
+    shapes = spec.records or []
+    types = [shape.type.constant for shape in shapes]
+    if not shapes or None in types:
+        return
+    for i, rule in enumerate(rules):
+        for side in ("superseding", "superseded"):
+            named: tuple[str, ...] = getattr(rule, side)
+            for type_ in named:
+                if type_ not in types:
+                    names = sorted({str(t) for t in types})
+                    raise where.error(
+                        ("rules", i, side),
+                        f"no record shape is of type {type_!r}",
+                        f"one of {', '.join(names)}",
+                        nearest(type_, names),
+                    )
+            keys = sorted({k for s in shapes if s.type.constant in named for k in s.scope})
+            for j, key in enumerate(getattr(scope, side) for scope in rule.scope):
+                if key not in keys:
+                    raise where.error(
+                        ("rules", i, "scope", j),
+                        f"no record of type {' or '.join(named)} has the scope key {key!r}",
+                        f"one of {', '.join(keys) or '(no key)'}",
+                        nearest(key, keys),
+                    )

@@ -1,0 +1,225 @@
+"""The language that says where in a source object a value is: paths and templates.
+
+A path is names with dots, `[]` after a name whose value is a list: `affected[].package.name`. A
+template is text with paths in braces: `{id}#withdrawn`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from string import Formatter
+from typing import Any
+
+from argus.errors import InputError, Location
+
+At = Callable[[str], Location]
+"""Makes the location of a field."""
+_STEP = re.compile(r"([^.\[\]{}\s](?:[^.\[\]{}]*[^.\[\]{}\s])?)(\[\])?")
+
+
+class MissingPath(Exception):
+    """A path of a template leads nowhere in this object."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(path)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPath:
+    """Where values are in an object; `steps` are names, each with whether its value is a list."""
+
+    text: str
+    steps: tuple[tuple[str, bool], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> FieldPath:
+        """Read a path; ValueError says what is wrong with it."""
+        steps = []
+        for part in text.split("."):
+            match = _STEP.fullmatch(part)
+            if match is None:
+                raise ValueError(f"{text!r} is no path: {part!r} is not a name, or a name and []")
+            steps.append((match[1], match[2] is not None))
+        return cls(text, tuple(steps))
+
+    def find(self, values: Mapping[str, Any], at: At) -> list[Any]:
+        """Return what is there, in order; null and what is missing are left out.
+
+        A field whose name is the whole path, dots and all (a CSV column), is taken first. One value
+        where a list is expected counts as a list of one. Raises InputError for a list, or a plain
+        value, where an object is expected.
+        """
+        if self.text in values:
+            return [] if values[self.text] is None else [values[self.text]]
+        found: list[Any] = [values]
+        before = ""
+        for name, many in self.steps:
+            found = list(_step(found, name, many, before, at))
+            before = f"{before}.{name}" if before else name
+            before += "[]" if many else ""
+        return found
+
+
+def _step(found: list[Any], name: str, many: bool, before: str, at: At) -> Iterator[Any]:
+    for item in found:
+        if not isinstance(item, dict):  # objects are dicts in every format, and a fast check
+            is_list = isinstance(item, list)
+            raise InputError(
+                f"{'a list' if is_list else repr(item)}",
+                expected=f"an object with {name!r}",
+                fix=f"Write the path as '{before}[].{name}'." if is_list else "Check the path.",
+                where=at(before),
+            )
+        value = item.get(name)
+        if many and isinstance(value, list):
+            yield from (inner for inner in value if inner is not None)
+        elif value is not None:
+            yield value
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Text with fields: a path; `.path` inside of what another path found; or a group number.
+
+    parts: (text, field) in turn, field None where only text is left.
+    """
+
+    text: str
+    parts: tuple[tuple[str, FieldPath | int | None, bool], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Template:
+        """Read a template; ValueError says what is wrong with it."""
+        parts: list[tuple[str, FieldPath | int | None, bool]] = []
+        try:
+            pieces = list(Formatter().parse(text))
+        except ValueError as error:
+            raise ValueError(f"{text!r} is no template: {error}") from error
+        for literal, name, format_, conversion in pieces:
+            if name is None:
+                parts.append((literal, None, False))
+            elif format_ or conversion or not name:
+                raise ValueError(f"{text!r} is no template: {{}} holds a path and nothing else")
+            elif name.isdecimal():
+                parts.append((literal, int(name), False))
+            else:
+                relative = name.startswith(".")
+                parts.append((literal, FieldPath.parse(name.removeprefix(".")), relative))
+        return cls(text, tuple(parts))
+
+    @property
+    def groups(self) -> list[int]:
+        """Numbers of the groups of a pattern that it names."""
+        return [field for _, field, _ in self.parts if isinstance(field, int)]
+
+    @property
+    def has_relative(self) -> bool:
+        """Whether it looks inside of what a path found."""
+        return any(relative for _, _, relative in self.parts)
+
+    def fill(
+        self,
+        values: Mapping[str, Any],
+        at: At,
+        *,
+        item: Any = None,
+        match: re.Match[str] | None = None,
+    ) -> str:
+        """Return the text; MissingPath where a field is not there, InputError for several values.
+
+        item: what `{.path}` looks in. match: what `{1}` is a group of.
+        """
+        text = ""
+        for literal, field, relative in self.parts:
+            text += literal
+            if isinstance(field, int):
+                text += (match[field] or "") if match else ""
+            elif field is not None:
+                text += _only(field, item if relative else values, at)
+        return text
+
+
+def _only(field: FieldPath, values: Any, at: At) -> str:
+    if not isinstance(values, Mapping):
+        raise InputError(
+            f"{values!r}",
+            expected=f"an object with {field.text!r}",
+            fix="Check the path that the template looks in.",
+            where=at(field.text),
+        )
+    texts = (scalar_text(value, field.text, at) for value in field.find(values, at))
+    found = [text for text in texts if text]
+    if len(found) > 1:
+        raise InputError(
+            f"{len(found)} values",
+            expected="one, to put into a template",
+            fix="Name a path with one value; inside a list, give `path` and use {.name}.",
+            where=at(field.text),
+        )
+    if not found:
+        raise MissingPath(field.text)
+    return found[0]
+
+
+def scalar_text(value: Any, field: str, at: At) -> str:
+    """Return a value as text without blanks around it: text, whole numbers and days are.
+
+    Raises InputError for lists, objects, booleans, decimals, and halves of characters.
+    """
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        is_list = isinstance(value, (list, tuple))
+        raise InputError(
+            f"{value!r} is of type {type(value).__name__}",
+            expected="one text" if is_list else "text, or a whole number",
+            fix=f"Write the path as '{field}[]'." if is_list else "Name another path.",
+            where=at(field),
+        )
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"half a surrogate pair (\\u{ord(value[error.start]):04x})",
+            expected="whole Unicode characters",
+            fix="The text was cut inside a character: write it again, or remove the half.",
+            where=at(field),
+        ) from error
+    return value.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A path or, with braces, a template: one value."""
+
+    of: FieldPath | Template
+
+    @classmethod
+    def parse(cls, text: str) -> Expression:
+        """Read a path or a template; ValueError says what is wrong."""
+        if "{" in text or "}" in text:
+            template = Template.parse(text)
+            if template.groups or template.has_relative:
+                raise ValueError(f"{text!r}: groups and {{.paths}} are for scope values only")
+            return cls(template)
+        return cls(FieldPath.parse(text))
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+        return self.of.text
+
+    def values(self, values: Mapping[str, Any], at: At) -> list[Any]:
+        """Return what is there: of a template one text, or none where a path of it is missing."""
+        if isinstance(self.of, FieldPath):
+            return self.of.find(values, at)
+        try:
+            return [self.of.fill(values, at)]
+        except MissingPath:
+            return []

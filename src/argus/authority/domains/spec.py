@@ -1,0 +1,294 @@
+"""What may stand in a domain file, checked by pydantic."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
+from pydantic_core import PydanticCustomError
+
+from argus.authority.domains.paths import Expression, FieldPath, Template
+from argus.authority.rules import SUPERSEDES, Order
+
+GLOBAL = "global"
+"""Scope of a rule without scope keys."""
+
+
+def problem(got: str, expected: str, fix: str, key: str | None = None) -> PydanticCustomError:
+    """Return what a validator raises: the parts of an InputError; key: of a mapping, if any."""
+    context = {"got": got, "expected": expected, "fix": fix, "key": key}
+    return PydanticCustomError("domain", "{got}", context)
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """Return how to mend a name that is not known."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else "Remove it, or rename it."
+
+
+class Strict(BaseModel):
+    """A mapping of known keys; what is missing or unknown is told with its nearest known name."""
+
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", populate_by_name=False, hide_input_in_errors=True
+    )
+    WHAT: ClassVar[str] = "mapping"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys(cls, data: Any) -> Any:
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        known = list(fields)
+        if not isinstance(data, dict):
+            kind = "nothing" if data is None else f"{_kind(data)}"
+            raise problem(kind, f"a {cls.WHAT} with {', '.join(known)}", "Write it as key: value.")
+        for key in data:
+            if key not in fields:
+                raise problem(
+                    f"unknown key {key!r}",
+                    f"in a {cls.WHAT}: {', '.join(known)}",
+                    nearest(key, [name for name in known if name not in data]),
+                    key,
+                )
+        for name, field in fields.items():
+            if field.is_required() and name not in data:
+                raise problem(
+                    f"no {name!r}", f"in a {cls.WHAT}: {field.description}", "Add the key."
+                )
+        return data
+
+
+def _kind(value: object) -> str:
+    names = {str: "text", list: "a list", dict: "a mapping", bool: "a boolean"}
+    return names.get(type(value), "a number")
+
+
+def _listed(value: Any) -> Any:
+    """Take one for a list of one, and no empty list."""
+    if isinstance(value, list):
+        if not value:
+            raise problem("an empty list", "at least one entry", "Add one, or leave the key out.")
+        return value
+    return [value]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise problem(_kind(value), "text", "Quote it.")
+    if not value.strip():
+        raise problem("empty text", "text that says something", "Write it, or leave the key out.")
+    return value
+
+
+def _parsed(parse: Any) -> Any:
+    def read(value: Any) -> Any:
+        text = _text(value)
+        try:
+            return parse(text)
+        except (ValueError, re.error) as error:
+            raise problem(str(error), HELP[parse], "Mend it.") from error
+
+    return PlainValidator(read)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"broken regular expression {text!r} ({error})") from error
+
+
+HELP = {
+    FieldPath.parse: "a path such as affected[].package.name",
+    Expression.parse: 'a path such as package.name, or a template such as "{id}#withdrawn"',
+    Template.parse: 'a template such as "{.ecosystem}/{.name}"',
+    _pattern: "a regular expression of Python's re module",
+}
+
+Text = Annotated[str, BeforeValidator(_text)]
+Texts = Annotated[list[Text], BeforeValidator(_listed)]
+APath = Annotated[FieldPath, _parsed(FieldPath.parse)]
+AnExpression = Annotated[Expression, _parsed(Expression.parse)]
+ATemplate = Annotated[Template, _parsed(Template.parse)]
+APattern = Annotated[re.Pattern[str], _parsed(_pattern)]
+Paths = Annotated[list[APath], BeforeValidator(_listed)]
+Expressions = Annotated[list[AnExpression], BeforeValidator(_listed)]
+
+
+def _plain(value: Any) -> str | int | bool:
+    if isinstance(value, (str, int)):
+        return value
+    raise problem(_kind(value), "text, a whole number, true or false", "Quote it.")
+
+
+Plain = Annotated[str | int | bool, PlainValidator(_plain)]
+
+
+class Condition(Strict):
+    """What a path must hold for a shape to match."""
+
+    WHAT: ClassVar[str] = "condition"
+    exists: bool | None = None
+    equals: Plain | None = None
+    in_: Annotated[list[Plain], BeforeValidator(_listed)] | None = Field(None, alias="in")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(value is not None for value in (self.exists, self.equals, self.in_)) != 1:
+            raise problem(
+                "several tests, or none",
+                "one of exists, equals, in",
+                "Write several tests as several paths, several values as `in: [a, b]`.",
+            )
+        return self
+
+
+class TypeSpec(Strict):
+    """The type of a shape's records: a constant, or what a path holds."""
+
+    WHAT: ClassVar[str] = "type"
+    constant: Text | None = None
+    path: APath | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        return {"constant": data} if not isinstance(data, dict) else data
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.constant is None) == (self.path is None):
+            raise problem("neither or both", "type: NAME or type: {path: ...}", "Keep one.")
+        return self
+
+
+def _case(value: Any) -> str:
+    if value not in ("lower", "upper"):
+        raise problem(f"{value!r}", "lower or upper", "Leave it out to keep the case.")
+    return str(value)
+
+
+class ValueSpec(Strict):
+    """Where the values of a scope key are, and what is made of them."""
+
+    WHAT: ClassVar[str] = "scope value"
+    path: Paths | None = None
+    pattern: APattern | None = None
+    template: ATemplate | None = None
+    case: Annotated[str, PlainValidator(_case)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        return {"path": data} if not isinstance(data, dict) else data
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        groups = self.template.groups if self.template else []
+        most = self.pattern.groups if self.pattern else -1
+        if self.path is None and (self.template is None or self.pattern is not None):
+            raise problem("no path", "path: where the value is", "Add the key.")
+        if groups and self.pattern is None:
+            raise problem(
+                f"{{{groups[0]}}} without a pattern", "pattern: beside it", "Add the pattern."
+            )
+        if groups and max(groups) > most:
+            raise problem(
+                f"the template names group {max(groups)}, the pattern has {most}",
+                "a group of the pattern; {0} is all that it matches",
+                "Add a group in (...), or name another.",
+            )
+        if self.template and self.template.has_relative and (self.path is None or self.pattern):
+            raise problem("{.path} with nothing to look in", "path: without pattern", "Mend it.")
+        return self
+
+
+class ShapeSpec(Strict):
+    """How one record is made of a source object that matches."""
+
+    WHAT: ClassVar[str] = "record shape"
+    id: Expressions = Field(description="a path, or a template such as {id}#withdrawn")
+    type: TypeSpec = Field(description="a name, or {path: ...}")
+    when: dict[str, Condition] = Field({})
+    require: Paths | None = None
+    time: Expressions | None = None
+    published: Expressions | None = None
+    title: Expressions | None = None
+    text: Expressions | None = None
+    scope: dict[str, Annotated[list[ValueSpec], BeforeValidator(_listed)]] = Field({})
+    metadata: dict[str, APath] = Field({})
+
+    @model_validator(mode="after")
+    def _paths(self) -> Self:
+        for path in self.when:
+            try:
+                FieldPath.parse(path)
+            except ValueError as error:
+                raise problem(str(error), HELP[FieldPath.parse], "Mend it.", "when") from error
+        return self
+
+
+class ScopeKeySpec(Strict):
+    """One equality of a rule's scope; one name stands for both sides."""
+
+    WHAT: ClassVar[str] = "scope key"
+    superseding: Text = Field(description="the key of the superseding record")
+    superseded: Text = Field(description="the key of the superseded record")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        return data if isinstance(data, dict) else {"superseding": data, "superseded": data}
+
+
+def _scope(value: Any) -> Any:
+    return [] if value == GLOBAL else _listed(value)
+
+
+def _order(value: Any) -> Order:
+    known = [order.value for order in Order]
+    if value not in known:
+        raise problem(
+            f"unknown order {value!r}", ", ".join(known), nearest(str(value), known), "order"
+        )
+    return Order(value)
+
+
+def _counted(value: Any) -> str:
+    """Return a value of metadata as str() gives it: rules compare metadata so."""
+    return str(_plain(value))
+
+
+Counted = Annotated[str, PlainValidator(_counted)]
+
+
+class RuleSpec(Strict):
+    """One rule; see argus.authority.rules.Rule."""
+
+    WHAT: ClassVar[str] = "rule"
+    superseding: Texts = Field(description="the type, or types, that supersede")
+    superseded: Texts = Field(description="the type, or types, that are superseded")
+    scope: Annotated[list[ScopeKeySpec], BeforeValidator(_scope)] = Field(
+        description="keys on which both agree, or the word global"
+    )
+    name: Text = ""
+    order: Annotated[Order, PlainValidator(_order)] = Order.EFFECTIVE
+    condition: dict[str, Annotated[list[Counted], BeforeValidator(_listed)]] = Field({})
+    relation: Text = SUPERSEDES
+    confidence: float = 1.0
+
+
+class DomainSpec(Strict):
+    """A domain file."""
+
+    WHAT: ClassVar[str] = "domain"
+    rules: Annotated[list[RuleSpec], BeforeValidator(_listed)] = Field(
+        description="a list of superseding, superseded, scope"
+    )
+    name: Text | None = None
+    zone: Text = "UTC"
+    results: APath | None = None
+    unmatched: Text = "error"
+    records: Annotated[list[ShapeSpec], BeforeValidator(_listed)] | None = None

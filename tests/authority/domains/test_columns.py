@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argus.authority.domains import Domain, load_domain
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.scopes import ScopeIndex
+from argus.errors import InputError
+
+GHSA = (
+    "rules: [{superseding: patch, superseded: disclosure, scope: [product, cve_id], order: type}]"
+)
+
+
+def domain(tmp_path: Path, text: str = GHSA) -> Domain:
+    (tmp_path / "rules.yaml").write_text(text)
+    return load_domain(tmp_path / "rules.yaml")
+
+
+def read(tmp_path: Path, *rows: dict[str, Any], zone: str = "UTC") -> list[Record]:
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return domain(tmp_path, f"zone: {zone}\n{GHSA}").read(path)
+
+
+def test_the_advisories_with_their_release_notes_read_as_they_are(
+    shared: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = shared("authority/ghsa")
+    given = domain(tmp_path)
+    records = given.read(folder)
+    assert Counter(r.type for r in records) == {"distractor": 2000, "disclosure": 159, "patch": 159}
+    assert all(r.time is None for r in records)
+    authority = Authority(records, given.rules)
+    for line in (folder / "supersedes.jsonl").read_text().splitlines():
+        pair = json.loads(line)
+        assert authority.controlling([pair["superseded"]]) == [pair["superseder"]]
+
+
+def test_the_case_summaries_read_as_they_are(shared: Callable[[str], Path], tmp_path: Path) -> None:
+    rule = "rules: [{superseding: case_summary, superseded: case_summary, scope: [us_cite]}]"
+    given = domain(tmp_path, rule)
+    records = given.read(shared("authority/scotus") / "corpus.jsonl")
+    assert len(records) == 3699
+    assert sum(r.time is None for r in records) == 281
+    assert sorted(str(r.time) for r in records if r.time and len(str(r.time)) == 4) == [
+        "2024",
+        "2025",
+    ]
+    assert sum("us_cite" in r.scope for r in records) == 2638, "1,061 are null"
+    assert sum("docket" in r.scope for r in records) == 3639, '60 are "None"'
+    (coverage,) = ScopeIndex(given.rules).coverage(records)
+    assert len(coverage.no_scope) == 1061
+
+
+def test_columns_have_the_usual_names(tmp_path: Path) -> None:
+    (record,) = read(
+        tmp_path,
+        {
+            "doc_id": "a",
+            "type": "patch",
+            "date": "2024-03-01",
+            "published": "March 2024",
+            "scope": {"cve_id": ["CVE-1", "CVE-2", "CVE-1"], "product": " axios ", "n": 7},
+            "title": "T",
+            "body": " kept as it is ",
+            "severity": "high",
+            "metadata": {"tag": "v1"},
+        },
+    )
+    assert (record.id, record.type, record.title, record.text) == (
+        "a", "patch", "T", " kept as it is ",
+    )  # fmt: skip
+    assert record.scope == {"cve_id": ("CVE-1", "CVE-2"), "product": "axios", "n": "7"}
+    assert record.metadata == {"severity": "high", "tag": "v1"}
+    assert (str(record.time), str(record.published)) == ("2024-03-01", "March 2024")
+
+
+def test_times_without_a_zone_are_of_the_domains(tmp_path: Path) -> None:
+    row = {"id": "a", "type": "patch", "timestamp": "2024-03-01T00:00:00"}
+    (here,) = read(tmp_path, row)
+    (there,) = read(tmp_path, row, zone="America/New_York")
+    assert here.time and there.time
+    assert there.time.start - here.time.start == 5 * 3600 * 1_000_000
+
+
+@pytest.mark.parametrize("nothing", [None, {}, {"k": None}, {"k": ""}, {"k": []}, {"k": "None"}])
+def test_scope_keys_that_say_nothing_are_left_out(nothing: object, tmp_path: Path) -> None:
+    assert read(tmp_path, {"id": "a", "type": "patch", "entities": nothing})[0].scope == {}
+    assert read(tmp_path, {"id": "a", "type": "patch"})[0].scope == {}
+
+
+def test_a_cell_of_a_table_holds_the_scope_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text('id\ttype\tentities\ttext\na\tpatch\t{"cve_id": "CVE-1"}\tT\nb\tpatch\t\t\n')
+    first, second = domain(tmp_path).read(path)
+    assert (first.scope, second.scope, second.time) == ({"cve_id": "CVE-1"}, {}, None)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"type": "x"}, "line 1: no id among 'type'; expected one of '_id', 'id', 'doc_id'"),
+        ({"id": "a"}, "line 1: no type among 'id'; expected one of 'type'. Rename the field"),
+        ({"id": 7, "type": "x"}, "field 'id': 7 is no id; expected text that is not empty. "
+         'Write it as text: "7".'),
+        ({"id": "", "type": "x"}, "field 'id': '' is no id; expected text that is not empty. Give"),
+        ({"id": "a", "type": None}, "field 'type': None is no type"),
+        ({"id": "a", "type": "x", "date": "soon"}, "line 1, field 'date': 'soon'"),
+        ({"id": "a", "type": "x", "date": 20240301}, "20240301 is a number; expected a date"),
+        ({"id": "a", "type": "x", "text": ["t"]}, "field 'text': ['t'] is of type list"),
+        ({"id": "a", "type": "x", "entities": ["CVE-1"]}, "field 'entities': ['CVE-1']; expected "
+         "an object of keys and values"),
+        ({"id": "a", "type": "x", "entities": "CVE-1"}, "field 'entities': 'CVE-1'"),
+        ({"id": "a", "type": "x", "entities": {"k": {"v": 1}}}, "field 'entities.k': {'v': 1}"),
+        ({"id": "a", "type": "x", "entities": {"k": 1.5}}, "field 'entities.k': 1.5 is of type"),
+    ],
+)  # fmt: skip
+def test_fields_of_another_kind_are_told(row: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        read(tmp_path, row)
+    assert words in str(error.value)
+
+
+def test_two_records_of_one_id_and_no_record_are_told(tmp_path: Path) -> None:
+    row = {"id": "a", "type": "x"}
+    with pytest.raises(InputError) as error:
+        read(tmp_path, row, {"id": "b", "type": "x"}, row)
+    path = tmp_path / "records.jsonl"
+    assert str(error.value) == (
+        f"{path}, line 3: id 'a' was already given at {path}, line 1; expected one record per id. "
+        "Remove or rename one of the two."
+    )
+    with pytest.raises(InputError, match="no record in it"):
+        read(tmp_path)
+
+
+def test_a_limit_reads_no_further(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": "a", "type": "x"}\n{"id": "b", "type": "x"}\nbroken\n')
+    assert [r.id for r in domain(tmp_path).read(path, limit=2)] == ["a", "b"]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from argus.authority.domains import load_domain
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Order
+
+# Appendix A of the paper: rule, trigger, target, scope.
+APPENDIX_A = """
+R1 BlackoutAnnounced PreClearanceApproved ticker
+R2 BlackoutLifted BlackoutAnnounced ticker
+R3 EmergencyException BlackoutAnnounced employee,ticker
+R4 ExceptionRevoked EmergencyException employee,ticker
+R5 WatchlistAdded PreClearanceApproved ticker
+R6 WatchlistRemoved WatchlistAdded ticker
+R7 ConflictAmended ConflictDisclosed employee
+R8 ConflictCleared ConflictAmended employee
+R9 ConflictCleared ConflictDisclosed employee
+R10 PolicyUpdate PolicyAcknowledged global
+"""
+EVENTS = [
+    ("ok", "PreClearanceApproved", "2024-03-01T10:00:00", {"employee": "E1", "ticker": "ACME"}),
+    ("other", "PreClearanceApproved", "2024-03-01T10:00:00", {"employee": "E1", "ticker": "ZZZ"}),
+    ("blackout", "BlackoutAnnounced", "2024-03-02", {"ticker": "ACME", "employee": ["E1", "E3"]}),
+    ("hush", "BlackoutAnnounced", "2024-03-02", {"ticker": "ZZZ"}),
+    ("unexcepted", "EmergencyException", "2024-03-03", {"employee": "E1", "ticker": "ZZZ"}),
+    ("exception", "EmergencyException", "2024-03-03", {"employee": "E1", "ticker": "ACME"}),
+    ("revoked", "ExceptionRevoked", "2024-03-04", {"employee": "E1", "ticker": "ACME"}),
+    ("signed", "PolicyAcknowledged", "2024-01-01", {"employee": "E2"}),
+    ("policy", "PolicyUpdate", "2024-02-01", {}),
+]
+
+
+def read(tmp_path: Path) -> list[Record]:
+    path = tmp_path / "events.jsonl"
+    with path.open("w") as out:
+        for id_, type_, time, entities in EVENTS:
+            row = {"doc_id": id_, "type": type_, "timestamp": time, "entities": entities}
+            out.write(json.dumps({**row, "text": f"{type_} of {id_}"}) + "\n")
+    return load_domain("trading").read(path)
+
+
+def test_the_rules_are_those_of_the_paper() -> None:
+    rules = load_domain("trading").rules
+    told = [line.split() for line in APPENDIX_A.split("\n") if line]
+    assert [
+        [r.name, *r.superseding, *r.superseded, ",".join(k.superseded for k in r.scope) or "global"]
+        for r in rules
+    ] == told
+    assert all(rule.order is Order.EFFECTIVE and rule.confidence == 1 for rule in rules)
+
+
+def test_a_chain_of_events_leads_to_what_holds_now(tmp_path: Path) -> None:
+    authority = Authority(read(tmp_path), load_domain("trading").rules)
+    assert authority.controlling(["ok"]) == ["revoked"]
+    assert [link.rule for link in authority.chain("ok", "revoked")] == ["R1", "R3", "R4"]
+    assert authority.controlling(["other"]) == ["hush"], "it names no employee"
+    assert authority.controlling(["signed"]) == ["policy"], "a rule without scope"
+
+
+def test_records_read_are_ordered_by_the_rules_as_one_by_one(tmp_path: Path) -> None:
+    records, rules = read(tmp_path), load_domain("trading").rules
+    authority = Authority(records, rules)
+    direct = {
+        (a.id, b.id) for a, b in product(records, records) if any(r.holds(a, b) for r in rules)
+    }
+    assert direct == {(a.id, link.superseder) for a in records for link in authority.links(a.id)}
+
+
+@pytest.mark.parametrize(("month", "hours"), [("01", 5), ("07", 4)])
+def test_times_without_a_zone_are_of_new_york(month: str, hours: int, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    there = {"id": "a", "type": "PolicyUpdate", "timestamp": f"2024-{month}-01T00:00:00"}
+    utc = {"id": "b", "type": "PolicyUpdate", "timestamp": f"2024-{month}-01T0{hours}:00:00Z"}
+    path.write_text(f"{json.dumps(there)}\n{json.dumps(utc)}\n")
+    first, second = load_domain("trading").read(path)
+    assert first.time == second.time

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.authority.domains import load_domain, write_rules
+from argus.authority.rules import Order, Rule, ScopeKey
+from argus.errors import InputError
+
+TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+TRICKY = st.sampled_from(["NO", "on", "2024-03-01", "010", "1.5", "null", "~", "a: b", "# c", "é"])
+NAME = st.one_of(TRICKY, TEXT)
+NAMES = st.lists(NAME, min_size=1, max_size=3, unique=True).map(tuple)
+KEYS = st.one_of(NAME, st.builds(ScopeKey, NAME, NAME))
+
+
+@st.composite
+def rules(draw: Any) -> Rule:
+    superseding, superseded = draw(NAMES), draw(NAMES)
+    apart = not set(superseding) & set(superseded)
+    fields = st.sampled_from(["superseding.status", "superseded.NO", "superseding.a b"])
+    return Rule(
+        superseding=superseding,
+        superseded=superseded,
+        scope=tuple(draw(st.lists(KEYS, max_size=3))),
+        name=draw(st.one_of(st.just(""), NAME)),
+        order=draw(st.sampled_from(list(Order) if apart else [Order.EFFECTIVE, Order.PUBLISHED])),
+        condition=draw(st.dictionaries(fields, NAMES, max_size=2)),
+        relation=draw(st.one_of(st.just("supersedes"), NAME)),
+        confidence=draw(st.floats(0.001, 1)),
+    )
+
+
+@settings(max_examples=50)
+@given(st.lists(rules(), min_size=1, max_size=4), NAME)
+def test_rules_are_read_back_as_they_were_written(given: list[Rule], name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rules.yaml"
+        write_rules(path, given, name=name)
+        domain = load_domain(path)
+    assert domain.rules == tuple(given)
+    assert domain.name == name
+    assert domain.shapes is None
+
+
+def test_line_breaks_of_unicode_survive(tmp_path: Path) -> None:
+    rule = Rule("a\x85b", "c\u2028d", scope=("e\ufefff",))  # type: ignore[arg-type]
+    write_rules(tmp_path / "rules.yaml", [rule])
+    assert load_domain(tmp_path / "rules.yaml").rules == (rule,)
+
+
+def test_the_file_is_as_a_person_would_write_it(tmp_path: Path) -> None:
+    rule = Rule(
+        superseding=("opinion",),
+        superseded=("opinion",),
+        scope=(ScopeKey("overrules", "citation"), ScopeKey("court", "court")),
+        name="Überstimmt",
+    )
+    write_rules(tmp_path / "rules.yaml", [rule], name="courts")
+    assert (tmp_path / "rules.yaml").read_text(encoding="utf-8") == (
+        "name: courts\n"
+        "rules:\n"
+        "- name: Überstimmt\n"
+        "  superseding:\n"
+        "  - opinion\n"
+        "  superseded:\n"
+        "  - opinion\n"
+        "  scope:\n"
+        "  - superseding: overrules\n"
+        "    superseded: citation\n"
+        "  - court\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["courts", "drugs", "security", "trading"])
+def test_the_rules_of_the_built_in_domains_are_read_back(name: str, tmp_path: Path) -> None:
+    write_rules(tmp_path / "rules.yaml", load_domain(name).rules, name=name)
+    again = load_domain(tmp_path / "rules.yaml")
+    assert (again.name, again.rules) == (name, load_domain(name).rules)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    path.write_text("old")
+    with pytest.raises(AttributeError):
+        write_rules(path, ["no rule"])  # type: ignore[list-item]
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_rules_are_written_but_not_read(tmp_path: Path) -> None:
+    write_rules(tmp_path / "rules.yaml", [])
+    with pytest.raises(InputError, match="an empty list; expected at least one entry"):
+        load_domain(tmp_path / "rules.yaml")

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from argus.knowledge import KnowledgeBase
+from argus.knowledge.deprecations import Deprecation, deprecations, replacements, resolve, warned
+from argus.knowledge.stdlib import Member, standard_library, walk_members
+
+# Read by eye on Python 3.11, 3.12 and 3.13; what is in the running interpreter is told by version.
+ALWAYS = {
+    ("abc.abstractclassmethod", "abc.abstractmethod"),
+    ("abc.abstractclassmethod", "classmethod"),
+    ("abc.abstractproperty", "abc.abstractmethod"),
+    ("abc.abstractproperty", "property"),
+    ("abc.abstractstaticmethod", "abc.abstractmethod"),
+    ("abc.abstractstaticmethod", "staticmethod"),
+    ("ast.ExtSlice", "ast.Tuple"),
+    ("locale.getdefaultlocale", "locale.getencoding"),
+    ("locale.getdefaultlocale", "locale.getlocale"),
+    ("locale.getdefaultlocale", "locale.setlocale"),
+    ("threading.Condition.notifyAll", "threading.Condition.notify_all"),
+    ("threading.Event.isSet", "threading.Event.is_set"),
+}
+UP_TO_3_12 = {
+    ("configparser.LegacyInterpolation", "configparser.BasicInterpolation"),
+    ("configparser.LegacyInterpolation", "configparser.ExtendedInterpolation"),
+    ("importlib.resources.contents", "importlib.resources.files"),
+    ("importlib.resources.is_resource", "importlib.resources.files"),
+    ("importlib.resources.open_binary", "importlib.resources.files"),
+    ("importlib.resources.open_text", "importlib.resources.files"),
+    ("importlib.resources.path", "importlib.resources.files"),
+    ("importlib.resources.read_binary", "importlib.resources.files"),
+    ("importlib.resources.read_text", "importlib.resources.files"),
+    ("locale.resetlocale", "locale.setlocale"),
+    ("re.template", "re.compile"),
+    ("zipimport.zipimporter.load_module", "zipimport.zipimporter.exec_module"),
+}
+UP_TO_3_11 = {
+    ("ast.Bytes", "ast.Constant"),
+    ("ast.Ellipsis", "ast.Constant"),
+    ("ast.NameConstant", "ast.Constant"),
+    ("ast.Num", "ast.Constant"),
+    ("ast.Str", "ast.Constant"),
+    ("configparser.RawConfigParser.readfp", "configparser.RawConfigParser.read_file"),
+    ("configparser.SafeConfigParser", "configparser.ConfigParser"),
+    ("importlib.abc.Finder", "importlib.abc.MetaPathFinder"),
+    ("importlib.abc.Finder", "importlib.abc.PathEntryFinder"),
+    ("locale.format", "locale.format_string"),
+    ("pathlib.Path.link_to", "pathlib.Path.hardlink_to"),
+    ("pkgutil.ImpImporter", "importlib"),
+    ("pkgutil.ImpLoader", "importlib"),
+    ("zipimport.zipimporter.find_loader", "zipimport.zipimporter.find_spec"),
+    ("zipimport.zipimporter.find_module", "zipimport.zipimporter.find_spec"),
+}
+
+
+@pytest.fixture(scope="module")
+def base() -> KnowledgeBase:
+    return standard_library()
+
+
+@pytest.fixture(scope="module")
+def found(base: KnowledgeBase) -> list[Deprecation]:
+    return deprecations(base)
+
+
+def members(*given: Member) -> dict[str, Member]:
+    return {member.name: member for member in given}
+
+
+def member(name: str, kind: str = "function", bases: tuple[str, ...] = (), doc: str = "") -> Member:
+    return Member(name, kind, name.rpartition(".")[0], name, bases, doc)
+
+
+def test_the_running_interpreter_says_what_was_read_by_eye(found: list[Deprecation]) -> None:
+    pairs = {(d.deprecated_id, d.replacement_id) for d in found}
+    assert pairs >= ALWAYS
+    if sys.version_info < (3, 13):
+        assert pairs >= UP_TO_3_12
+    if sys.version_info < (3, 12):
+        assert pairs >= UP_TO_3_11
+        assert 39 <= len(pairs) <= 42, "39 on Python 3.11, each read by eye"
+
+
+def test_both_ends_are_entities_and_there_is_one_entry_per_pair(
+    base: KnowledgeBase, found: list[Deprecation]
+) -> None:
+    pairs = [(d.deprecated_id, d.replacement_id) for d in found]
+    assert pairs == sorted(set(pairs))
+    assert all(a in base.index and b in base.index and a != b for a, b in pairs)
+
+
+def test_nothing_replaces_what_replaces_it(found: list[Deprecation]) -> None:
+    deprecated = {d.deprecated_id for d in found}
+    assert not deprecated & {d.replacement_id for d in found}
+
+
+def test_docstrings_and_warnings_both_give_pairs_with_their_words(
+    found: list[Deprecation],
+) -> None:
+    by_pair = {(d.deprecated_id, d.replacement_id): d for d in found}
+    said = by_pair["threading.Event.isSet", "threading.Event.is_set"]
+    assert said.source == "docstring"
+    assert said.evidence == "This method is deprecated, use is_set() instead."
+    warned_of = by_pair["locale.getdefaultlocale", "locale.getlocale"]
+    assert warned_of.source == "warning"
+    assert warned_of.evidence == (
+        "locale.getdefaultlocale is deprecated and slated for removal in Python 3.15. "
+        "Use setlocale(), getencoding() and getlocale() instead."
+    )
+
+
+def test_the_version_that_deprecated_is_told_where_it_is_said_and_removals_are_not_it() -> None:
+    old, new = member("pathlib.Path.link_to"), member("pathlib.Path.hardlink_to")
+    known = members(member("pathlib.Path", "class"), old, new)
+    doc = "Deprecated since Python 3.10, to be removed in Python 3.12. Use `hardlink_to()` instead."
+    assert [(t, since) for t, since, _ in replacements(old, doc, known)] == [(new.name, "3.10")]
+    doc = "Deprecated, to be removed in Python 3.12. Use `hardlink_to()` instead."
+    assert [(t, since) for t, since, _ in replacements(old, doc, known)] == [(new.name, "")]
+
+
+def test_a_part_of_the_library_gives_the_pairs_inside_of_it(base: KnowledgeBase) -> None:
+    part = base.first(base.index["abc.abstractstaticmethod"] + 1)
+    inside = deprecations(part)
+    assert {d.replacement_id for d in inside} == {"abc.abstractmethod"}, "builtins come after abc"
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "Open a file. The mode 'U' is deprecated, use newline instead.",
+        "The keyfile parameter is deprecated; use context instead.",
+        "Removes deprecated entries. Use newer for others.",
+        "Deprecated, use the daemon attribute instead.",
+        "Deprecated AST node class. Unused in Python 3.",
+        "Deprecated, use older instead.",
+        "other() is deprecated, use newer() instead.",
+        "Use newer() for speed.",
+    ],
+)
+def test_what_is_said_of_something_else_or_names_no_entity_gives_nothing(doc: str) -> None:
+    old = member("m.older")
+    known = members(member("m", "module"), old, member("m.newer"), member("m.context"))
+    assert list(replacements(old, doc, known)) == []
+
+
+@pytest.mark.parametrize(
+    ("doc", "expected"),
+    [
+        ("Deprecated, use newer instead.", ["m.newer"]),
+        ("Do it.\n\nDeprecated: use `newer`.", ["m.newer"]),
+        ("older() is deprecated in favor of m.newer().", ["m.newer"]),
+        ("This function has been deprecated. Please use newer or latest instead.",
+         ["m.newer", "m.latest"]),
+        ("**DEPRECATED** Use m.newer, latest and other instead.",
+         ["m.newer", "m.latest", "m.other"]),
+    ],
+)  # fmt: skip
+def test_the_ways_in_which_docstrings_say_it(doc: str, expected: list[str]) -> None:
+    old = member("m.older")
+    names = ("m.newer", "m.latest", "m.other")
+    known = members(member("m", "module"), old, *map(member, names))
+    assert [target for target, _, _ in replacements(old, doc, known)] == expected
+
+
+def test_a_name_is_the_one_of_the_class_then_its_bases_then_the_module_then_the_full_one() -> None:
+    known = members(
+        member("m", "module"),
+        member("m.C", "class", ("m.B",)),
+        member("m.B", "class"),
+        member("m.C.old"),
+        member("m.B.use"),
+        member("m.use"),
+        member("use"),
+        member("open"),
+    )
+    old = known["m.C.old"]
+    assert resolve("use", old, known) == "m.B.use"
+    assert resolve("m.use", old, known) == "m.use"
+    assert resolve("open", old, known) == "open"
+    assert resolve("instance.use", old, known) == "m.B.use"
+    assert resolve("nothing", old, known) is None
+    assert resolve("use", known["m.use"], known) == "m.use", "itself: left to the caller"
+
+
+def test_a_standard_module_before_the_dot_is_no_instance() -> None:
+    known = members(member("m.C", "class"), member("m.C.old"), member("m.C.dumps"))
+    assert resolve("json.dumps", known["m.C.old"], known) is None
+
+
+def test_only_warnings_that_are_always_given_count() -> None:
+    known = {m.name: m for m in walk_members()}
+    always = {name for name, _ in warned(known)}
+    assert {"threading.Condition.notifyAll", "locale.getdefaultlocale"} <= always
+    assert "random.Random.randrange" not in always, "warns about some arguments"
+    assert "shlex.split" not in always
