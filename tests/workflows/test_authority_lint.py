@@ -6,7 +6,7 @@ import pytest
 from argus.errors import InputError
 from argus.evaluation import wilson
 from argus.workflows.authority_lint import LintBounds, lint_run
-from tests.support.superseding import RUN, story_source, write_story
+from tests.support.superseding import ROWS, RUN, story_source, write_story
 
 
 @pytest.fixture
@@ -126,3 +126,21 @@ def test_edges_do_without_rules(story):
 def test_a_bound_outside_of_0_to_1_is_refused():
     with pytest.raises(InputError, match="--max-stale-hits: 10"):
         LintBounds(stale_hits=10)
+
+
+def test_edges_do_without_types_but_rules_do_not(story, tmp_path):
+    bare = [{"_id": row["_id"], "text": row["text"]} for row in ROWS]
+    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bare))
+    edges = tmp_path / "edges.jsonl"
+    edges.write_text('{"superseder": "fix-1b", "superseded": "flaw-1"}\n')
+    assert lint_run(RUN, story_source(story, rules=None, edges=edges)).exit_code == 1
+    with pytest.raises(InputError, match="no type among '_id', 'text'"):
+        lint_run(RUN, story_source(story))
+
+
+def test_records_without_time_are_counted_when_a_day_is_asked_for(story):
+    rows = [row | ({"timestamp": None} if row["_id"] == "flaw-2" else {}) for row in ROWS]
+    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert lint_run(RUN, story_source(story)).summary["relation"]["undated"] is None
+    then = lint_run(RUN, story_source(story, as_of="2024-02-15"))
+    assert then.summary["relation"]["undated"] == 1

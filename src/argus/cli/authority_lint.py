@@ -105,6 +105,8 @@ def print_lint(summary: dict[str, Any]) -> None:
 def print_relation(relation: dict[str, Any]) -> None:
     """Print what the rules found in the records, doubts included."""
     typer.echo(f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}")
+    if relation["undated"]:
+        typer.echo(f"{relation['undated']:,} records have no time: taken to be in force")
     for rule in relation["rules"]:
         typer.echo(
             f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"

@@ -63,6 +63,9 @@ def search(
     if json:
         o.print_json(found)
         return
+    if found["relation"]["undated"]:
+        undated = found["relation"]["undated"]
+        typer.echo(f"{undated:,} records have no time: taken to be in force", err=True)
     if not found["results"]:
         typer.echo("nothing found that is in force")
     for hit in found["results"]:

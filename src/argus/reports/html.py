@@ -91,9 +91,9 @@ def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> 
 
 def _title(manifest: dict[str, Any]) -> str:
     for section in manifest.values():
-        name = section["config"].get("corpus_name") or section["inputs"].get("corpus", {}).get(
-            "file"
-        )
+        inputs = section["inputs"]
+        source = inputs.get("corpus") or inputs.get("records") or {}
+        name = section["config"].get("corpus_name") or source.get("file")
         if name:
             path = Path(name)
             return path.parent.name if path.stem == "corpus" else path.name

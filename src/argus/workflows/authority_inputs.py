@@ -55,8 +55,13 @@ class OpenedAuthority:
             "given_edges": edges,
             "as_of": self.source.as_of,
             "known_by": self.source.known_by,
+            "undated": self._undated() if self.authority.is_view else None,
             "rules": [_counts(found) for found in self.coverage],
         }
+
+    def _undated(self) -> int:
+        """Count the records that a view lets in because nothing is known of their time."""
+        return sum(r.time is None and r.published is None for r in self.authority.records.values())
 
 
 def _counts(found: RuleCoverage) -> dict[str, Any]:
@@ -75,12 +80,12 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
             expected="--rules RULES.yaml (or a domain's name), or --edges FILE, or both",
             fix="Say what supersedes what.",
         )
+    domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
     moments = {
-        name: parse_moment(value, where=f"--{name.replace('_', '-')}")
+        name: parse_moment(value, zone=domain.zone, where=f"--{name.replace('_', '-')}")
         for name, value in (("as_of", source.as_of), ("known_by", source.known_by))
     }
     edges = read_edges(source.edges) if source.edges is not None else []
-    domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
     authority = Authority(domain.read(source.records), domain.rules, edges)
     coverage = require_covered(authority)
     return OpenedAuthority(_at(authority, moments), coverage, source)

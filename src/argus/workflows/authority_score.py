@@ -32,6 +32,8 @@ from argus.workflows.workspace import Record, open_encoder
 
 TABLE = "authority_questions"
 SECTION = "scoring"
+WITHOUT = "no-encoder"
+"""In place of an encoder's fingerprint, where none was needed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +117,7 @@ def score_systems(
     judge = Judge(source.benchmark, _reader(source.benchmark))
     if retriever is not None:
         results = _score_file(retriever, source.benchmark, judge, config, record)
+        record.encoder["fingerprint"] = f"retriever:{results[0].name}"
         record.open(folder)
     else:
         results = _score_built_in(
@@ -246,6 +249,7 @@ def _score_built_in(
                 open_encoder(folder, encoder, record, sample=sample, store=store)
             )
         else:
+            record.encoder["fingerprint"] = WITHOUT
             record.open(folder)
         stages = FirstStages(benchmark, encoder=model, store=opened, k=config.k)
         bench = Bench(benchmark, stages, k=config.k, cross_encoder=ranker)
@@ -286,7 +290,7 @@ def _summary(
         },
         "k": config.k,
         "tca_by": {name: n for name, n in by.items() if n},
-        "encoder": record.encoder.get("fingerprint"),
+        "encoder": record.encoder["fingerprint"],
         "systems": [
             {"name": r.name, "about": r.about, **summarise(r.scored)} for r in results
         ],

@@ -16,13 +16,15 @@ from argus.errors import InputError
 
 TIME_FIELDS = ("timestamp", "time", "date", "effective")
 SCOPE_FIELDS = ("entities", "scope")
+UNTYPED = "document"
 NOTHING = "None"
 """How a careless conversion writes that a scope key has no value."""
 
 
-def record_of_columns(source: Source, zone: tzinfo) -> Record:
+def record_of_columns(source: Source, zone: tzinfo, *, typed: bool = True) -> Record:
     """Return the record of an object with the usual columns; other columns become metadata.
 
+    typed: every record needs a type; else one without is a "document", for edges without rules.
     Raises InputError naming the field for a missing id or type, and for values of another kind.
     """
     used = {
@@ -42,7 +44,7 @@ def record_of_columns(source: Source, zone: tzinfo) -> Record:
     }
     return Record(
         id=_needed(source, used["id"], ID_FIELDS, "id"),
-        type=_needed(source, used["type"], ("type",), "type"),
+        type=_needed(source, used["type"], ("type",), "type") if typed or used["type"] else UNTYPED,
         time=moments["time"],
         published=moments["published"],
         scope=_scope(source, used["scope"]),

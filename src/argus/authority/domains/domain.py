@@ -65,7 +65,7 @@ class Domain:
     def _records(self, path: Path) -> Iterator[tuple[Source, Record]]:
         for source in read_sources(path, self.results):
             if self.shapes is None:
-                yield source, record_of_columns(source, self.zone)
+                yield source, record_of_columns(source, self.zone, typed=bool(self.rules))
                 continue
             matching = [shape for shape in self.shapes if matches(shape, source)]
             if not matching and not self.skip:

@@ -1,0 +1,113 @@
+"""Write a benchmark as the folder that `collection.read_benchmark` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.records import Record
+from argus.authority.rules import SUPERSEDES, Edge
+from argus.data.artifacts import replacing
+from argus.data.beir import write_jsonl
+from argus.errors import InputError
+
+CORPUS, QUERIES, EDGES = "corpus.jsonl", "queries.jsonl", "supersedes.jsonl"
+QRELS, HYDE, RULES, ABOUT = "qrels/test.tsv", "hyde.jsonl", "rules.yaml", "benchmark.json"
+
+
+def write_benchmark(
+    folder: Path, benchmark: Benchmark, *, seed: int, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Write a benchmark folder, each file whole or not at all; the same input, the same bytes.
+
+    seed, settings: of its making, kept in benchmark.json. Files of an earlier benchmark that this
+    one lacks (rules, hypotheticals) are removed. Raises InputError where the path is a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
+        )
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    _write(folder / CORPUS, map(_record_row, benchmark.records))
+    _write(folder / QUERIES, map(_question_row, benchmark.questions))
+    _write(folder / EDGES, map(_edge_row, benchmark.edges))
+    lines = ["query-id\tcorpus-id\tscore"]
+    lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
+    _write_text(folder / QRELS, "\n".join(lines) + "\n")
+    about = {
+        "name": benchmark.name,
+        "seed": seed,
+        "settings": dict(settings or {}),
+        "records": len(benchmark.records),
+        "questions": len(benchmark.questions),
+        "edges": len(benchmark.edges),
+    }
+    _write_text(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    _write_optional(folder, benchmark)
+
+
+def _write_optional(folder: Path, benchmark: Benchmark) -> None:
+    if benchmark.rules:
+        from argus.authority.domains import write_rules
+
+        write_rules(folder / RULES, benchmark.rules, name=benchmark.name)
+    else:
+        (folder / RULES).unlink(missing_ok=True)
+    if benchmark.hypotheticals:
+        rows = ({"_id": q, "hypothetical": t} for q, t in benchmark.hypotheticals.items())
+        _write(folder / HYDE, rows)
+    else:
+        (folder / HYDE).unlink(missing_ok=True)
+
+
+def _record_row(record: Record) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "_id": record.id,
+        "type": record.type,
+        "timestamp": record.time.text if record.time else None,
+    }
+    if record.published:
+        row["published"] = record.published.text
+    return row | {
+        "entities": {k: v if isinstance(v, str) else list(v) for k, v in record.scope.items()},
+        "title": record.title,
+        "text": record.text,
+        "metadata": dict(record.metadata),
+    }
+
+
+def _question_row(question: Question) -> dict[str, Any]:
+    return {
+        "_id": question.id,
+        "text": question.text,
+        "gold": list(question.gold),
+        "anchor": list(question.anchor),
+        "chain": list(question.chain),
+        "gold_equivalent": list(question.equivalent),
+        "hop": question.hop,
+        "answer": question.answer,
+        "scope": dict(question.scope),
+    }
+
+
+def _edge_row(edge: Edge) -> dict[str, Any]:
+    row: dict[str, Any] = {"superseder": edge.superseder, "superseded": edge.superseded}
+    row["rule"] = edge.rule
+    if edge.confidence != 1:
+        row["confidence"] = edge.confidence
+    if edge.relation != SUPERSEDES:
+        row["relation"] = edge.relation
+    return row
+
+
+def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with replacing(path) as temporary:
+        write_jsonl(temporary, rows)
+
+
+def _write_text(path: Path, text: str) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from argus.authority.benchmarks.legal_texts import DOCTRINES
+from argus.authority.benchmarks.legalprecedentqa import make
+from argus.authority.benchmarks.types import Benchmark
+from argus.authority.relation import Authority
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.words import asked, words
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["generic", "hint"])
+def bench(request: pytest.FixtureRequest) -> Benchmark:
+    return make(seed=5, hint=request.param)
+
+
+def top5(bench: Benchmark) -> list[list[str]]:
+    contents = [record.document.content for record in bench.records]
+    index = LexicalIndex.build([record.id for record in bench.records], contents)
+    return index.search([question.text for question in bench.questions], 5).ids
+
+
+def recall(bench: Benchmark) -> float:
+    found = [q.anchor[0] in ids for q, ids in zip(bench.questions, top5(bench), strict=True)]
+    return sum(found) / len(found)
+
+
+def test_half_of_five_hundred_questions_have_a_superseder(bench: Benchmark) -> None:
+    assert Counter(question.hop for question in bench.questions) == {"T0": 250, "T1": 250}
+    assert {len(q.chain) for q in bench.questions if q.hop == "T0"} == {1}
+    assert {len(q.chain) for q in bench.questions if q.hop == "T1"} == {2}
+    assert len({record.id for record in bench.records}) == len(bench.records) == 1800
+
+
+def test_one_seed_gives_one_benchmark_and_another_another() -> None:
+    assert make(seed=5) == make(seed=5)
+    assert make(seed=5).records != make(seed=6).records
+    plain, hinted = make(seed=5), make(seed=5, hint=True)
+    assert plain.records == hinted.records
+    pairs = zip(plain.questions, hinted.questions, strict=True)
+    assert all(one.text in other.text and one.gold == other.gold for one, other in pairs)
+
+
+def test_the_rules_alone_lead_from_each_anchor_to_its_gold(bench: Benchmark) -> None:
+    authority = Authority(bench.records, bench.rules)
+    given = Authority(bench.records, (), bench.edges)
+    for question in bench.questions:
+        assert authority.closure(question.anchor) == list(question.chain)
+        assert given.closure(question.anchor) == list(question.chain)
+        assert authority.controlling(question.anchor) == list(question.gold)
+
+
+def test_no_two_cases_share_a_scope(bench: Benchmark) -> None:
+    for key in bench.questions[0].scope:
+        assert len({question.scope[key] for question in bench.questions}) == 500
+    gold = {id_ for question in bench.questions for id_ in question.chain}
+    asked_about = {tuple(question.scope.values()) for question in bench.questions}
+    others = {tuple(r.scope.values()) for r in bench.records if r.id not in gold}
+    assert not asked_about & others
+
+
+def test_what_supersedes_shares_no_word_with_its_question(bench: Benchmark) -> None:
+    records = {record.id: record for record in bench.records}
+    for question in bench.questions:
+        for id_ in question.chain[1:]:
+            assert not set(asked(question.text)) & set(words(records[id_].text))
+
+
+def test_no_text_tells_an_id(bench: Benchmark) -> None:
+    ids = {record.id for record in bench.records}
+    assert not any(ids & set(words(record.text)) for record in bench.records)
+
+
+def test_relevance_alone_finds_no_superseder(bench: Benchmark) -> None:
+    for question, ids in zip(bench.questions, top5(bench), strict=True):
+        assert len(ids) == 5
+        assert not set(question.chain[1:]) & set(ids)
+
+
+def test_generic_questions_miss_anchors_and_hints_find_them() -> None:
+    assert 0.25 <= recall(make(seed=5)) <= 0.38
+    assert recall(make(seed=5, hint=True)) == 1.0
+
+
+def test_contamination_keeps_questions_gold_kinds_and_times() -> None:
+    clean, dirty = make(seed=5), make(seed=5, contaminated=True)
+    assert dirty.questions == clean.questions
+    assert dirty.edges == clean.edges
+    pairs = list(zip(clean.records, dirty.records, strict=True))
+    assert all((a.id, a.type, a.time) == (b.id, b.type, b.time) for a, b in pairs)
+    changed = [b for a, b in pairs if a != b]
+    asking = [dict(question.scope) for question in clean.questions]
+    assert changed
+    assert all(dict(record.scope) in asking for record in changed)
+
+
+def test_there_are_75_doctrines_with_sixteen_rulings_each(bench: Benchmark) -> None:
+    assert len(set(DOCTRINES)) == 75
+    texts = [record.text for record in bench.records if record.type == "ruling"]
+    assert [sum(doctrine in text for text in texts) for doctrine in DOCTRINES] == [16] * 75

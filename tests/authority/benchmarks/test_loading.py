@@ -1,0 +1,180 @@
+"""Retrievers from Python files: what is taken, and what every mistake in one is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from argus.authority.benchmarks.loading import corpus_of, retrieve_all, retriever_of
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.records import Record
+from argus.authority.times import parse_moment
+from argus.errors import ArgusError, InputError
+
+RECORDS = [
+    Record("b", "note", None, {"cve": ("1", "2")}, "old text", "Old", metadata={"gold": True}),
+    Record("a", "note", parse_moment("2024-03"), {"host": "h"}, "new text"),
+]
+QUESTIONS = [Question(f"q{i}", f"question {i}", ("a",), ("b",), ("b", "a")) for i in range(3)]
+BENCHMARK = Benchmark("tiny", RECORDS, QUESTIONS, ())
+
+PLAIN = """
+class Mine:
+    def retrieve(self, query, corpus, k):
+        return [d["doc_id"] for d in corpus][:k]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path):
+    def write(text: str, name: str = "mine.py") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def ask(path: Path | str, k: int = 5):
+    with retriever_of(path) as retriever:
+        return retrieve_all(retriever, BENCHMARK, k=k)
+
+
+def answering(body: str) -> str:
+    return f"class Mine:\n    def retrieve(self, query, corpus, k):\n        {body}\n"
+
+
+def test_the_only_class_with_the_method_is_asked_every_question(file) -> None:
+    outcomes = ask(file(PLAIN))
+    assert {q: o.documents for q, o in outcomes.items()} == dict.fromkeys(
+        ("q0", "q1", "q2"), ("a", "b")
+    )
+
+
+def test_the_corpus_is_ordered_by_id_and_tells_no_metadata() -> None:
+    assert corpus_of(RECORDS) == [
+        {
+            "doc_id": "a", "_id": "a", "type": "note", "timestamp": "2024-03",
+            "entities": {"host": "h"}, "title": "", "text": "new text",
+        },
+        {
+            "doc_id": "b", "_id": "b", "type": "note", "timestamp": None,
+            "entities": {"cve": ["1", "2"]}, "title": "Old", "text": "old text",
+        },
+    ]  # fmt: skip
+
+
+def test_other_files_of_its_folder_can_be_imported_even_later(file) -> None:
+    file("ORDER = ['b', 'a']\n", "my_helper_of_tests.py")
+    path = file(answering("from my_helper_of_tests import ORDER; return ORDER[:k]"))
+    before = list(sys.path)
+    assert ask(path)["q0"].documents == ("b", "a")
+    assert sys.path == before
+    assert "my_helper_of_tests" not in sys.modules
+
+
+def test_a_class_can_be_named_where_there_are_several(file) -> None:
+    path = file(PLAIN + PLAIN.replace("Mine", "Other").replace("[:k]", "[:1]"))
+    with pytest.raises(InputError, match=r"2 classes with retrieve \(Mine, Other\).*:Mine"):
+        ask(path)
+    assert ask(f"{path}:Other")["q0"].documents == ("a",)
+
+
+def test_protocols_abstract_bases_and_imported_classes_are_not_counted(file) -> None:
+    file(PLAIN.replace("Mine", "Far"), "my_far_helper.py")
+    path = file(
+        "from abc import ABC, abstractmethod\nfrom dataclasses import dataclass\n"
+        "from typing import Protocol\nfrom my_far_helper import Far\n"
+        "class P(Protocol):\n    def retrieve(self, query, corpus, k): ...\n"
+        "class Base(ABC):\n    @abstractmethod\n    def retrieve(self, query, corpus, k): ...\n"
+        "@dataclass\nclass Real(Base):\n    n: int = 1\n"
+        "    def retrieve(self, query, corpus, k):\n        return ['b']\n"
+    )
+    assert ask(path)["q0"].documents == ("b",)
+    assert ask(f"{path}:Far")["q0"].documents == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def retrieve(:\n", r"is not Python: .*, line 1; expected a file that runs"),
+        ("import no_such_module_at_all\n", r"raised ModuleNotFoundError when run: No module"),
+        ("raise SystemExit(3)\n", r"raised SystemExit when run: 3"),
+        (
+            "x = 1\n",
+            r"no class with retrieve; expected a class with retrieve\(self, query, corpus, k\)",
+        ),
+        ("class A:\n    retrieve = 3\n", r"no class with retrieve"),
+        (
+            "class A:\n    def __init__(self, n): pass\n    def retrieve(self, *a): pass\n",
+            r"A\(\) raised TypeError: .*'n'; expected a class that can be made without arguments",
+        ),
+        (
+            "class A:\n    def __init__(self): raise OSError('no model')\n"
+            "    def retrieve(self, *a): pass\n",
+            r"A\(\) raised OSError: no model",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_why(file, text, message) -> None:
+    path = file(text)
+    with pytest.raises(InputError, match=message) as error:
+        ask(path)
+    assert str(path) in str(error.value)
+
+
+def test_no_file_a_folder_another_type_and_unknown_names_are_told(file, tmp_path) -> None:
+    with pytest.raises(InputError, match=r"nowhere.py: no such file; expected a Python file"):
+        ask(tmp_path / "nowhere.py")
+    with pytest.raises(InputError, match="is a folder"):
+        ask(tmp_path)
+    with pytest.raises(InputError, match=r"file type .txt; expected a Python file"):
+        ask(file(PLAIN, "mine.txt"))
+    path = file(PLAIN + "class Bare: pass\nvalue = 3\n")
+    with pytest.raises(InputError, match="no Yours in it"):
+        ask(f"{path}:Yours")
+    with pytest.raises(InputError, match="Bare has no method retrieve"):
+        ask(f"{path}:Bare")
+    with pytest.raises(InputError, match="value is no class"):
+        ask(f"{path}:value")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("None", "returned NoneType, not a list"),
+        ("('a',)", "returned tuple, not a list"),
+        ("'a'", "returned str, not a list"),
+        ("[1]", "returned int in the list, not the text of an id"),
+        ("[['a']]", "returned list in the list, not the text of an id"),
+        ("['a', 'b', 'a']", "returned more than k=2 ids"),
+        ("['a', 'a']", "returned an id twice"),
+        ("['zz']", "returned 'zz', which is no document's id"),
+        ("1 / 0", "raised ZeroDivisionError: division by zero"),
+        ("exit('bye')", "raised SystemExit: bye"),
+        ("(_ for _ in ()).throw(ValueError)", "raised ValueError: no message"),
+    ],
+)
+def test_nonsense_makes_that_question_a_failure_and_no_other(file, value, reason) -> None:
+    path = file(answering(f"return {value} if query == 'question 1' else ['a']"))
+    outcomes = ask(path, k=2)
+    assert outcomes["q1"].failure == reason
+    assert outcomes["q1"].documents == ()
+    assert outcomes["q0"].documents == outcomes["q2"].documents == ("a",)
+
+
+def test_when_all_questions_fail_nothing_is_scored(file) -> None:
+    with pytest.raises(ArgusError, match=r"All 3 questions failed; the first: returned str"):
+        ask(file(answering("return 'a'")))
+
+
+def test_an_empty_list_is_an_answer(file) -> None:
+    outcomes = ask(file(answering("return []")))
+    assert not any(o.failure or o.documents for o in outcomes.values())
+
+
+def test_what_a_retriever_does_to_its_corpus_changes_no_score(file) -> None:
+    path = file(answering("corpus.clear(); return ['a']"))
+    assert [o.documents for o in ask(path).values()] == [("a",)] * 3
