@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def require_order(authority: Authority, id_: str | None = None) -> None:
     """Raise InputError with the offending chain where ⇝ has a cycle; through `id_`, if given."""
-    if not _could_cycle(authority):
+    if not _could_cycle(authority) or (id_ is not None and _is_an_end(authority, id_)):
         return
     members = [id_] if id_ is not None else _members(authority)
     for member in members:
@@ -49,6 +49,11 @@ def _could_cycle(authority: Authority) -> bool:
     if orders == {Order.TYPE}:
         return _types_cycle(authority)
     return len(orders) > 1
+
+
+def _is_an_end(authority: Authority, id_: str) -> bool:
+    """Return whether nothing supersedes a record, or it supersedes nothing."""
+    return authority.is_active(id_) or next(authority.older(id_), None) is None
 
 
 def _types_cycle(authority: Authority) -> bool:

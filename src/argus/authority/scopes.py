@@ -8,17 +8,18 @@ insertions and deletions cost a search in it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sortedcontainers import SortedList
 
+from argus.authority.heads import Heads, Place
 from argus.authority.records import Record
 from argus.authority.rules import Rule
 from argus.authority.times import Moment
 
-Place = tuple[int, tuple[str, ...]]
-"""Number of a rule, and a value for each of its scope keys."""
+__all__ = ["LAST", "Bucket", "Coverage", "Place", "ScopeIndex"]
+
 LAST = "\U0010ffff"
 """Sorts behind every id."""
 
@@ -26,7 +27,7 @@ LAST = "\U0010ffff"
 class Bucket:
     """One rule in one scope."""
 
-    __slots__ = ("superseded", "superseding")
+    __slots__ = ("heads", "superseded", "superseding")
 
     def __init__(
         self,
@@ -37,6 +38,13 @@ class Bucket:
         """(start, id) of the records that supersede here."""
         self.superseded = SortedList(superseded)
         """(end, id) of those that can be superseded here."""
+        self.heads: Heads | None = None
+        """Made when a crowded bucket is first asked for its heads, and kept up to date then."""
+
+    @property
+    def latest(self) -> int | None:
+        """The latest start of what supersedes here: what ends by then is superseded."""
+        return self.superseding[-1][0] if self.superseding else None
 
     def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:
         """Yield what supersedes a record of that time, earliest first, up to `below` exclusive."""
@@ -68,6 +76,7 @@ class ScopeIndex:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
         self.buckets: dict[Place, Bucket] = {}
+        self._has_heads = False
         self._roles: dict[str, list[tuple[int, Rule, bool, bool]]] = defaultdict(list)
         for number, rule in enumerate(self.rules):
             for type_ in dict.fromkeys((*rule.superseding, *rule.superseded)):
@@ -88,18 +97,57 @@ class ScopeIndex:
     def add(self, record: Record) -> None:
         """Put one record where it may supersede or be superseded."""
         for place, moment in self.superseding_places(record):
-            self._bucket(place).superseding.add((moment.start, record.id))
+            bucket = self._bucket(place)
+            bucket.superseding.add((moment.start, record.id))
+            if bucket.heads is not None:
+                bucket.heads.add(record, moment, self._leads_to(record, place))
         for place, moment in self.superseded_places(record):
             self._bucket(place).superseded.add((moment.end, record.id))
 
     def remove(self, record: Record) -> None:
         """Take one record out again; it must be as it was added."""
         for place, moment in self.superseding_places(record):
-            self.buckets[place].superseding.remove((moment.start, record.id))
+            bucket = self.buckets[place]
+            bucket.superseding.remove((moment.start, record.id))
+            if bucket.heads is not None:
+                bucket.heads.remove(record, moment, self._leads_to(record, place))
             self._drop_if_empty(place)
         for place, moment in self.superseded_places(record):
             self.buckets[place].superseded.remove((moment.end, record.id))
             self._drop_if_empty(place)
+
+    def heads(self, place: Place, records: Mapping[str, Record], pinned: Container[str]) -> Heads:
+        """Return the heads of a bucket; those in `pinned` are superseded by explicit edges."""
+        bucket = self.buckets[place]
+        if bucket.heads is None:
+            members = (records[id_] for _, id_ in bucket.superseding)
+            bucket.heads = Heads(self._head_entries(place, members, pinned))
+            self._has_heads = True
+        return bucket.heads
+
+    def _head_entries(
+        self, place: Place, members: Iterable[Record], pinned: Container[str]
+    ) -> Iterator[tuple[Record, Moment, tuple[Place, ...] | None]]:
+        for record in members:
+            moment = self.rules[place[0]].moment(record)
+            if moment is not None:  # as it is for what is in a bucket
+                yield record, moment, None if record.id in pinned else self._leads_to(record, place)
+
+    def pin(self, record: Record) -> None:
+        """Take note that an explicit edge supersedes a record."""
+        if not self._has_heads:
+            return
+        for place, moment in self.superseding_places(record):
+            heads = self.buckets[place].heads
+            if heads is not None:
+                heads.remove(record, moment, self._leads_to(record, place))
+                heads.add(record, moment, None)
+
+    def _leads_to(self, record: Record, place: Place) -> tuple[Place, ...] | None:
+        """Return where a record is superseded, or None where another time than here decides it."""
+        order = self.rules[place[0]].order
+        places = tuple(place for place, _ in self.superseded_places(record))
+        return places if all(self.rules[i].order is order for i, _ in places) else None
 
     def superseding_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
         """Yield where a record supersedes others, and its time there."""

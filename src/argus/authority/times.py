@@ -21,6 +21,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _COMPACT = re.compile(r"\d{8}")
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_WEEK = re.compile(r"\d{4}-?W\d{2}(?:-?\d)?")
+_WORD = re.compile(r"[A-Za-z]{3}")
 _IN_WORDS = ("%B %Y", "%b %Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
 _EXPECTED = (
     'a date or time such as "2024-03-01T09:30:00Z", "2024-03-01", "20240301", "2024-03", "2024", '
@@ -96,14 +98,16 @@ def _parse(value: Any, zone: tzinfo) -> tuple[int, int] | None:
     if not isinstance(value, str):
         return None
     text = value.strip()
+    if _WEEK.fullmatch(text):
+        return None
     if _COMPACT.fullmatch(text):
         text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
     partial = _PARTIAL.fullmatch(text)
     if partial:
         return _partial(*(int(part) if part else None for part in partial.groups()), zone=zone)
-    for form in _IN_WORDS:
+    for form in _IN_WORDS if _WORD.search(text) else ():
         try:
-            day = datetime.strptime(text, form).date()  # noqa: DTZ007 - a day has no zone
+            day = datetime.strptime(text, form).date()
         except ValueError:
             continue
         return _days(day, day, zone) if "%d" in form else _partial(day.year, day.month, zone=zone)
@@ -120,11 +124,12 @@ def _partial(
 
 
 def _days(first: date, last: date, zone: tzinfo) -> tuple[int, int]:
-    start = datetime(first.year, first.month, first.day, tzinfo=zone)
+    start = _microseconds(datetime(first.year, first.month, first.day, tzinfo=zone))
     if last == date.max:
-        return _microseconds(start), _microseconds(datetime.max.replace(tzinfo=UTC)) + 1
+        return start, _microseconds(datetime.max.replace(tzinfo=zone)) + 1
     after = last + timedelta(days=1)
-    return _microseconds(start), _microseconds(datetime(*after.timetuple()[:3], tzinfo=zone))
+    end = _microseconds(datetime(after.year, after.month, after.day, tzinfo=zone))
+    return start, max(end, start + 1)  # a zone that moved over the date line has left out a day
 
 
 def _point(value: datetime, zone: tzinfo) -> tuple[int, int]:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from argus.cli import authority_audit, authority_lint, authority_search
+from argus.cli import (
+    authority_audit,
+    authority_generate,
+    authority_lint,
+    authority_score,
+    authority_search,
+)
 
 app = typer.Typer(help="Never serve a superseded document as current.", no_args_is_help=True)
 app.command()(authority_lint.lint)
 app.command()(authority_audit.audit)
 app.command()(authority_search.search)
+app.command()(authority_score.score)
+app.command()(authority_generate.generate)

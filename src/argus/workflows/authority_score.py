@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,26 +12,29 @@ from typing import Any
 import pyarrow as pa
 
 from argus.authority.benchmarks.answers import answer_of
-from argus.authority.benchmarks.collection import read_benchmark, stale_gold, write_benchmark
+from argus.authority.benchmarks.collection import read_benchmark, write_benchmark
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages
-from argus.authority.benchmarks.loading import retrieve_all, retriever_of
+from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
 from argus.authority.benchmarks.makers import MAKERS
-from argus.authority.benchmarks.score import Scored, score, summarise
+from argus.authority.benchmarks.score import score
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.benchmarks.writing import CORPUS, QUERIES
-from argus.authority.metrics import BY_ANSWERS, BY_CONDITIONS, AnswerOf, Judge
+from argus.authority.metrics import AnswerOf, Judge
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.progress import progress
 from argus.reports import write_report
+from argus.workflows.authority_score_tables import Result, question_table, summarise_results
 from argus.workflows.workspace import Record, open_encoder
 
 TABLE = "authority_questions"
 SECTION = "scoring"
+ANSWERED_BY = frozenset({"employee", "ticker"})
+"""Scope keys of the questions whose answers `answer_of` derives."""
 WITHOUT = "no-encoder"
 """In place of an encoder's fingerprint, where none was needed."""
 
@@ -112,7 +115,11 @@ def score_systems(
             "retriever": None if retriever is None else str(retriever),
             "cross_encoder": cross_encoder,
         },
-        {"corpus": source.corpus, "queries": source.queries},
+        {
+            "corpus": source.corpus,
+            "queries": source.queries,
+            "retriever": None if retriever is None else retriever_file(retriever),
+        },
     )
     judge = Judge(source.benchmark, _reader(source.benchmark))
     if retriever is not None:
@@ -123,8 +130,10 @@ def score_systems(
         results = _score_built_in(
             source.benchmark, judge, config, record, folder, encoder, cross_encoder, store
         )  # fmt: skip
-    summary = _summary(source.benchmark, results, judge, config, record)
-    table = _table(results)
+    summary = summarise_results(
+        source.benchmark, results, k=config.k, encoder=record.encoder["fingerprint"]
+    )
+    table = question_table(results)
     folder.write_table(TABLE, table, csv=True)
     folder.write_section("summary.json", SECTION, summary)
     counts = {"questions": len(source.benchmark.questions), "systems": len(results)}
@@ -139,15 +148,6 @@ def generate_benchmark(
     made = _made(name, seed, contaminated)
     write_benchmark(Path(out), made, seed=seed, settings={"contaminated": contaminated})
     return made
-
-
-@dataclass(frozen=True)
-class _Result:
-    """One system, scored."""
-
-    name: str
-    about: str
-    scored: list[Scored]
 
 
 def _source(
@@ -202,9 +202,22 @@ def _made(name: str, seed: int, contaminated: bool) -> Benchmark:
 
 
 def _reader(benchmark: Benchmark) -> AnswerOf | None:
-    """Return what derives an answer from what was served, by the rules; None without answers."""
-    if not any(question.answer for question in benchmark.questions):
+    """Return what derives an answer from what was served, by the rules; None without answers.
+
+    Raises InputError for answers to questions that are not about an employee and a ticker: nothing
+    here could derive them.
+    """
+    answered = [question for question in benchmark.questions if question.answer]
+    if not answered:
         return None
+    strange = next((q for q in answered if not q.scope.keys() >= ANSWERED_BY), None)
+    if strange is not None:
+        raise InputError(
+            f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}",
+            expected=f"a scope with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has it",
+            fix="Leave the answers out: TCA is then judged by Theorem 4.",
+            where=benchmark.name,
+        )
     edges = () if benchmark.rules else benchmark.edges
     known = Authority(benchmark.records, benchmark.rules, edges)
 
@@ -216,12 +229,12 @@ def _reader(benchmark: Benchmark) -> AnswerOf | None:
 
 def _score_file(
     retriever: Path | str, benchmark: Benchmark, judge: Judge, config: ScoreConfig, record: Record
-) -> list[_Result]:
+) -> list[Result]:
     with retriever_of(retriever) as loaded:
         name = type(loaded).__name__
         with record.timed(f"asking {name}"):
             outcomes = retrieve_all(loaded, benchmark, k=config.k)
-    return [_Result(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
+    return [Result(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
 
 
 def _score_built_in(
@@ -233,7 +246,7 @@ def _score_built_in(
     encoder: Encoder | EncoderConfig | str | None,
     cross_encoder: str | None,
     store: Path | None,
-) -> list[_Result]:
+) -> list[Result]:
     chosen = choose(
         config.systems,
         benchmark,
@@ -256,7 +269,7 @@ def _score_built_in(
         return _run(chosen, bench, judge, record)
 
 
-def _run(chosen: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[_Result]:
+def _run(chosen: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[Result]:
     results = []
     with progress("scoring", len(chosen)) as advance:
         for system in chosen:
@@ -264,72 +277,7 @@ def _run(chosen: Sequence[System], bench: Bench, judge: Judge, record: Record) -
             closure = None if system.closure is None else system.closure(bench)
             outcomes = system.run(bench)
             scored = score(bench.benchmark, outcomes, judge, k=bench.k, closure=closure)
-            results.append(_Result(system.name, system.about, scored))
+            results.append(Result(system.name, system.about, scored))
             record.timings_s[system.name] = round(time.perf_counter() - start, 2)
             advance(1)
     return results
-
-
-def _summary(
-    benchmark: Benchmark,
-    results: Sequence[_Result],
-    judge: Judge,
-    config: ScoreConfig,
-    record: Record,
-) -> dict[str, Any]:
-    answered = sum(bool(question.answer) for question in benchmark.questions)
-    by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
-    return {
-        "benchmark": {
-            "name": benchmark.name,
-            "records": len(benchmark.records),
-            "questions": len(benchmark.questions),
-            "edges": len(benchmark.edges),
-            "rules": len(benchmark.rules),
-            "gold_superseded": len(stale_gold(benchmark)),
-        },
-        "k": config.k,
-        "tca_by": {name: n for name, n in by.items() if n},
-        "encoder": record.encoder["fingerprint"],
-        "systems": [
-            {"name": r.name, "about": r.about, **summarise(r.scored)} for r in results
-        ],
-    }  # fmt: skip
-
-
-_COLUMNS: dict[str, tuple[Any, Callable[[Scored], Any]]] = {
-    "question_id": (pa.string(), lambda s: s.question.id),
-    "question": (pa.string(), lambda s: s.question.text),
-    "hop": (pa.string(), lambda s: s.question.hop or None),
-    "state": (pa.string(), lambda s: str(s.state)),
-    "reason": (pa.string(), lambda s: s.outcome.failure),
-    "tca": (pa.bool_(), lambda s: s.figures and s.figures.tca),
-    "tca_by": (pa.string(), lambda s: s.figures and s.figures.tca_by),
-    "answer_correct": (pa.bool_(), lambda s: s.figures and s.figures.answer_correct),
-    "no_ignored_superseder": (pa.bool_(), lambda s: s.figures and s.figures.no_ignored_superseder),
-    "controlling_hit": (pa.bool_(), lambda s: s.figures and s.figures.controlling_hit),
-    "controlling_hit_equivalent": (
-        pa.bool_(),
-        lambda s: s.figures and s.figures.controlling_hit_equivalent,
-    ),
-    "provenance_recall": (pa.float64(), lambda s: s.figures and s.figures.provenance_recall),
-    "recall": (pa.float64(), lambda s: s.figures and s.figures.recall),
-    "anchor_found": (pa.bool_(), lambda s: s.anchor_found),
-    "event_anchor": (pa.bool_(), lambda s: s.stages and s.stages.anchor),
-    "event_chain": (pa.bool_(), lambda s: s.stages and s.stages.chain),
-    "event_frontier": (pa.bool_(), lambda s: s.stages and s.stages.frontier),
-    "answer": (pa.string(), lambda s: s.figures and s.figures.answer),
-    "gold_answer": (pa.string(), lambda s: s.question.answer),
-    "served": (pa.string(), lambda s: "; ".join(s.outcome.documents)),
-    "gold": (pa.string(), lambda s: "; ".join(s.question.gold)),
-    "anchor": (pa.string(), lambda s: "; ".join(s.question.anchor)),
-}
-"""Column -> its type, and what stands in it; null where a question failed or it does not apply."""
-
-
-def _table(results: Sequence[_Result]) -> pa.Table:
-    rows = [(result.name, scored) for result in results for scored in result.scored]
-    columns: dict[str, Any] = {"system": pa.array([name for name, _ in rows], pa.string())}
-    for column, (type_, value) in _COLUMNS.items():
-        columns[column] = pa.array([value(scored) for _, scored in rows], type_)
-    return pa.table(columns)

@@ -11,10 +11,11 @@ from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.makers import MAKERS
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.score import score, summarise
-from argus.authority.benchmarks.systems import SYSTEMS, Bench
+from argus.authority.benchmarks.systems import ANCHORS, SYSTEMS, Bench
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.metrics import Judge
 from argus.authority.records import Record
+from argus.authority.resolve import trace
 from argus.authority.rules import Edge
 from argus.data.types import State
 
@@ -143,3 +144,12 @@ def test_two_stages_get_what_their_anchors_allow(by_system) -> None:
     found = summarise(by_system["two-stage-bm25"])
     assert found["overall"]["tca"]["value"] == found["overall"]["anchor_recall"]["value"]
     assert found["factors"]["product"] == found["overall"]["tca"]["value"]
+
+
+def test_stopping_at_k_serves_what_looking_at_every_anchor_serves(finance, by_system) -> None:
+    bench = Bench(finance, FirstStages(finance, k=5), k=5)
+    for scored in by_system["two-stage-bm25"]:
+        ranking = bench.stages.bm25.run[scored.question.id]
+        whole = trace(ranking, bench.relation, k=5, anchors=ANCHORS)
+        assert scored.outcome.documents == tuple(hit.id for hit in whole.hits)
+        assert scored.outcome.anchors == whole.anchors

@@ -17,6 +17,7 @@ from argus.reports.sections import (
     probe,
     questions,
     remedy,
+    scoring,
 )
 from argus.reports.sections.base import MAX_ROWS, Build, Section
 
@@ -32,6 +33,7 @@ SECTIONS: dict[str, tuple[str, Build]] = {
     "comparison": ("Gained and lost", comparison.section),
     "authority": ("Superseded documents", authority.section),
     "lint": ("Superseded results", lint.section),
+    "scoring": ("Authority benchmark", scoring.section),
 }
 """Name to heading in the page's navigation and builder."""
 

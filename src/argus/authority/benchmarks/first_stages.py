@@ -1,0 +1,171 @@
+"""First stages: what relevance alone finds, by words, by vectors, and by both (CAR section 5).
+
+Settings are fixed here, whatever the benchmark: nothing is tuned on gold. All rank by score, ties
+by document id, and two documents of one text have one score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from argus.authority.benchmarks.okapi import Okapi
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.data.types import FloatArray, IntArray, Run
+from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
+from argus.encoders.embed import Item
+from argus.indexes.hybrid import fuse
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.words import words
+
+DEPTH = 100
+"""How many documents of a ranking are kept, and fused in the hybrid."""
+BLOCK = 256
+"""Questions whose scores over all documents are held at a time."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A ranking per question, and the questions that could not be asked, with the reason."""
+
+    run: Run
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+class FirstStages:
+    """The rankings of a benchmark's questions by each first stage, made when first asked for.
+
+    encoder, store: of the dense stages, None where there are none. k: how many documents are to be
+    served; rankings are DEPTH deep, or k where that is more.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        *,
+        encoder: Encoder | None = None,
+        store: EmbeddingStore | None = None,
+        k: int = 1,
+    ) -> None:
+        self.benchmark, self.depth = benchmark, max(DEPTH, k)
+        self._encoder, self._store = encoder, store
+        records = sorted(benchmark.records, key=lambda record: record.id)
+        self.texts = {record.id: record.document.content for record in records}
+        """Document id to what is indexed of it, ordered by id."""
+        self._ids = list(self.texts)
+
+    @cached_property
+    def bm25(self) -> Found:
+        """BM25 as `argus.indexes.lexical` has it: k1 = 1.5, b = 0.75."""
+        index = LexicalIndex.build(self._ids, list(self.texts.values()))
+        questions = self.benchmark.questions
+        hits = index.search((q.text for q in questions), self.depth)
+        return Found(hits.run([q.id for q in questions]))
+
+    @cached_property
+    def okapi(self) -> Found:
+        """BM25 as the package rank_bm25 computes it (see `okapi`)."""
+        index, questions = Okapi(list(self.texts.values())), self.benchmark.questions
+        run: Run = {}
+        for start in range(0, len(questions), BLOCK):
+            block = questions[start : start + BLOCK]
+            self._keep(run, block, index.scores([q.text for q in block]))
+        return Found(run)
+
+    @cached_property
+    def tfidf(self) -> Found:
+        """Cosine of TF-IDF vectors, smoothed IDF, every word (Appendix C)."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        questions = self.benchmark.questions
+        vectorizer = TfidfVectorizer(analyzer=words)
+        try:
+            indexed = vectorizer.fit_transform(self.texts.values()).T.tocsr()
+        except ValueError:  # no document has a word
+            return Found({q.id: {} for q in questions})
+        asked = vectorizer.transform(q.text for q in questions)
+        run: Run = {}
+        for start in range(0, len(questions), BLOCK):
+            block = slice(start, start + BLOCK)
+            self._keep(run, questions[block], (asked[block] @ indexed).toarray())
+        return Found(run)
+
+    def _keep(self, run: Run, questions: Sequence[Question], scores: Any) -> None:
+        """Put the best documents of some questions into a run; what scores 0 was not found."""
+        for question, row in zip(questions, scores, strict=True):
+            best = top_rows(row, self.depth)
+            run[question.id] = {self._ids[i]: float(row[i]) for i in best if row[i] > 0}
+
+    @cached_property
+    def dense(self) -> Found:
+        """Cosine of question and document by the encoder."""
+        questions = self.benchmark.questions
+        items = queries([q.text for q in questions])
+        return self._nearest(dict(zip([q.id for q in questions], items, strict=True)))
+
+    @cached_property
+    def hyde(self) -> Found:
+        """Cosine of a stored hypothetical document and the documents (Gao et al., 2023)."""
+        stored = self.benchmark.hypotheticals
+        usable = {q.id: stored[q.id] for q in self.benchmark.questions if stored.get(q.id)}
+        found = self._nearest(dict(zip(usable, documents(list(usable.values())), strict=True)))
+        absent = (q.id for q in self.benchmark.questions if q.id not in usable)
+        return Found(
+            found.run,
+            {**found.failures, **dict.fromkeys(absent, "no stored hypothetical document")},
+        )
+
+    @cached_property
+    def hybrid(self) -> Found:
+        """BM25 and dense fused by reciprocal ranks over the first 100 of each."""
+        parts = [
+            {q: dict(list(scores.items())[:DEPTH]) for q, scores in found.run.items()}
+            for found in (self.bm25, self.dense)
+        ]
+        fused = fuse(parts, self.depth)
+        return Found(
+            {q: scores for q, scores in fused.items() if q not in self.dense.failures},
+            self.dense.failures,
+        )
+
+    def _nearest(self, asked: Mapping[str, Item]) -> Found:
+        ids, unique, expand = self._indexed
+        embedded = self._embed(list(asked.values()), "questions")
+        failures = {list(asked)[i]: reason for i, reason in embedded.failures.items()}
+        answered = [id_ for id_ in asked if id_ not in failures]
+        run: Run = {}
+        for start in range(0, len(answered), BLOCK):
+            scores = (embedded.vectors[start : start + BLOCK] @ unique.T)[:, expand]
+            for question, row in zip(answered[start : start + BLOCK], scores, strict=True):
+                best = top_rows(row, self.depth)
+                run[question] = {ids[i]: float(row[i]) for i in best}
+        return Found(run, failures)
+
+    @cached_property
+    def _indexed(self) -> tuple[list[str], FloatArray, IntArray]:
+        """Return documents with a vector, the vectors of distinct texts, and which is whose."""
+        texts = {id_: text for id_, text in self.texts.items() if text.strip()}
+        unique = list(dict.fromkeys(texts.values()))
+        embedded = self._embed(documents(unique), "documents")
+        row = {unique[i]: n for n, i in enumerate(np.flatnonzero(embedded.ok).tolist())}
+        ids = [id_ for id_, text in texts.items() if text in row]
+        return ids, embedded.vectors, np.array([row[texts[id_]] for id_ in ids], np.int64)
+
+    def _embed(self, items: Sequence[Item], what: str) -> Any:
+        if self._encoder is None or self._store is None:
+            raise ValueError("a dense stage needs an encoder and a store")
+        return embed(items, self._encoder, self._store, what=what)
+
+
+def top_rows(scores: Any, k: int) -> IntArray:
+    """Return the k highest of a vector of scores, best first, ties by row; shape (min(k, n),)."""
+    rows = np.arange(len(scores))
+    if len(rows) > k:
+        kth = np.partition(scores, -k)[-k]
+        rows = rows[scores >= kth]  # all that tie with the k-th, cut below
+    best: IntArray = rows[np.argsort(-scores[rows], kind="stable")[:k]]
+    return best

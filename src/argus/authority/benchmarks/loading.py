@@ -1,0 +1,233 @@
+"""A retriever from a Python file: `class X: def retrieve(self, query, corpus, k) -> list[doc_id]`.
+
+The file is run as it is: it may do whatever a program may. Its folder can be imported from while
+the retriever is in use.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol
+
+from argus.authority.benchmarks.outcomes import Outcome
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.records import Record
+from argus.errors import ArgusError, InputError
+
+METHOD = "retrieve"
+_EXPECTED = "a class with retrieve(self, query, corpus, k) that returns a list of doc_id"
+_MODULE = "_argus_retriever_"
+
+
+class Retriever(Protocol):
+    """What a file provides (CAR Appendix D)."""
+
+    def retrieve(self, query: str, corpus: list[dict[str, Any]], k: int) -> list[str]:
+        """Return ids of at most k documents, best first."""
+
+
+@contextmanager
+def retriever_of(spec: str | Path) -> Iterator[Retriever]:
+    """Load `FILE.py` or `FILE.py:ClassName`, and make the retriever without arguments.
+
+    Without a name it is the only class that the file defines with that method. Raises InputError
+    for no file, one that cannot be run, no class or several, and a constructor that fails.
+    """
+    path, name = _split(str(spec))
+    folder = path.parent.resolve()
+    known = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        module = _run(path)
+        yield _made(_class(module, name, path), path)
+    finally:
+        sys.path.remove(str(folder))
+        new = set(sys.modules) - known
+        for module_name in [n for n in new if _is_neighbour(n, folder) or n.startswith(_MODULE)]:
+            del sys.modules[module_name]
+
+
+def retriever_file(spec: str | Path) -> Path:
+    """Return the file of `FILE.py` or `FILE.py:ClassName`; InputError where there is none."""
+    return _split(str(spec))[0]
+
+
+def corpus_of(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return the corpus as a retriever is given it, ordered by id.
+
+    Keys: doc_id, _id (the same), type, timestamp (as text, or None), entities, title, text. Other
+    metadata is kept back: it may tell the gold.
+    """
+    return [
+        {
+            "doc_id": r.id,
+            "_id": r.id,
+            "type": r.type,
+            "timestamp": None if r.time is None else str(r.time),
+            "entities": {key: _plain(value) for key, value in r.scope.items()},
+            "title": r.title,
+            "text": r.text,
+        }
+        for r in sorted(records, key=lambda r: r.id)
+    ]
+
+
+def retrieve_all(retriever: Retriever, benchmark: Benchmark, *, k: int) -> dict[str, Outcome]:
+    """Ask every question. A question that raised, or was answered with nonsense, is a failure.
+
+    Every call is given the same list of documents. Raises ArgusError where all questions failed.
+    """
+    corpus = corpus_of(benchmark.records)
+    known = {record.id for record in benchmark.records}
+    outcomes = {q.id: _ask(retriever, q, corpus, known, k) for q in benchmark.questions}
+    failures = [outcome.failure for outcome in outcomes.values()]
+    if failures and all(failures):
+        raise ArgusError(
+            f"All {len(failures)} questions failed; the first: {failures[0]}. "
+            f"{type(retriever).__name__}.retrieve must return a list of at most {k} ids of the "
+            "corpus, each once."
+        )
+    return outcomes
+
+
+def _ask(
+    retriever: Retriever,
+    question: Question,
+    corpus: list[dict[str, Any]],
+    known: set[str],
+    k: int,
+) -> Outcome:
+    try:
+        found = retriever.retrieve(question.text, corpus, k)
+    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+        return Outcome(failure=f"raised {type(error).__name__}: {_line(error)}")
+    wrong = _wrong(found, known, k)
+    return Outcome(failure=wrong) if wrong else Outcome(tuple(found))
+
+
+def _wrong(found: Any, known: set[str], k: int) -> str:
+    """Return what is wrong with an answer, "" where nothing is."""
+    if not isinstance(found, list):
+        return f"returned {type(found).__name__}, not a list"
+    for id_ in found:
+        if not isinstance(id_, str):
+            return f"returned {type(id_).__name__} in the list, not the text of an id"
+    if len(found) > k:
+        return f"returned more than k={k} ids"
+    if len(set(found)) < len(found):
+        return "returned an id twice"
+    strange = next((id_ for id_ in found if id_ not in known), None)
+    return "" if strange is None else f"returned {strange!r}, which is no document's id"
+
+
+def _split(spec: str) -> tuple[Path, str]:
+    path, name = Path(spec), ""
+    if not path.is_file() and ":" in spec:
+        before, _, name = spec.rpartition(":")
+        path = Path(before)
+    if not path.is_file():
+        raise InputError(
+            "is a folder" if path.is_dir() else "no such file",
+            expected="a Python file, or FILE.py:ClassName",
+            fix="Check the path.",
+            where=path,
+        )
+    if path.suffix != ".py":
+        raise InputError(
+            f"file type {path.suffix or '(none)'}",
+            expected="a Python file, ending in .py",
+            fix="Rename it, or give another file.",
+            where=path,
+        )
+    return path, name
+
+
+def _run(path: Path) -> ModuleType:
+    name = f"{_MODULE}{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise _broken(path, "cannot be loaded as Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        at = f"line {error.lineno}" if error.lineno else "somewhere"
+        raise _broken(path, f"is not Python: {error.msg}, {at}") from error
+    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+        raise _broken(path, f"raised {type(error).__name__} when run: {_line(error)}") from error
+    return module
+
+
+def _broken(path: Path, got: str) -> InputError:
+    return InputError(
+        got, expected=f"a file that runs and defines {_EXPECTED}", fix="Mend the file.", where=path
+    )
+
+
+def _class(module: ModuleType, name: str, path: Path) -> type:
+    if name:
+        found = getattr(module, name, None)
+        if not inspect.isclass(found) or not callable(getattr(found, METHOD, None)):
+            problem = f"{name} is no class" if found is not None else f"no {name} in it"
+            if inspect.isclass(found):
+                problem = f"{name} has no method {METHOD}"
+            raise InputError(problem, expected=_EXPECTED, fix="Check the name.", where=path)
+        return found
+    classes = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value)
+        and value.__module__ == module.__name__
+        and callable(getattr(value, METHOD, None))
+        and not inspect.isabstract(value)
+        and not getattr(value, "_is_protocol", False)
+    ]
+    if len(classes) != 1:
+        names = ", ".join(c.__name__ for c in classes)
+        raise InputError(
+            f"{len(classes)} classes with {METHOD} ({names})"
+            if classes
+            else f"no class with {METHOD}",
+            expected="one" if classes else _EXPECTED,
+            fix=f"Name one: {path}:{classes[0].__name__}" if classes else "Write one.",
+            where=path,
+        )
+    return classes[0]
+
+
+def _made(class_: type, path: Path) -> Retriever:
+    try:
+        retriever: Retriever = class_()
+    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+        raise InputError(
+            f"{class_.__name__}() raised {type(error).__name__}: {_line(error)}",
+            expected="a class that can be made without arguments",
+            fix="Give its parameters defaults.",
+            where=path,
+        ) from error
+    return retriever
+
+
+def _line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), "no message")[:200]
+
+
+def _is_neighbour(name: str, folder: Path) -> bool:
+    """Return whether a module was imported from the retriever's own folder."""
+    top = name.partition(".")[0]
+    spec = getattr(sys.modules.get(top), "__spec__", None)
+    origin = getattr(spec, "origin", None)
+    return isinstance(origin, str) and Path(origin) in (
+        folder / f"{top}.py", folder / top / "__init__.py",
+    )  # fmt: skip
+
+
+def _plain(value: str | tuple[str, ...]) -> str | list[str]:
+    return value if isinstance(value, str) else list(value)

@@ -1,0 +1,188 @@
+"""Latent scope: what controls a query whose entities are not certain (CAR Def. 8).
+
+p(σ | q) is a mixture of two linkers. Names: values of the records' scopes that stand in the query
+text, each occurrence one vote, shared by the scopes that bear the name. Anchors: the scopes of the
+retrieved documents, each document with its softmaxed score, shared by its entities. A_k(q, σ) are
+the anchors among whose entities σ is; the probability of a document is that of the scopes for which
+it is in front(cl(A_k(q, σ))). A scope that is named but that no anchor has leads to no document:
+its share is missing from the sum, which says that the first stage did not find it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.errors import InputError
+from argus.indexes.words import STOP_WORDS, words
+
+Entity = tuple[str, str]
+"""Scope key and value."""
+Posterior = dict[Entity, float]
+"""p(σ | q), most likely first, ties by key and value; it sums to 1, or is empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentConfig:
+    """How the two linkers are weighed.
+
+    names: share of the names in the query, where it has any; the rest, or all, is the anchors'.
+    temperature: in the units of the first stage's scores, which are divided by it before the
+    softmax; about 1 for BM25, 0.05 for cosines.
+    """
+
+    names: float = 0.5
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.names <= 1:
+            raise InputError(
+                f"names {self.names}",
+                expected="a share from 0 to 1",
+                fix="0 takes the anchors alone, 1 the names where there are any.",
+            )
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise InputError(
+                f"temperature {self.temperature}",
+                expected="a number above 0",
+                fix="Take about 1 for BM25 scores and 0.05 for cosines.",
+            )
+
+
+class ScopeNames:
+    """Finds the values of scopes in texts: whole words, in any case, longest first.
+
+    Words are those of `argus.indexes.words`, so "CVE-2021-44228" is also found as "cve 2021 44228".
+    keys: the scope keys whose values count, None for all. Values that consist of stop words alone,
+    or of no word, are never found.
+    """
+
+    def __init__(self, records: Iterable[Record], keys: Iterable[str] | None = None) -> None:
+        wanted = None if keys is None else frozenset(keys)
+        entities = {entity for record in records for entity in record.entities}
+        if wanted is not None:
+            entities = {entity for entity in entities if entity[0] in wanted}
+            _check_keys(wanted, entities)
+        self._bearers: dict[tuple[str, ...], list[Entity]] = {}
+        for entity in sorted(entities):
+            name = tuple(words(entity[1]))
+            if not STOP_WORDS.issuperset(name):
+                self._bearers.setdefault(name, []).append(entity)
+        self._lengths = sorted({len(name) for name in self._bearers}, reverse=True)
+
+    def found(self, text: str) -> list[tuple[Entity, ...]]:
+        """Return the bearers of every name in a text, in order of place; names do not overlap."""
+        said = words(text)
+        taken = [False] * len(said)
+        places: list[tuple[int, tuple[Entity, ...]]] = []
+        for length in self._lengths:
+            for start in range(len(said) - length + 1):
+                bearers = self._bearers.get(tuple(said[start : start + length]))
+                if bearers and not any(taken[start : start + length]):
+                    taken[start : start + length] = [True] * length
+                    places.append((start, tuple(bearers)))
+        return [bearers for _, bearers in sorted(places)]
+
+
+def scope_posterior(
+    text: str,
+    anchors: Mapping[str, float],
+    authority: Authority,
+    names: ScopeNames,
+    config: LatentConfig | None = None,
+) -> Posterior:
+    """Return p(σ | q) of a query text and its first stage's documents with their scores.
+
+    Empty where the text names nothing and no anchor has a scope. Raises InputError for an unknown
+    document and a score that is no number.
+    """
+    config = config or LatentConfig()
+    by_name = _shared((bearers, 1.0) for bearers in names.found(text))
+    weights = _softmax(anchors, config.temperature)
+    by_anchor = _shared((sorted(authority.record(id_).entities), w) for id_, w in weights.items())
+    share = config.names if by_anchor else 1.0
+    if not by_name:
+        share = 0.0
+    mixed = {
+        entity: share * by_name.get(entity, 0.0) + (1 - share) * by_anchor.get(entity, 0.0)
+        for entity in {*by_name, *by_anchor}
+    }
+    ordered = sorted(mixed.items(), key=lambda item: (-item[1], item[0]))
+    return {entity: p for entity, p in ordered if p > 0}
+
+
+def expectation(
+    authority: Authority, posterior: Mapping[Entity, float], anchors: Mapping[str, float]
+) -> dict[str, float]:
+    """Return E over σ of 1[d in front(cl(A_k(q, σ)))]: the documents of one query's run.
+
+    Most probable first, ties by id. Raises InputError for an unknown anchor.
+    """
+    found: dict[str, float] = {}
+    fronts: dict[tuple[str, ...], list[str]] = {}
+    members = _members(authority, anchors)
+    for entity, probability in posterior.items():
+        inside = members.get(entity, ())
+        if inside not in fronts:
+            fronts[inside] = authority.controlling(inside)
+        for id_ in fronts[inside]:
+            found[id_] = found.get(id_, 0.0) + probability
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def map_scope(posterior: Mapping[Entity, float]) -> Entity | None:
+    """Return σ̂ = argmax p(σ | q), ties by key and value; None of an empty posterior."""
+    return min(posterior, key=lambda entity: (-posterior[entity], entity), default=None)
+
+
+def map_frontier(
+    authority: Authority, posterior: Mapping[Entity, float], anchors: Mapping[str, float]
+) -> dict[str, float]:
+    """Return front(cl(A_k(q, σ̂))), each document with p(σ̂ | q): the MAP variant of Def. 8."""
+    best = map_scope(posterior)
+    return expectation(authority, {best: posterior[best]} if best else {}, anchors)
+
+
+def _members(authority: Authority, anchors: Mapping[str, float]) -> dict[Entity, tuple[str, ...]]:
+    """Return A_k(q, σ) for every σ that an anchor has."""
+    inside: dict[Entity, list[str]] = {}
+    for id_ in anchors:
+        for entity in authority.record(id_).entities:
+            inside.setdefault(entity, []).append(id_)
+    return {entity: tuple(ids) for entity, ids in inside.items()}
+
+
+def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, float]:
+    """Return how the votes are spread over entities, each shared by several; it sums to 1."""
+    found: dict[Entity, float] = {}
+    for entities, weight in votes:
+        several = tuple(entities)
+        for entity in several:
+            found[entity] = found.get(entity, 0.0) + weight / len(several)
+    total = math.fsum(found.values())
+    return {entity: value / total for entity, value in found.items()} if total else {}
+
+
+def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
+    for id_, score in scores.items():
+        if not math.isfinite(score):
+            raise InputError(
+                f"document {id_!r} has the score {score}",
+                expected="a number",
+                fix="Look at what the first stage returned.",
+            )
+    top = max(scores.values(), default=0.0)
+    return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}
+
+
+def _check_keys(wanted: frozenset[str], entities: set[Entity]) -> None:
+    unknown = sorted(wanted - {key for key, _ in entities})
+    if unknown:
+        raise InputError(
+            f"no record has the scope key {unknown[0]!r}",
+            expected="keys of the records' scopes",
+            fix="Check its spelling, or leave the keys out for all.",
+        )

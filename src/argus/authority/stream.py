@@ -1,0 +1,243 @@
+"""Records that come, go and are corrected, and what that does to cached results (CAR Def. 11).
+
+Def. 11 says that an insertion invalidates the cached results that hold a document which the new one
+supersedes. A result is taken here with the closure that it rests on: a new document may supersede a
+member of the closure that is no longer in its frontier, and joins the closure then, with whatever
+supersedes it. So closures are watched, not frontiers alone, and "hold" means in the closure. A
+deletion invalidates the results whose closure held the document; a correction does both.
+
+Nothing walks a scope: what an insertion supersedes anew in a bucket ends after the latest start so
+far; and of a watched closure, one bucket keeps the least end of its members alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sortedcontainers import SortedList
+
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
+from argus.authority.scopes import LAST, Place
+from argus.authority.times import Moment
+from argus.errors import InputError
+
+
+class Keep(Enum):
+    """Says of a time that it stays as it is; None says that there is none."""
+
+    KEEP = "as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one change of the records did; ids and keys are sorted.
+
+    superseded: documents that were active and no longer are; reactivated: those that are again.
+    Of an inserted or deleted record itself neither is said. invalidated: the keys of cached results
+    that no longer hold; a result is named once, until it has been asked for again.
+    """
+
+    record_id: str
+    superseded: tuple[str, ...] = ()
+    reactivated: tuple[str, ...] = ()
+    invalidated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """front(cl(A)) and cl(A) of anchors A, each nearest first."""
+
+    frontier: tuple[str, ...]
+    closure: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Watch:
+    """A cached result and where it is indexed; None when it is stale."""
+
+    anchors: tuple[str, ...]
+    result: Result | None = None
+    least_ends: dict[Place, int] = field(default_factory=dict)
+    """Per bucket the least end of the closure's members that can be superseded there."""
+
+
+class Stream:
+    """An authority relation that changes, and the results cached of it.
+
+    The stream owns the authority: change it by these methods alone. An insertion costs a search in
+    each bucket of the record, and what it names. Raises InputError for a view of an earlier time.
+    """
+
+    def __init__(self, authority: Authority) -> None:
+        if authority.is_view:
+            raise InputError(
+                "a view of an earlier time",
+                expected="the relation itself",
+                fix="Stream into the Authority, and ask `as_of` of it.",
+            )
+        self.authority = authority
+        self._watches: dict[str, _Watch] = {}
+        self._holders: dict[str, set[str]] = {}
+        """Keys of the results in whose closure, or among whose anchors, a document is."""
+        self._least: dict[Place, SortedList] = {}
+        """(least end, key) of the watched closures per bucket."""
+
+    def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
+        """Add a record with explicit edges of it; InputError as `Authority.insert`, no change."""
+        given = list(edges)
+        superseded = self._active_below(record, given)
+        self.authority.insert(record, given)
+        keys = self._resting_on(record, given)
+        return Change(record.id, tuple(sorted(superseded)), (), self._invalidate(keys))
+
+    def delete(self, id_: str) -> Change:
+        """Remove a record with its explicit edges; InputError for an unknown id."""
+        edges = self._edges(id_)
+        record = self.authority.delete(id_)
+        reactivated = self._active_below(record, edges)
+        keys = set(self._holders.get(id_, ()))
+        return Change(id_, (), tuple(sorted(reactivated)), self._invalidate(keys))
+
+    def correct(
+        self,
+        id_: str,
+        *,
+        time: Moment | Keep | None = Keep.KEEP,
+        published: Moment | Keep | None = Keep.KEEP,
+    ) -> Change:
+        """Correct the times of a record; its explicit edges stay.
+
+        Raises InputError for an unknown id and for a cycle, and leaves all as it was.
+        """
+        old = self.authority.record(id_)
+        new = dataclasses.replace(
+            old,
+            time=old.time if isinstance(time, Keep) else time,
+            published=old.published if isinstance(published, Keep) else published,
+        )
+        if new == old:
+            return Change(id_)
+        edges, was_active = self._edges(id_), self.authority.is_active(id_)
+        self.authority.delete(id_)
+        freed = self._active_below(old, edges)
+        taken = self._active_below(new, edges)
+        try:
+            self.authority.insert(new, edges)
+        except InputError:
+            self.authority.insert(old, edges)
+            raise
+        superseded, reactivated = taken - freed, freed - taken
+        is_active = self.authority.is_active(id_)
+        if was_active != is_active:
+            (reactivated if is_active else superseded).add(id_)
+        keys = self._resting_on(new, edges)
+        return Change(
+            id_, tuple(sorted(superseded)), tuple(sorted(reactivated)), self._invalidate(keys)
+        )
+
+    def watch(self, key: str, anchors: Sequence[str]) -> Result:
+        """Cache the result of some anchors under a key, in place of what it had; return it.
+
+        Raises InputError for an unknown anchor. One that is deleted later counts again as soon as
+        a record of its id is inserted.
+        """
+        for id_ in anchors:
+            self.authority.record(id_)
+        if key in self._watches:
+            self.unwatch(key)
+        self._watches[key] = _Watch(tuple(dict.fromkeys(anchors)))
+        return self.result(key)
+
+    def unwatch(self, key: str) -> None:
+        """Forget a cached result; InputError for an unknown key."""
+        watch = self._watch(key)
+        if watch.result is not None:
+            self._invalidate({key})
+        del self._watches[key]
+
+    def is_stale(self, key: str) -> bool:
+        """Return whether a change has invalidated a cached result since it was asked for."""
+        return self._watch(key).result is None
+
+    def result(self, key: str) -> Result:
+        """Return a cached result, computed anew only when it is stale."""
+        watch = self._watch(key)
+        if watch.result is None:
+            watch.result = self._compute(watch.anchors)
+            self._index(key, watch, watch.result)
+        return watch.result
+
+    def _watch(self, key: str) -> _Watch:
+        watch = self._watches.get(key)
+        if watch is None:
+            raise InputError(
+                f"no cached result {key!r}",
+                expected="a key that is watched",
+                fix="Watch its anchors first.",
+            )
+        return watch
+
+    def _edges(self, id_: str) -> list[Edge]:
+        """Return the explicit edges of a record, in both directions."""
+        relation = self.authority
+        return [*relation.edges.get(id_, ()), *relation.reverse.get(id_, ())]
+
+    def _active_below(self, record: Record, edges: Iterable[Edge]) -> set[str]:
+        """Return what is active while the record, which it would supersede, is not there."""
+        index = self.authority.index
+        below = {edge.superseded for edge in edges if edge.superseder == record.id}
+        for place, moment in index.superseding_places(record):
+            bucket = index.buckets.get(place)
+            if bucket is not None:
+                below.update(bucket.older(moment, bucket.latest))
+        below.discard(record.id)
+        return {id_ for id_ in below if self.authority.is_active(id_)}
+
+    def _resting_on(self, record: Record, edges: Iterable[Edge]) -> set[str]:
+        """Return the results with a document in their closure that a record supersedes, or is."""
+        keys = set(self._holders.get(record.id, ()))
+        for place, moment in self.authority.index.superseding_places(record):
+            least = self._least.get(place)
+            if least is not None:
+                keys.update(key for _, key in least.irange(None, (moment.start, LAST)))
+        for edge in edges:
+            if edge.superseder == record.id:
+                keys.update(self._holders.get(edge.superseded, ()))
+        return keys
+
+    def _compute(self, anchors: Iterable[str]) -> Result:
+        relation = self.authority
+        closure = tuple(relation.reach(id_ for id_ in anchors if id_ in relation))
+        return Result(tuple(id_ for id_ in closure if relation.is_active(id_)), closure)
+
+    def _index(self, key: str, watch: _Watch, result: Result) -> None:
+        for id_ in (*watch.anchors, *result.closure):
+            self._holders.setdefault(id_, set()).add(key)
+        ends = watch.least_ends
+        for id_ in result.closure:
+            record = self.authority.record(id_)
+            for place, moment in self.authority.index.superseded_places(record):
+                ends[place] = min(moment.end, ends.get(place, moment.end))
+        for place, end in ends.items():
+            self._least.setdefault(place, SortedList()).add((end, key))
+
+    def _invalidate(self, keys: set[str]) -> tuple[str, ...]:
+        """Take results out of the index, which makes them stale; return their keys, sorted."""
+        for key in keys:
+            watch = self._watches[key]
+            if watch.result is not None:
+                for id_ in {*watch.anchors, *watch.result.closure}:
+                    self._holders[id_].discard(key)
+                    if not self._holders[id_]:
+                        del self._holders[id_]
+            for place, end in watch.least_ends.items():
+                self._least[place].remove((end, key))
+                if not self._least[place]:
+                    del self._least[place]
+            watch.result, watch.least_ends = None, {}
+        return tuple(sorted(keys))

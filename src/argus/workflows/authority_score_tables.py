@@ -1,0 +1,86 @@
+"""What a scoring leaves behind: a summary of systems, and a table of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from argus.authority.benchmarks.collection import stale_gold
+from argus.authority.benchmarks.score import Scored, summarise
+from argus.authority.benchmarks.types import Benchmark
+from argus.authority.metrics import BY_ANSWERS, BY_CONDITIONS
+
+
+@dataclass(frozen=True)
+class Result:
+    """One system, scored."""
+
+    name: str
+    about: str
+    scored: list[Scored]
+
+
+def summarise_results(
+    benchmark: Benchmark, results: Sequence[Result], *, k: int, encoder: str
+) -> dict[str, Any]:
+    """Return the section of summary.json: the benchmark, and the figures of every system."""
+    answered = sum(bool(question.answer) for question in benchmark.questions)
+    by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
+    return {
+        "benchmark": {
+            "name": benchmark.name,
+            "records": len(benchmark.records),
+            "questions": len(benchmark.questions),
+            "edges": len(benchmark.edges),
+            "rules": len(benchmark.rules),
+            "gold_superseded": len(stale_gold(benchmark)),
+        },
+        "k": k,
+        "tca_by": {name: n for name, n in by.items() if n},
+        "encoder": encoder,
+        "systems": [
+            {"name": r.name, "about": r.about, **summarise(r.scored)} for r in results
+        ],
+    }  # fmt: skip
+
+
+_COLUMNS: dict[str, tuple[Any, Callable[[Scored], Any]]] = {
+    "question_id": (pa.string(), lambda s: s.question.id),
+    "question": (pa.string(), lambda s: s.question.text),
+    "hop": (pa.string(), lambda s: s.question.hop or None),
+    "state": (pa.string(), lambda s: str(s.state)),
+    "reason": (pa.string(), lambda s: s.outcome.failure),
+    "tca": (pa.bool_(), lambda s: s.figures and s.figures.tca),
+    "tca_by": (pa.string(), lambda s: s.figures and s.figures.tca_by),
+    "answer_correct": (pa.bool_(), lambda s: s.figures and s.figures.answer_correct),
+    "no_ignored_superseder": (pa.bool_(), lambda s: s.figures and s.figures.no_ignored_superseder),
+    "controlling_hit": (pa.bool_(), lambda s: s.figures and s.figures.controlling_hit),
+    "controlling_hit_equivalent": (
+        pa.bool_(),
+        lambda s: s.figures and s.figures.controlling_hit_equivalent,
+    ),
+    "provenance_recall": (pa.float64(), lambda s: s.figures and s.figures.provenance_recall),
+    "recall": (pa.float64(), lambda s: s.figures and s.figures.recall),
+    "anchor_found": (pa.bool_(), lambda s: s.anchor_found),
+    "event_anchor": (pa.bool_(), lambda s: s.stages and s.stages.anchor),
+    "event_chain": (pa.bool_(), lambda s: s.stages and s.stages.chain),
+    "event_frontier": (pa.bool_(), lambda s: s.stages and s.stages.frontier),
+    "answer": (pa.string(), lambda s: s.figures and s.figures.answer),
+    "gold_answer": (pa.string(), lambda s: s.question.answer),
+    "served": (pa.string(), lambda s: "; ".join(s.outcome.documents)),
+    "gold": (pa.string(), lambda s: "; ".join(s.question.gold)),
+    "anchor": (pa.string(), lambda s: "; ".join(s.question.anchor)),
+}
+"""Column -> its type, and what stands in it; null where a question failed or it does not apply."""
+
+
+def question_table(results: Sequence[Result]) -> pa.Table:
+    """Return one row per system and question."""
+    rows = [(result.name, scored) for result in results for scored in result.scored]
+    columns: dict[str, Any] = {"system": pa.array([name for name, _ in rows], pa.string())}
+    for column, (type_, value) in _COLUMNS.items():
+        columns[column] = pa.array([value(scored) for _, scored in rows], type_)
+    return pa.table(columns)

@@ -1,0 +1,121 @@
+"""Two times per record: when it takes effect, and when it became known."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Rule
+from argus.authority.times import parse_moment
+
+
+def record(id_: str, effective: str | None, published: str | None = None) -> Record:
+    return Record(
+        id_, "order", parse_moment(effective), {"k": "x"}, published=parse_moment(published)
+    )
+
+
+def rule(order: str) -> Rule:
+    return Rule("order", "order", "k", order=order)
+
+
+EARLY = record("early", "2024-06-01", "2024-01-10")
+"""Announced in January for June."""
+INTERIM = record("interim", "2024-03-01", "2024-02-20")
+"""Announced in February for March."""
+PAIR = [EARLY, INTERIM]
+
+
+def day(text: str):
+    return parse_moment(text)
+
+
+def test_what_is_published_earlier_supersedes_by_its_later_effect_where_the_rule_says_so():
+    authority = Authority(PAIR, [rule("effective")])
+    assert authority.chain("interim", "early")[0].superseder == "early"
+    assert authority.controlling(["interim"]) == ["early"]
+
+
+def test_the_same_two_are_ordered_the_other_way_by_publication():
+    authority = Authority(PAIR, [rule("published")])
+    assert authority.controlling(["early"]) == ["interim"]
+    assert authority.is_active("interim")
+
+
+def test_what_has_not_taken_effect_by_then_supersedes_nothing():
+    authority = Authority(PAIR, [rule("effective")])
+    spring = authority.as_of(day("2024-04-15"))
+    assert spring.controlling(["interim"]) == ["interim"]
+    assert not spring.in_force("early") and spring.in_force("interim")
+    assert authority.as_of(day("2024-06-01")).controlling(["interim"]) == ["early"]
+    assert authority.controlling(["interim"]) == ["early"]  # the relation itself is as it was
+
+
+@pytest.mark.parametrize(
+    ("effective", "known", "controlling"),
+    [
+        ("2024-12-31", "2024-01-31", ["early"]),  # interim was unknown, asked for nonetheless
+        ("2024-12-31", "2024-01-05", ["interim"]),  # nothing was known
+        ("2024-04-15", "2024-02-25", ["interim"]),
+        ("2024-12-31", "2024-02-25", ["early"]),
+    ],
+)
+def test_what_was_not_known_by_then_counts_for_nothing(effective, known, controlling):
+    view = Authority(PAIR, [rule("effective")]).as_of(day(effective), day(known))
+    assert view.controlling(["interim"]) == controlling
+
+
+def test_known_alone_may_be_asked():
+    authority = Authority(PAIR, [rule("published")])
+    january = authority.as_of(None, day("2024-01-31"))
+    assert january.controlling(["early"]) == ["early"]
+    assert authority.as_of(None, day("2024-02")).controlling(["early"]) == ["interim"]
+
+
+def test_a_record_that_tells_no_publication_was_known_when_it_took_effect():
+    one, two = record("one", "2024-01-01"), record("two", "2024-02-01")
+    assert two.known == two.time
+    authority = Authority([one, two], [rule("published")])
+    assert authority.controlling(["one"]) == ["two"]
+    assert authority.as_of(None, day("2024-01-15")).controlling(["one"]) == ["one"]
+
+
+def test_a_record_without_any_time_is_always_in_force():
+    undated = record("undated", None)
+    view = Authority([undated, EARLY], [rule("effective")]).as_of(day("1900"), day("1900"))
+    assert view.in_force("undated") and not view.in_force("early")
+    assert view.controlling(["undated"]) == ["undated"]
+
+
+def test_a_year_counts_from_its_first_moment_on():
+    """2024 as a date: it may have begun by any day of it."""
+    coarse = record("coarse", "2024")
+    view = Authority([coarse], [rule("effective")]).as_of(day("2024-01-01"))
+    assert view.in_force("coarse")
+    assert not Authority([coarse]).as_of(day("2023-12-31")).in_force("coarse")
+
+
+def test_a_document_asked_for_before_its_time_is_superseded_by_what_was_in_force():
+    """Ordered by publication: interim was known later and has effect, early has none yet."""
+    view = Authority(PAIR, [rule("published")]).as_of(day("2024-04-15"))
+    assert not view.is_active("early")
+    assert view.controlling(["early"]) == view.frontier(view.closure(["early"])) == ["interim"]
+
+
+def test_a_chain_does_not_lead_through_what_was_not_in_force():
+    records = [record("a", "2024-01-01"), record("b", "2024-02-01"), record("c", "2024-03-01")]
+    authority = Authority(records, [rule("effective")])
+    view = authority.as_of(day("2024-02-15"))
+    assert view.closure(["a"]) == ["a", "b"]
+    assert view.frontier(["a", "b", "c"]) == ["b", "c"]
+    assert view.chain("a", "c") == []
+
+
+def test_a_view_counts_its_own_calls_and_is_one():
+    authority = Authority(PAIR, [rule("effective")])
+    view = authority.as_of(day("2024-04-15"))
+    view.closure(["interim"])
+    assert view.calls.lookups == 1 and authority.calls.lookups == 0
+    assert view.is_view and not authority.is_view
+    assert not authority.as_of(None).is_view

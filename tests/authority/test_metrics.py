@@ -1,0 +1,173 @@
+"""Every figure of a tiny benchmark, worked out by hand; TCA by answers and by Theorem 4 agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.conditions import check_conditions
+from argus.authority.metrics import (
+    BY_ANSWERS,
+    BY_CONDITIONS,
+    Judge,
+    Stages,
+    anchor_found,
+    factors,
+    share,
+)
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
+from argus.errors import InputError
+
+CHAIN = Question(
+    "q", "which?", gold=("d3",), anchor=("d1",), chain=("d1", "d2", "d3"), equivalent=("d3", "e3")
+)
+"""d1 is superseded by d2, d2 by d3; x by y, of which nobody asks; e3 says the same as d3."""
+
+
+def benchmark(*questions: Question) -> Benchmark:
+    records = [Record(id_, "note") for id_ in ("d1", "d2", "d3", "e3", "x", "y")]
+    edges = [Edge("d2", "d1"), Edge("d3", "d2"), Edge("y", "x")]
+    return Benchmark("tiny", records, questions or (CHAIN,), edges)
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "noticed", "tca", "hit", "equal", "provenance"),
+    [
+        (["d1", "d2", "d3"], True, True, True, True, 1.0),
+        (["d1", "d3"], True, True, True, True, 2 / 3),  # one superseder of d1 is enough, by chain
+        (["d3"], True, True, True, True, 1 / 3),
+        (["d1", "d2"], False, False, False, False, 2 / 3),  # d2 is served without d3
+        (["d1"], False, False, False, False, 1 / 3),
+        (["d3", "x"], False, False, True, True, 1 / 3),  # a hit, and another stale document
+        (["d3", "x", "y"], True, True, True, True, 1 / 3),
+        (["e3"], True, False, False, True, 0.0),
+        ([], True, False, False, False, 0.0),
+    ],
+)
+def test_figures_of_every_kind_of_list(retrieved, noticed, tca, hit, equal, provenance) -> None:
+    found = Judge(benchmark()).figures(CHAIN, retrieved)
+    assert found.no_ignored_superseder is noticed
+    assert found.tca is tca
+    assert found.tca_by == BY_CONDITIONS
+    assert found.answer_correct is None
+    assert found.controlling_hit is hit
+    assert found.controlling_hit_equivalent is equal
+    assert found.provenance_recall == pytest.approx(provenance)
+    assert found.recall == float(hit)
+
+
+def test_recall_is_over_all_gold_documents_and_theorem_4_wants_each() -> None:
+    both = replace(CHAIN, gold=("d3", "y"), anchor=("d1", "x"))
+    found = Judge(benchmark(both)).figures(both, ["d3"])
+    assert (found.recall, found.controlling_hit, found.tca) == (0.5, True, False)
+    assert Judge(benchmark(both)).figures(both, ["d3", "y"]).tca
+
+
+def test_with_an_answer_tca_is_the_right_answer_and_nothing_ignored() -> None:
+    asked = replace(CHAIN, answer="third")
+    judge = Judge(benchmark(asked), lambda q, ids: "third" if "d3" in ids else "another")
+    right, wrong = judge.figures(asked, ["d3"]), judge.figures(asked, ["y"])
+    assert (right.answer_correct, right.tca, right.tca_by) == (True, True, BY_ANSWERS)
+    assert (wrong.answer_correct, wrong.tca, wrong.answer) == (False, False, "another")
+    stale = judge.figures(asked, ["d3", "x"])
+    assert (stale.answer_correct, stale.no_ignored_superseder, stale.tca) == (True, False, False)
+
+
+def test_answers_without_a_reader_are_refused() -> None:
+    with pytest.raises(ValueError, match="tiny has answers"):
+        Judge(benchmark(replace(CHAIN, answer="third")))
+
+
+def test_gold_edges_in_a_circle_are_refused_with_the_chain() -> None:
+    circle = replace(benchmark(), edges=[Edge("d2", "d1"), Edge("d1", "d2")])
+    with pytest.raises(InputError, match="a cycle of 2"):
+        Judge(circle)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12),
+    st.lists(st.integers(0, 6), unique=True, max_size=5),
+    st.integers(0, 6),
+)
+def test_tca_without_answers_is_theorem_4_over_pairwise_closures(pairs, retrieved, anchor) -> None:
+    edges = [Edge(f"n{max(a, b)}", f"n{min(a, b)}") for a, b in pairs if a != b]
+    records = [Record(f"n{i}", "note") for i in range(7)]
+    above = {i: {max(p) for p in pairs if min(p) == i and p[0] != p[1]} for i in range(7)}
+    for i in range(6, -1, -1):
+        above[i] |= {j for direct in above[i] for j in above[direct]}
+    frontier = {j for j in {anchor, *above[anchor]} if not above[j]}
+    served = set(retrieved)
+    noticed = all(not above[d] or above[d] & served for d in served)
+    gold = tuple(f"n{j}" for j in sorted(frontier))
+    question = Question("q", "?", gold, (f"n{anchor}",), (f"n{anchor}", *gold))
+    listed = [f"n{d}" for d in retrieved]
+    found = Judge(Benchmark("b", records, [question], edges)).figures(question, listed)
+    assert found.no_ignored_superseder is noticed
+    assert found.tca is (frontier <= served and noticed)
+    conditions = check_conditions(listed, Authority(records, edges=edges), question.anchor)
+    assert found.tca is conditions.hold
+
+
+def test_the_events_of_proposition_1_are_nested() -> None:
+    judge = Judge(benchmark())
+    assert judge.stages(CHAIN, ["x"], ["d3"], tca=True) == Stages(False, False, False)
+    assert judge.stages(CHAIN, ["d1"], ["d1"], tca=True) == Stages(True, False, False)
+    assert judge.stages(CHAIN, ["d1"], ["d1", "d3"], tca=False) == Stages(True, True, False)
+    assert judge.stages(CHAIN, ["x", "d1"], ["d3"], tca=True) == Stages(True, True, True)
+
+
+def test_factors_multiply_to_tca_but_for_what_was_right_without_an_anchor() -> None:
+    stages = [
+        Stages(True, True, True),
+        Stages(True, True, False),
+        Stages(True, False, False),
+        Stages(False, False, False),
+        Stages(False, False, False),
+    ]
+    found = factors(stages, [True, False, False, True, False])
+    assert found.anchor and found.chain and found.frontier
+    assert found.anchor.value == pytest.approx(3 / 5)
+    assert (found.chain.value, found.chain.n) == (pytest.approx(2 / 3), 3)
+    assert (found.frontier.value, found.frontier.n) == (1 / 2, 2)
+    assert found.product == pytest.approx(3 / 5 * 2 / 3 * 1 / 2)
+    assert found.tca_without == pytest.approx(1 / 5)
+
+
+def test_a_factor_without_cases_is_none_rather_than_zero() -> None:
+    found = factors([Stages(False, False, False)], [False])
+    assert found.anchor is not None and found.anchor.value == 0
+    assert (found.chain, found.frontier, found.product) == (None, None, 0)
+
+
+def test_a_share_has_wilsons_interval_and_none_values_do_not_count() -> None:
+    found = share([True, False, None, True, True])
+    assert found is not None
+    assert (found.value, found.n) == (0.75, 4)
+    # Wilson (1927), z = 1.96, p = 3/4, n = 4
+    assert (found.low, found.high) == pytest.approx((0.3006, 0.9544), abs=1e-4)
+    assert share([None]) is None
+
+
+def test_a_question_without_anchor_is_anchored_by_its_gold() -> None:
+    alone = Question("q", "?", gold=("d3",), anchor=(), chain=("d3",))
+    assert anchor_found(alone, ["d3"])
+    assert not anchor_found(alone, ["d1"])
+    assert not Judge(benchmark(alone)).figures(alone, ["y"]).tca, "(i) is not empty without anchor"
+
+
+def test_without_edges_the_rules_are_the_relation() -> None:
+    from argus.authority.rules import Rule
+
+    rule = Rule("patch", "flaw", "id", order="type")
+    records = [Record("f", "flaw", scope={"id": "1"}), Record("p", "patch", scope={"id": "1"})]
+    question = Question("q", "?", ("p",), ("f",), ("f", "p"))
+    judge = Judge(Benchmark("b", records, [question], (), [rule]))
+    assert not judge.figures(question, ["f"]).tca
+    assert judge.figures(question, ["f", "p"]).tca

@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from argus.authority import heads
+from argus.authority.records import Record
+from argus.authority.relation import Authority, chain_to
+from argus.authority.rules import Edge, Order, Rule
+from argus.authority.times import Moment, parse_moment
+from argus.errors import InputError
+from tests.support.relations import Naive, records_of, relations, times
+
+SEVERAL = ("supersedes", "overrides")
+
+
+def at(i: int) -> Moment:
+    return Moment(i, i + 1, str(i))
+
+
+def chain_of(n: int, **scope) -> list[Record]:
+    return [Record(f"d{i}", "note", at(i), scope or {"k": "x"}) for i in range(n)]
+
+
+LATER_NOTE = Rule("note", "note", "k", name="later note")
+
+
+def built(relation) -> tuple[Authority, Naive]:
+    """The relation both ways; an example with a cycle is refused and of no use here."""
+    naive = Naive(*relation.parts)
+    assume(not naive.has_cycle)
+    return Authority(*relation.parts), naive
+
+
+def agree(authority: Authority, naive: Naive, groups: list[list[str]]) -> None:
+    for id_ in naive.records:
+        assert authority.is_active(id_) == naive.is_active(id_)
+    for ids in groups:
+        assert set(authority.closure(ids)) == naive.closure(ids)
+        assert set(authority.frontier(ids)) == naive.frontier(ids)
+        assert set(authority.controlling(ids)) == naive.controlling(ids)
+
+
+def groups_of(ids, data) -> list[list[str]]:
+    some = st.lists(st.sampled_from(sorted(ids)), min_size=1, max_size=4, unique=True)
+    return [[id_] for id_ in ids] + [data.draw(some), sorted(ids)] if ids else []
+
+
+@settings(max_examples=250, deadline=None)
+@given(relations(), st.data())
+def test_closure_frontier_and_activity_equal_rule_checks_on_all_pairs(relation, data):
+    authority, naive = built(relation)
+    agree(authority, naive, groups_of(naive.records, data))
+
+
+@settings(max_examples=250, deadline=None)
+@given(relations(names=SEVERAL), st.data())
+def test_several_relations_join_in_the_closure_and_each_dominates_in_the_frontier(relation, data):
+    authority, naive = built(relation)
+    agree(authority, naive, groups_of(naive.records, data))
+
+
+@settings(max_examples=250, deadline=None)
+@given(relations(most=9), st.data())
+def test_crowded_scopes_are_controlled_by_the_same_records(relation, data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heads, "CROWDED", 0)
+        authority, naive = built(relation)
+        for ids in groups_of(naive.records, data):
+            assert set(authority.controlling(ids)) == naive.controlling(ids)
+        for older in naive.records:
+            found = authority.heads([older])
+            for newer in naive.controlling([older]):
+                assert len(chain_to(newer, found)) == naive.steps(older, newer)
+
+
+@settings(max_examples=150, deadline=None)
+@given(relations(names=SEVERAL), st.sampled_from([0.25, 0.5, 0.6, 1.0]), st.data())
+def test_at_theta_less_sure_edges_are_none(relation, theta, data):
+    naive_all = Naive(*relation.parts)
+    assume(not naive_all.has_cycle)
+    authority, naive = Authority(*relation.parts), Naive(*relation.parts, theta=theta)
+    for crowded in (0, 64):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(heads, "CROWDED", crowded)
+            for ids in groups_of(naive.records, data):
+                assert set(authority.closure(ids, theta)) == naive.closure(ids)
+                assert set(authority.controlling(ids, theta)) == naive.controlling(ids)
+
+
+@settings(max_examples=150, deadline=None)
+@given(relations(), st.data())
+def test_a_chain_is_a_shortest_one_and_every_link_holds(relation, data):
+    authority, naive = built(relation)
+    rules = {rule.name: rule for rule in relation.rules}
+    older = data.draw(st.sampled_from(sorted(naive.records)))
+    for newer in naive.joint[older]:
+        links = authority.chain(older, newer)
+        assert len(links) == naive.steps(older, newer)
+        assert [older, *(link.superseder for link in links)] == [
+            *(link.superseded for link in links),
+            newer,
+        ]
+        for link in links:
+            if link.rule == "given":
+                assert any(
+                    (edge.superseded, edge.superseder) == (link.superseded, link.superseder)
+                    for edge in relation.edges
+                )
+            else:
+                pair = naive.records[link.superseded], naive.records[link.superseder]
+                assert rules[link.rule].holds(*pair)
+    for other in set(naive.records) - naive.joint[older]:
+        assert authority.chain(older, other) == []
+
+
+@settings(max_examples=250, deadline=None)
+@given(relations(names=SEVERAL), times, times, st.data())
+def test_an_earlier_time_equals_rule_checks_on_what_was_in_force(relation, effective, known, data):
+    authority, _ = built(relation)
+    view = authority.as_of(effective, known)
+    naive = Naive(*relation.parts, effective=effective, known=known)
+    agree(view, naive, groups_of(naive.records, data))
+    for id_, record in naive.records.items():
+        assert view.in_force(id_) == naive.in_force(record)
+
+
+@settings(max_examples=100, deadline=None)
+@given(relations(names=SEVERAL), times, st.data())
+def test_what_lies_below_and_the_relation_of_some_records_alone_equal_rule_checks(
+    relation, effective, data
+):
+    authority, _ = built(relation)
+    view, naive = authority.as_of(effective), Naive(*relation.parts, effective=effective)
+    for id_ in naive.records:
+        below = {older for older, above in naive.joint.items() if id_ in above}
+        assert view.below([id_]) == below
+    some = data.draw(st.sets(st.sampled_from(sorted(naive.records))))
+    records = [record for record in relation.records if record.id in some]
+    edges = [edge for edge in relation.edges if {edge.superseder, edge.superseded} <= some]
+    alone = Naive(records, relation.rules, edges, effective=effective)
+    agree(view.among(some), alone, groups_of(sorted(some), data))
+
+
+@settings(max_examples=150, deadline=None)
+@given(relations(edges=0), st.data())
+def test_what_is_inserted_and_deleted_equals_what_is_built_at_once(relation, data):
+    records, rules = relation.records, relation.rules
+    assume(not Naive(records, rules).has_cycle)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heads, "CROWDED", 0)
+        authority = Authority((), rules)
+        for record in data.draw(st.permutations(records)):
+            authority.insert(record)
+            authority.controlling([record.id])  # makes heads, which later steps must keep right
+        gone = data.draw(st.sets(st.sampled_from([record.id for record in records])))
+        for id_ in gone:
+            authority.delete(id_)
+        naive = Naive([record for record in records if record.id not in gone], rules)
+        agree(authority, naive, groups_of(naive.records, data))
+    for id_ in list(naive.records):
+        authority.delete(id_)
+    assert len(authority) == 0 and authority.index.buckets == {}
+
+
+@settings(max_examples=150, deadline=None)
+@given(relations(), records_of("new"), st.data())
+def test_a_refused_insertion_changes_nothing(relation, record, data):
+    authority, naive = built(relation)
+    ids = sorted(naive.records)
+    edges = [Edge("new", data.draw(st.sampled_from(ids))), Edge(ids[0], "new")]
+    refused = Naive(
+        [*relation.records, record], relation.rules, [*relation.edges, *edges]
+    ).has_cycle
+    try:
+        authority.insert(record, edges)
+    except InputError:
+        assert refused
+        assert "new" not in authority
+        agree(authority, naive, groups_of(ids, data))
+    else:
+        assert not refused
+
+
+def test_the_nearest_come_first_and_links_say_how():
+    records = chain_of(3)
+    authority = Authority(records, [LATER_NOTE], [Edge("d2", "d1", rule="told", confidence=0.5)])
+    reached = authority.reach(["d0"])
+    assert list(reached) == ["d0", "d1", "d2"]
+    assert reached["d0"] is None
+    assert (reached["d2"].rule, reached["d2"].superseded) == ("later note", "d0")
+    assert authority.relations == ("supersedes",)
+
+
+def test_equal_times_supersede_neither():
+    records = [Record(i, "note", at(5), {"k": "x"}) for i in "ab"]
+    authority = Authority(records, [LATER_NOTE])
+    assert authority.controlling(["a", "b"]) == ["a", "b"]
+
+
+def test_a_day_and_an_hour_in_it_are_not_ordered_and_the_next_day_is():
+    when = {"day": "2024-03-01", "hour": "2024-03-01T10:00:00Z", "next": "2024-03-02"}
+    records = [Record(i, "note", parse_moment(t), {"k": "x"}) for i, t in when.items()]
+    authority = Authority(records[:2], [LATER_NOTE])
+    assert authority.frontier(["day", "hour"]) == ["day", "hour"]
+    authority.insert(records[2])
+    assert authority.controlling(["day", "hour"]) == ["next"]
+
+
+def test_a_record_without_time_takes_no_part_in_rules_by_time_and_does_in_those_by_type():
+    records = [Record("a", "advisory", None, {"k": "x"}), Record("n", "note", None, {"k": "x"})]
+    timed = Rule("note", "advisory", "k", name="by time")
+    authority = Authority(records, [timed])
+    assert authority.is_active("a")
+    assert authority.index.coverage(records)[0].no_time == ["a", "n"]
+    typed = Rule("note", "advisory", "k", order="type")
+    assert Authority(records, [typed]).controlling(["a"]) == ["n"]
+
+
+def test_a_record_without_a_scope_key_takes_no_part_and_is_counted():
+    records = [*chain_of(2), Record("d2", "note", at(9), {"other": "x"})]
+    authority = Authority(records, [LATER_NOTE])
+    assert authority.controlling(["d0"]) == ["d1"]
+    coverage = authority.index.coverage(records)[0]
+    assert (coverage.superseding, coverage.superseded, coverage.no_scope) == (2, 2, ["d2"])
+
+
+def test_a_record_with_several_values_leads_from_one_scope_to_another():
+    first = Record("a", "note", at(0), {"k": "x"})
+    both = Record("b", "note", at(1), {"k": ("x", "y")})
+    second = Record("c", "note", at(2), {"k": "y"})
+    authority = Authority([first, both, second], [LATER_NOTE])
+    assert authority.closure(["a"]) == ["a", "b", "c"]
+    assert [link.superseder for link in authority.chain("a", "c")] == ["b", "c"]
+    assert authority.frontier(["a", "c"]) == ["c"]  # though b, between them, is not asked for
+
+
+def test_a_document_maximal_under_one_relation_alone_is_no_frontier():
+    rules = [
+        Rule("note", "note", "k", relation="later"),
+        Rule("court", "note", "k", order="type", relation="higher"),
+    ]
+    records = [*chain_of(2), Record("c", "court", None, {"k": "x"})]
+    authority = Authority(records, rules)
+    assert authority.relations == ("later", "higher")
+    assert authority.frontier(["d0", "d1"]) == ["d1"]
+    assert authority.frontier(["d1", "c"]) == ["c"]
+    assert set(authority.closure(["d0"])) == {"d0", "d1", "c"}
+    assert list(authority.older("c", "higher")) == ["d0", "d1"]
+    assert list(authority.older("c", "later")) == []
+
+
+def test_unknown_and_repeated_ids_and_foreign_edges_are_refused_in_words():
+    authority = Authority(chain_of(2), [LATER_NOTE])
+    with pytest.raises(InputError, match=r"no record 'nope'; expected the id of one of the 2 rec"):
+        authority.closure(["nope"])
+    with pytest.raises(InputError, match=r"no record 'nope'"):
+        authority.controlling(["nope"])
+    with pytest.raises(InputError, match=r"two records have the id 'd0'"):
+        Authority([*chain_of(2), *chain_of(1)])
+    with pytest.raises(InputError, match=r"record 'd0' is there already"):
+        authority.insert(chain_of(1)[0])
+    with pytest.raises(InputError, match=r"no record 'gone'"):
+        Authority(chain_of(1), [], [Edge("gone", "d0")])
+    new = Record("new", "note", at(7), {"k": "y"})
+    with pytest.raises(InputError, match=r"an edge from 'd0' to 'd1' with 'new'.*of the record"):
+        authority.insert(new, [Edge("d1", "d0")])
+    with pytest.raises(InputError, match=r"no record 'gone'"):
+        authority.insert(new, [Edge("new", "d0"), Edge("gone", "new")])
+    assert "new" not in authority and authority.edges == {} and authority.reverse == {}
+
+
+def test_calls_count_a_lookup_per_record_and_every_edge_once():
+    authority = Authority(chain_of(10), [LATER_NOTE])
+    authority.closure(["d0"])
+    assert (authority.calls.lookups, authority.calls.edges) == (10, 9)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_records_in_one_scope_are_no_pairs():
+    n = 100_000
+    start = time.perf_counter()
+    authority = Authority(chain_of(n), [LATER_NOTE])
+    assert len(authority.closure(["d0"])) == n
+    assert authority.calls.edges == n - 1
+    assert authority.frontier(authority.records) == [f"d{n - 1}"]
+    assert authority.controlling(["d0"]) == [f"d{n - 1}"]
+    assert time.perf_counter() - start < 60  # 5e9 rule checks would take an hour
+    authority.calls.lookups = authority.calls.edges = 0
+    assert authority.controlling(["d7"]) == [f"d{n - 1}"]
+    assert authority.calls.lookups < 10 and authority.calls.edges < 10
+
+
+def test_a_scope_takes_memory_by_the_record_not_by_the_pair():
+    records = chain_of(5000)
+    tracemalloc.start()
+    try:
+        authority = Authority(records, [LATER_NOTE])
+        assert authority.frontier(authority.closure(["d0"])) == ["d4999"]
+        assert authority.controlling(["d0"]) == ["d4999"]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2000 * len(records)  # bytes; a bit per pair would be 3 MB, a tuple 1.2 GB
+
+
+def test_what_leads_out_of_a_crowded_scope_is_followed():
+    """Explicit edges, also those that come later, and orders by another time."""
+    n = 200
+    out = Record("out", "other", at(n), {"k": "x"})
+    authority = Authority([*chain_of(n), out], [LATER_NOTE], [Edge("out", "d100")])
+    last = f"d{n - 1}"
+    assert set(authority.controlling(["d0"])) == {last, "out"}
+    assert authority.controlling(["d101"]) == [last]
+    late = Record("late", "other", at(n + 1), {"k": "x"})
+    authority.insert(late, [Edge("late", "d150")])
+    assert set(authority.controlling(["d101"])) == {last, "late"}
+    authority.delete("d150")
+    assert authority.controlling(["d101"]) == [last]
+    published = Rule("other", "note", "k", order=Order.PUBLISHED, name="by publication")
+    two = Authority([*chain_of(n), out], [LATER_NOTE, published])
+    assert two.controlling(["d0"]) == ["out"]
+
+
+def test_a_crowded_scope_that_another_time_orders_elsewhere_is_walked(monkeypatch):
+    """d2 takes effect after d1 and was published before it: it alone leads to the court."""
+    monkeypatch.setattr(heads, "CROWDED", 0)
+    times_of = {"d0": (0, 200), "d1": (1, 100), "d2": (2, 2), "d3": (3, 150)}
+    records = [
+        Record(id_, "note", at(effective), {"k": "x"}, published=at(published))
+        for id_, (effective, published) in times_of.items()
+    ]
+    court = Record("court", "court", at(0), {"k": "x"}, published=at(50))
+    by_publication = Rule("court", "note", "k", order=Order.PUBLISHED, name="published later")
+    authority = Authority([*records, court], [LATER_NOTE, by_publication])
+    assert set(authority.controlling(["d0"])) == {"d3", "court"}

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.authority import heads
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge, Order, Rule
+from argus.authority.stream import Change, Stream
+from argus.authority.times import Moment
+from argus.errors import InputError
+from tests.support.relations import Naive, records_of, rule_lists, times
+
+SEVERAL = ("supersedes", "overrides")
+LATER = Rule("note", "note", "k", name="later note")
+IDS = [f"d{i}" for i in range(7)]
+
+
+def at(i: int) -> Moment:
+    return Moment(i, i + 1, str(i))
+
+
+def note(id_: str, when: int | None, *values: str) -> Record:
+    return Record(id_, "note", None if when is None else at(when), {"k": values or ("x",)})
+
+
+class Model:
+    """The records and edges that a stream should hold, and the plain reference over them."""
+
+    def __init__(self, rules):
+        self.rules, self.records, self.edges = rules, {}, []
+        self.naive = Naive((), rules)
+
+    def with_(self, records, edges) -> Naive:
+        return Naive(records.values(), self.rules, edges)
+
+    def take(self, records, edges) -> None:
+        self.records, self.edges = records, edges
+        self.naive = self.with_(records, edges)
+
+    def active(self) -> set[str]:
+        return {id_ for id_ in self.records if self.naive.is_active(id_)}
+
+    def result(self, anchors) -> tuple[set[str], set[str]]:
+        there = [id_ for id_ in anchors if id_ in self.records]
+        return self.naive.controlling(there), self.naive.closure(there)
+
+
+@st.composite
+def steps(draw):
+    """Rules and a random stream; the same id may come, go and come again."""
+    rules = draw(rule_lists(tuple(Order), SEVERAL, most=3))
+    kinds = st.sampled_from(["insert", "insert", "insert", "delete", "correct", "watch", "ask"])
+    stream = []
+    for kind in draw(st.lists(kinds, min_size=4, max_size=16)):
+        id_ = draw(st.sampled_from(IDS))
+        if kind == "insert":
+            ends = draw(st.lists(st.sampled_from(IDS), max_size=2))
+            pairs = [draw(st.sampled_from([(id_, end), (end, id_)])) for end in ends if end != id_]
+            name = draw(st.sampled_from(SEVERAL))
+            edges = [Edge(newer, older, relation=name) for newer, older in pairs]
+            stream.append((kind, draw(records_of(id_)), edges))
+        elif kind == "correct":
+            keys = draw(st.sets(st.sampled_from(["time", "published"]), min_size=1))
+            stream.append((kind, id_, {key: draw(times) for key in sorted(keys)}))
+        elif kind == "watch":
+            anchors = draw(st.lists(st.sampled_from(IDS), min_size=1, max_size=3))
+            stream.append((kind, draw(st.sampled_from("pqr")), anchors))
+        else:
+            stream.append((kind, id_, None))
+    return rules, stream
+
+
+def asked_of(stream: Stream, model: Model, kind, what, extra) -> Change | None:
+    """Make one change of both; None where both refuse it, or it is none."""
+    if kind == "insert":
+        edges = [e for e in extra if {e.superseder, e.superseded} <= {*model.records, what.id}]
+        if what.id in model.records:
+            with pytest.raises(InputError, match="there already"):
+                stream.insert(what)
+            return None
+        records, all_edges = model.records | {what.id: what}, [*model.edges, *edges]
+        change = lambda: stream.insert(what, edges)  # noqa: E731
+    elif what not in model.records:
+        return None
+    elif kind == "delete":
+        records = {id_: r for id_, r in model.records.items() if id_ != what}
+        all_edges = [e for e in model.edges if what not in (e.superseder, e.superseded)]
+        change = lambda: stream.delete(what)  # noqa: E731
+    else:
+        new = dataclasses.replace(model.records[what], **extra)
+        records, all_edges = model.records | {what: new}, model.edges
+        change = lambda: stream.correct(what, **extra)  # noqa: E731
+    if model.with_(records, all_edges).has_cycle:
+        with pytest.raises(InputError, match="a cycle of"):
+            change()
+        return None
+    done = change()
+    model.take(records, all_edges)
+    return done
+
+
+def same_state(stream: Stream, model: Model) -> None:
+    """The stream's relation equals the reference, and one that is built from scratch."""
+    streamed = stream.authority
+    rebuilt = Authority(model.records.values(), model.rules, model.edges)
+    assert set(streamed.records) == set(model.records)
+    for id_ in model.records:
+        active = model.naive.is_active(id_)
+        assert streamed.is_active(id_) == rebuilt.is_active(id_) == active
+        closure = model.naive.closure([id_])
+        assert set(streamed.closure([id_])) == set(rebuilt.closure([id_])) == closure
+        assert set(streamed.controlling([id_])) == model.naive.controlling([id_])
+    everything = list(model.records)
+    assert set(streamed.frontier(everything)) == set(rebuilt.frontier(everything))
+    assert set(streamed.frontier(everything)) == model.naive.frontier(everything)
+    places = {place: (list(b.superseding), list(b.superseded)) for place, b in buckets(streamed)}
+    assert places == {
+        place: (list(b.superseding), list(b.superseded)) for place, b in buckets(rebuilt)
+    }
+
+
+def buckets(authority: Authority):
+    return authority.index.buckets.items()
+
+
+def supersedes_directly(model: Model, newer: str, older: str) -> bool:
+    return any((older, newer) in pairs for pairs in model.naive.direct.values())
+
+
+@settings(max_examples=250, deadline=None)
+@given(steps(), st.sampled_from([0, 64]))
+def test_after_every_step_a_stream_equals_a_rebuild_and_names_what_changed(stream_of, crowded):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heads, "CROWDED", crowded)
+        rules, stream_steps = stream_of
+        stream, model, watched = Stream(Authority((), rules)), Model(rules), {}
+        for kind, what, extra in stream_steps:
+            if kind == "watch":
+                anchors = [id_ for id_ in extra if id_ in model.records]
+                stream.watch(what, anchors)
+                watched[what] = anchors
+            elif kind == "ask":
+                for key, anchors in watched.items():
+                    result = stream.result(key)
+                    assert (set(result.frontier), set(result.closure)) == model.result(anchors)
+            else:
+                check_change(stream, model, watched, (kind, what, extra))
+            same_state(stream, model)
+
+
+def check_change(stream: Stream, model: Model, watched, step) -> None:
+    """Lists, soundness and exactness of one change."""
+    fresh = {key: stream.result(key) for key in watched if not stream.is_stale(key)}
+    active, known = model.active(), set(model.records)
+    change = asked_of(stream, model, *step)
+    if change is None:
+        assert {key for key in watched if not stream.is_stale(key)} == set(fresh)
+        return
+    both = known & set(model.records)
+    assert set(change.superseded) == (active - model.active()) & both
+    assert set(change.reactivated) == (model.active() - active) & both
+    assert set(change.invalidated) == {key for key in fresh if stream.is_stale(key)}
+    id_, kind = change.record_id, step[0]
+    for key, result in fresh.items():
+        now = model.result(watched[key])
+        changed = (set(result.frontier), set(result.closure)) != now
+        named = key in change.invalidated
+        assert named or not changed
+        superseded = kind != "delete" and any(
+            supersedes_directly(model, id_, member) for member in result.closure
+        )
+        held = id_ in result.closure or id_ in watched[key]
+        if kind == "insert":
+            assert named == changed == (superseded or held)
+        elif kind == "delete":
+            assert named == changed == held
+        elif named:
+            assert superseded or held
+
+
+def test_an_insertion_names_what_it_supersedes_and_the_results_that_rest_on_it():
+    stream = Stream(Authority([note("a", 0), note("b", 1), note("far", 0, "y")], [LATER]))
+    assert stream.watch("q", ["a"]).frontier == ("b",)
+    assert stream.watch("other", ["far"]).closure == ("far",)
+    assert stream.insert(note("c", 2)) == Change("c", ("b",), (), ("q",))
+    assert stream.is_stale("q") and not stream.is_stale("other")
+    assert stream.insert(note("d", 3)) == Change("d", ("c",), (), ())  # q is named once
+    assert stream.result("q").frontier == ("d",)
+    assert stream.result("q").closure == ("a", "b", "c", "d")
+
+
+def test_a_document_that_supersedes_a_member_behind_the_frontier_invalidates_the_result():
+    """Between a and c in time: the frontier stays, the closure does not."""
+    stream = Stream(Authority([note("a", 0), note("c", 2)], [LATER]))
+    before = stream.watch("q", ["a"])
+    assert stream.insert(note("b", 1)) == Change("b", (), (), ("q",))
+    after = stream.result("q")
+    assert before.frontier == after.frontier == ("c",)
+    assert set(after.closure) == {"a", "b", "c"}
+
+
+def test_one_insertion_supersedes_many_and_its_deletion_gives_them_back():
+    rule = Rule("court", "note", "k", order="type")
+    stream = Stream(Authority([note(f"n{i}", 5) for i in range(3)], [rule]))
+    notes = ("n0", "n1", "n2")
+    assert stream.insert(Record("c", "court", None, {"k": "x"})).superseded == notes
+    assert stream.insert(Record("c2", "court", None, {"k": "x"})).superseded == ()
+    assert stream.delete("c").reactivated == ()
+    assert stream.delete("c2") == Change("c2", (), notes, ())
+
+
+def test_a_corrected_time_moves_a_record_between_scopes_of_time_and_keeps_its_edges():
+    stream = Stream(Authority([note("a", 1), note("b", 2)], [LATER]))
+    stream.insert(Record("told", "other", None), [Edge("told", "b"), Edge("told", "a")])
+    stream.watch("q", ["b"])
+    change = stream.correct("b", time=at(0))
+    assert change == Change("b", (), (), ("q",))  # both stay superseded by what was told
+    assert stream.delete("told").reactivated == ("a",)
+    assert stream.authority.chain("b", "a")[0].rule == "later note"
+    assert stream.correct("b", time=at(9)).superseded == ("a",)
+    assert stream.result("q").frontier == ("b",)
+    assert stream.correct("b", time=None) == Change("b", (), ("a",), ("q",))
+    assert stream.authority.record("b").time is None
+
+
+def test_a_correction_that_says_what_is_known_changes_nothing():
+    stream = Stream(Authority([note("a", 0), note("b", 1)], [LATER]))
+    stream.watch("q", ["a"])
+    assert stream.correct("b", time=Moment(1, 2, "the same, otherwise written")) == Change("b")
+    assert stream.correct("b") == Change("b")
+    assert not stream.is_stale("q")
+
+
+def test_a_correction_that_would_make_a_cycle_leaves_all_as_it_was():
+    rules = [LATER, Rule("note", "note", "k", order=Order.PUBLISHED, name="by publication")]
+    records = [
+        Record("a", "note", at(0), {"k": "x"}, published=at(0)),
+        Record("b", "note", at(1), {"k": "x"}, published=at(1)),
+    ]
+    stream = Stream(Authority(records, rules))
+    stream.watch("q", ["a"])
+    with pytest.raises(InputError, match=r"a cycle of 2: 'b', superseded by 'a'"):
+        stream.correct("b", published=Moment(-1, 0, "earlier"))
+    assert stream.authority.record("b") == records[1]
+    assert stream.result("q").frontier == ("b",) and not stream.is_stale("q")
+
+
+def test_a_deleted_anchor_counts_again_when_it_comes_back():
+    stream = Stream(Authority([note("a", 0), note("b", 0, "y")], [LATER]))
+    stream.watch("q", ["a", "b"])
+    assert stream.delete("a").invalidated == ("q",)
+    assert stream.result("q").closure == ("b",)
+    assert stream.insert(note("a", 3)).invalidated == ("q",)
+    assert stream.result("q").closure == ("a", "b")
+
+
+def test_a_key_that_is_watched_anew_forgets_its_anchors_and_an_unwatched_one_all():
+    stream = Stream(Authority([note("a", 0), note("b", 0, "y")], [LATER]))
+    stream.watch("q", ["a"])
+    stream.watch("q", ["b", "b"])
+    assert stream.insert(note("a2", 1)).invalidated == ()
+    assert stream.insert(note("b2", 1, "y")).invalidated == ("q",)
+    stream.unwatch("q")
+    assert stream.insert(note("b3", 2, "y")).invalidated == ()
+    with pytest.raises(InputError, match=r"no cached result 'q'; expected a key that is watched"):
+        stream.result("q")
+    assert stream._holders == {} and stream._least == {}
+
+
+def test_unknown_ids_views_and_refused_insertions_are_told_and_change_nothing():
+    authority = Authority([note("a", 0)], [LATER])
+    with pytest.raises(InputError, match=r"a view of an earlier time; expected the relation"):
+        Stream(authority.as_of(at(0)))
+    stream = Stream(authority)
+    with pytest.raises(InputError, match=r"no record 'nope'"):
+        stream.watch("q", ["nope"])
+    with pytest.raises(InputError, match=r"no record 'nope'"):
+        stream.delete("nope")
+    with pytest.raises(InputError, match=r"no record 'nope'"):
+        stream.correct("nope", time=at(1))
+    with pytest.raises(InputError, match=r"no record 'nope'"):
+        stream.insert(note("b", 1), [Edge("b", "nope")])
+    with pytest.raises(InputError, match=r"no cached result"):
+        stream.is_stale("q")
+    assert list(authority.records) == ["a"] and authority.is_active("a")
+
+
+def test_a_watched_result_costs_an_insertion_one_entry_per_scope_not_one_per_document():
+    stream = Stream(Authority([note(f"d{i:04}", i) for i in range(2000)], [LATER]))
+    stream.watch("q", ["d0000"])
+    assert [len(least) for least in stream._least.values()] == [1]
+    lookups = stream.authority.calls.lookups
+    for i in range(50):
+        stream.insert(note(f"n{i}", 2000 + i))
+    assert stream.authority.calls.lookups - lookups == 50  # what was latest, once each

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from argus.authority import uncertain
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge, Rule
+from argus.authority.times import Moment
+from argus.authority.uncertain import safe_frontier
+from argus.errors import InputError
+from tests.support.relations import Naive, relations
+
+SEVERAL = ("supersedes", "overrides")
+
+
+def bare(*ids: str) -> list[Record]:
+    return [Record(id_, "note") for id_ in ids]
+
+
+def told(*edges: tuple[str, str, float]) -> list[Edge]:
+    """(superseded, superseder, confidence)."""
+    return [Edge(newer, older, confidence=p) for older, newer, p in edges]
+
+
+def chances(authority, ids, **options) -> dict[str, float]:
+    found = safe_frontier(authority, ids, 0.5, **options)
+    return {id_: chance.probability for id_, chance in found.chances.items()}
+
+
+def naive_chances(relation, ids) -> dict[str, float]:
+    """Every outcome of all pairs that a rule or an edge makes, each by Warshall's algorithm."""
+    possible = []
+    for rule in relation.rules:
+        for a, b in itertools.permutations(relation.records, 2):
+            if rule.holds(a, b):
+                possible.append((Edge(b.id, a.id, relation=rule.relation), rule.confidence))
+    possible += [(edge, edge.confidence) for edge in dict.fromkeys(relation.edges)]
+    sure = [edge for edge, p in possible if p == 1]
+    unsure = [(edge, p) for edge, p in possible if p < 1]
+    assume(len(unsure) <= 8)
+    result = dict.fromkeys(ids, 0.0)
+    for outcome in itertools.product([False, True], repeat=len(unsure)):
+        held = [edge for (edge, _), on in zip(unsure, outcome, strict=True) if on]
+        weight = math.prod(p if on else 1 - p for (_, p), on in zip(unsure, outcome, strict=True))
+        for id_ in (
+            Naive(relation.records, (), [*sure, *held]).frontier(ids) if sure or held else ids
+        ):
+            result[id_] += weight
+    return result
+
+
+@settings(max_examples=150, deadline=None)
+@given(relations(names=SEVERAL, most=4), st.data())
+def test_exact_chances_equal_a_sum_over_all_outcomes(relation, data):
+    assume(not Naive(*relation.parts).has_cycle)
+    ids = [record.id for record in relation.records]
+    ids = data.draw(st.lists(st.sampled_from(ids), min_size=1, unique=True))
+    expected = naive_chances(relation, ids)
+    found = safe_frontier(Authority(*relation.parts), ids, 0.5)
+    assert found.is_exact and found.undecided == ()
+    for id_ in ids:
+        assert found.chances[id_].probability == pytest.approx(expected[id_], abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(relations(names=SEVERAL, most=6), st.integers(0, 3))
+def test_samples_agree_with_the_exact_chances(relation, seed):
+    assume(not Naive(*relation.parts).has_cycle)
+    authority, ids = Authority(*relation.parts), [record.id for record in relation.records]
+    exact = safe_frontier(authority, ids, 0.5, exact_edges=20)
+    assume(exact.is_exact)
+    sampled = safe_frontier(authority, ids, 0.5, exact_edges=0, samples=20_000, seed=seed)
+    for id_ in ids:
+        probability = exact.chances[id_].probability
+        chance = sampled.chances[id_]
+        if chance.samples:
+            assert chance.half_width < 0.008
+            assert abs(chance.probability - probability) < 0.02  # over five standard errors
+        else:
+            assert chance.probability == pytest.approx(probability)
+
+
+@settings(max_examples=60, deadline=None)
+@given(relations(names=SEVERAL), st.floats(0, 1), st.floats(0, 1))
+def test_the_safe_frontier_shrinks_as_alpha_grows_and_the_closure_as_theta_does(relation, a, b):
+    assume(not Naive(*relation.parts).has_cycle)
+    authority, ids = Authority(*relation.parts), [record.id for record in relation.records]
+    low, high = sorted((a, b))
+    options = {"samples": 200, "exact_edges": 6}
+    safer = safe_frontier(authority, ids, high, **options)
+    assert set(safer.ids) <= set(safe_frontier(authority, ids, low, **options).ids)
+    assert safe_frontier(authority, ids, 0, **options).ids == tuple(ids)
+    for id_ in ids:
+        assert set(authority.closure([id_], high)) <= set(authority.closure([id_], low))
+
+
+@settings(max_examples=60, deadline=None)
+@given(relations(names=SEVERAL))
+def test_when_all_is_certain_the_safe_frontier_is_the_frontier(relation):
+    rules = [dataclasses.replace(rule, confidence=1.0) for rule in relation.rules]
+    edges = [dataclasses.replace(edge, confidence=1.0) for edge in relation.edges]
+    assume(not Naive(relation.records, rules, edges).has_cycle)
+    authority, ids = Authority(relation.records, rules, edges), [r.id for r in relation.records]
+    for alpha in (0.001, 0.5, 1.0):
+        assert list(safe_frontier(authority, ids, alpha).ids) == authority.frontier(ids)
+
+
+def test_chances_by_hand():
+    # a -0.9-> b -0.5-> c: a is maximal when its edge fails (b counts though c supersedes it).
+    authority = Authority(bare("a", "b", "c"), [], told(("a", "b", 0.9), ("b", "c", 0.5)))
+    assert chances(authority, ["a", "b", "c"]) == pytest.approx({"a": 0.1, "b": 0.5, "c": 1})
+    # Without b in S both edges must hold: 1 - 0.45.
+    assert chances(authority, ["a", "c"]) == pytest.approx({"a": 0.55, "c": 1})
+    assert safe_frontier(authority, ["a", "c"], 0.55).ids == ("a", "c")
+    assert safe_frontier(authority, ["a", "c"], 0.56).ids == ("c",)
+    assert safe_frontier(authority, [], 0.5).ids == ()
+
+
+def test_two_ways_share_an_edge_and_parallel_edges_are_two_chances():
+    diamond = told(("a", "b", 0.5), ("b", "c", 0.5), ("b", "d", 0.5), ("c", "e", 1), ("d", "e", 1))
+    authority = Authority(bare(*"abcde"), [], diamond)
+    assert chances(authority, ["a", "e"])["a"] == pytest.approx(1 - 0.5 * 0.75)
+    twice = Authority(bare("a", "b"), [], told(("a", "b", 0.5), ("a", "b", 0.8)))
+    assert chances(twice, ["a", "b"])["a"] == pytest.approx(0.5 * 0.2)
+
+
+def test_several_shared_entities_are_one_chance_of_a_rule():
+    records = [Record(id_, id_, None, {"k": ("x", "y")}) for id_ in ("court", "note")]
+    rules = [Rule("court", "note", "k", name="bound", order="type", confidence=0.25)]
+    assert chances(Authority(records, rules), ["note", "court"])["note"] == 0.75
+    same = told(("note", "court", 0.5), ("note", "court", 0.5))
+    assert chances(Authority(records, (), same), ["note", "court"])["note"] == 0.5
+
+
+def test_a_chain_of_two_relations_does_not_dominate():
+    edges = [
+        Edge("b", "a", confidence=0.5, relation="later"),
+        Edge("c", "b", confidence=0.5, relation="higher"),
+    ]
+    authority = Authority(bare("a", "b", "c"), [], edges)
+    assert chances(authority, ["a", "c"]) == {"a": 1, "c": 1}
+    assert chances(authority, ["a", "b", "c"]) == pytest.approx({"a": 0.5, "b": 0.5, "c": 1})
+
+
+def test_the_closure_at_theta_does_not_follow_less_sure_edges():
+    authority = Authority(bare("a", "b", "c"), [], told(("a", "b", 0.6), ("b", "c", 0.9)))
+    assert authority.closure(["a"], 0.6) == ["a", "b", "c"]
+    assert authority.closure(["a"], 0.61) == ["a"]
+    assert authority.controlling(["b"], 0.9) == ["c"]
+
+
+def in_one_scope(n: int, p: float) -> Authority:
+    records = [Record(f"d{i}", "note", Moment(i, i + 1, ""), {"k": "x"}) for i in range(n)]
+    return Authority(records, [Rule("note", "note", "k", confidence=p)])
+
+
+def test_more_uncertain_edges_are_sampled_and_say_so():
+    authority = in_one_scope(8, 0.2)  # 28 uncertain edges
+    ids = [f"d{i}" for i in range(8)]
+    found = safe_frontier(authority, ids, 0.5, samples=4000, seed=1)
+    assert not found.is_exact
+    assert {chance.samples for chance in found.chances.values()} == {4000}
+    for i, id_ in enumerate(ids):  # the nearest step decides: one of the later ones holds, or none
+        chance = found.chances[id_]
+        assert chance.probability == pytest.approx(0.8 ** (7 - i), abs=0.03)
+        assert chance.half_width < 0.017
+    assert found == safe_frontier(authority, ids, 0.5, samples=4000, seed=1)
+    assert found != safe_frontier(authority, ids, 0.5, samples=4000, seed=2)
+    near = found.chances["d4"].probability
+    assert "d4" in safe_frontier(authority, ids, near, samples=4000, seed=1).undecided
+
+
+def test_each_part_counts_for_itself():
+    """Twelve pairs have 12 uncertain edges, no part more than one: all is exact."""
+    pairs = [(f"a{i}", f"b{i}", 0.25) for i in range(12)]
+    authority = Authority(bare(*(id_ for a, b, _ in pairs for id_ in (a, b))), [], told(*pairs))
+    found = safe_frontier(authority, authority.records, 0.7, exact_edges=1)
+    assert found.is_exact and len(found.ids) == 24
+    assert found.chances["a3"].probability == 0.75
+
+
+def test_what_lies_above_the_records_asked_for_does_not_count():
+    authority = in_one_scope(3000, 0.5)
+    found = safe_frontier(authority, ["d0", "d1"], 0.5)
+    assert found.is_exact
+    assert found.chances["d0"].probability == found.chances["d1"].probability - 0.5 == 0.5
+
+
+def test_a_large_scope_is_refused_in_words_and_not_multiplied_out():
+    authority = in_one_scope(3000, 0.5)
+    with pytest.raises(
+        InputError, match=r"more than 200,000 supersessions between 2 records.*theta"
+    ):
+        safe_frontier(authority, ["d0", "d2999"], 0.5)
+    assert len(authority.closure(["d0"], 0.5)) == 3000
+
+
+def test_too_many_draws_are_refused_in_words(monkeypatch):
+    monkeypatch.setattr(uncertain, "MOST_DRAWS", 1000)
+    authority = in_one_scope(8, 0.5)
+    with pytest.raises(InputError, match=r"28 uncertain supersessions.*10,000 samples; expected"):
+        safe_frontier(authority, authority.records, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 1.5}, r"alpha 1\.5; expected a probability from 0 to 1"),
+        ({"alpha": math.nan}, r"alpha nan"),
+        ({"samples": 0}, r"0 samples; expected 1 or more"),
+        ({"exact_edges": 40}, r"exact_edges 40; expected 0 to 20"),
+    ],
+)
+def test_impossible_settings_are_refused_in_words(options, message):
+    with pytest.raises(InputError, match=message):
+        safe_frontier(in_one_scope(2, 0.5), ["d0"], **{"alpha": 0.5} | options)
+
+
+def test_an_unknown_record_is_refused_in_words():
+    with pytest.raises(InputError, match="no record 'nope'"):
+        safe_frontier(in_one_scope(2, 0.5), ["nope"], 0.5)

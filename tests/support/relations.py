@@ -1,0 +1,159 @@
+"""Random authority relations, and a plain reference that checks every rule on every pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from argus.authority.records import Record
+from argus.authority.rules import Edge, Order, Rule
+from argus.authority.times import Moment, parse_moment
+
+
+class Naive:
+    """Def. 1 and 3 word by word: Rule.holds on all pairs, closed by Warshall's algorithm."""
+
+    def __init__(self, records, rules=(), edges=(), effective=None, known=None, theta=0.0):
+        self.records = {record.id: record for record in records}
+        self.limits = effective, known
+        self.direct = {}
+        for rule in rules:
+            pairs = self.direct.setdefault(rule.relation, set())
+            if rule.confidence >= theta:
+                pairs |= {
+                    (a.id, b.id)
+                    for a in self.records.values()
+                    for b in self.records.values()
+                    if rule.holds(a, b) and self.in_force(b)
+                }
+        for edge in edges:
+            pairs = self.direct.setdefault(edge.relation, set())
+            if edge.confidence >= theta and self.in_force(self.records[edge.superseder]):
+                pairs.add((edge.superseded, edge.superseder))
+        self.joint = self.warshall(set().union(*self.direct.values()))
+        self.each = [self.warshall(pairs) for pairs in self.direct.values()]
+
+    def warshall(self, pairs):
+        above = {id_: {b for a, b in pairs if a == id_} for id_ in self.records}
+        for middle in self.records:
+            for id_ in self.records:
+                if middle in above[id_]:
+                    above[id_] |= above[middle]
+        return above
+
+    def in_force(self, record):
+        """Whether a record may have taken effect, and been known, by then."""
+        times = record.time, record.published or record.time
+        return all(
+            moment is None or limit is None or moment.start < limit.end
+            for moment, limit in zip(times, self.limits, strict=True)
+        )
+
+    @property
+    def has_cycle(self):
+        return any(id_ in above for id_, above in self.joint.items())
+
+    def is_active(self, id_):
+        return not self.joint[id_]
+
+    def closure(self, ids):
+        return set(ids).union(*(self.joint[id_] for id_ in ids))
+
+    def frontier(self, ids):
+        return {d for d in ids if not any(above[d] & set(ids) for above in self.each)}
+
+    def controlling(self, ids):
+        return self.frontier(self.closure(ids))
+
+    def steps(self, older, newer):
+        """Number of links of a shortest chain, None without one."""
+        pairs, reached, n = set().union(*self.direct.values()), {older}, 0
+        while newer not in reached:
+            more = reached | {b for a, b in pairs if a in reached}
+            if more == reached:
+                return None
+            reached, n = more, n + 1
+        return n
+
+
+@dataclass(frozen=True)
+class Relation:
+    records: tuple[Record, ...]
+    rules: tuple[Rule, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def parts(self):
+        return self.records, self.rules, self.edges
+
+
+TEXTS = ("2023", "2024", "2024-02", "2024-03", "2024-03-01", "2024-03-02", "2024-03-01T10:00:00Z")
+MOMENTS = tuple(parse_moment(text) for text in TEXTS) + tuple(
+    Moment(start, end, f"{start}-{end}") for start, end in ((0, 1), (0, 9), (1, 2), (3, 7), (8, 9))
+)
+times = st.none() | st.sampled_from(MOMENTS)
+values = st.sampled_from(["x", "y", ("x", "y"), ("y", "z"), ()])
+types = st.sampled_from("ABC")
+scopes = st.fixed_dictionaries({}, optional={"k": values, "j": values})
+
+
+@st.composite
+def records_of(draw, id_):
+    return Record(
+        id_,
+        draw(types),
+        draw(times),
+        draw(scopes),
+        published=draw(times),
+        metadata={"level": draw(st.sampled_from(["low", "high"]))},
+    )
+
+
+@st.composite
+def rule_lists(draw, orders=tuple(Order), relations=("supersedes",), most=4):
+    """Up to `most` rules of several types, keys, conditions, relations and confidences."""
+    rules = []
+    for i in range(draw(st.integers(1, most))):
+        order = draw(st.sampled_from(orders))
+        superseding = draw(st.sets(types, min_size=1, max_size=2))
+        superseded = draw(st.sets(types, min_size=1, max_size=2))
+        if order is Order.TYPE:
+            superseded = superseded - superseding or {min(set("ABC") - superseding)}
+        keys = st.sampled_from([("k",), ("k", "j"), ("j",), ()])
+        condition = st.sampled_from(
+            [{}, {"superseding.level": "high"}, {"superseded.level": "low"}]
+        )
+        rules.append(
+            Rule(
+                tuple(sorted(superseding)),
+                tuple(sorted(superseded)),
+                draw(keys),
+                name=f"R{i}",
+                order=order,
+                condition=draw(condition),
+                relation=draw(st.sampled_from(relations)),
+                confidence=draw(st.sampled_from([0.25, 0.75, 1.0])),
+            )
+        )
+    return tuple(rules)
+
+
+@st.composite
+def relations(draw, orders=tuple(Order), names=("supersedes",), most=7, edges=3):
+    """Records, rules and explicit edges; may hold cycles."""
+    ids = [f"d{i}" for i in range(draw(st.integers(1, most)))]
+    pairs = st.lists(st.tuples(st.sampled_from(ids), st.sampled_from(ids)), max_size=edges)
+    given = tuple(
+        Edge(
+            newer,
+            older,
+            relation=draw(st.sampled_from(names)),
+            confidence=draw(st.sampled_from([0.5, 1.0])),
+        )
+        for newer, older in draw(pairs)
+        if newer != older
+    )
+    return Relation(
+        tuple(draw(records_of(id_)) for id_ in ids), draw(rule_lists(orders, names)), given
+    )
