@@ -56,7 +56,7 @@ def check_conditions(
     nothing is known that supersedes them. Raises InputError for an unknown anchor.
     """
     served = dict.fromkeys(id_ for id_ in retrieved if id_ in authority)
-    reached = {id_: authority.reach([id_]) for id_ in served}
+    reached = {id_: authority.heads([id_]) for id_ in served}
     active: dict[str, bool] = {}
 
     def is_active(id_: str) -> bool:
@@ -66,14 +66,17 @@ def check_conditions(
 
     missing: dict[str, Missing] = {}
     for anchor in served if anchors is None else anchors:
-        above = reached.get(anchor) or authority.reach([anchor])
+        above = reached.get(anchor) or authority.heads([anchor])
         for id_ in above:
             if id_ not in served and is_active(id_):
                 missing.setdefault(id_, Missing(id_, anchor, tuple(chain_to(id_, above))))
     ignored = []
-    for id_, above in reached.items():
+    for id_, heads in reached.items():
+        if len(heads) == 1 or any(newer in served for newer in heads if newer != id_):
+            continue
+        above = authority.reach([id_])  # all of it: a crowded scope has more than its heads
         superseders = tuple(above)[1:]
-        if superseders and not any(newer in served for newer in superseders):
+        if not any(newer in served for newer in superseders):
             last = next((newer for newer in superseders if is_active(newer)), superseders[-1])
             ignored.append(Ignored(id_, superseders, tuple(chain_to(last, above))))
     superseded = tuple(id_ for id_, above in reached.items() if len(above) > 1)

@@ -43,7 +43,7 @@ def supersessions(authority: Authority) -> Iterator[Supersession]:
     for id_ in sorted(authority.records):
         if not authority.in_force(id_) or authority.is_active(id_):
             continue
-        reached = authority.reach([id_])
+        reached = authority.heads([id_])
         for newer in reached:
             if authority.is_active(newer):
                 yield Supersession(id_, newer, tuple(chain_to(newer, reached)))

@@ -117,7 +117,7 @@ def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, t
     """Return what controls one anchor, each with the chain that leads to it."""
     if anchor not in authority:
         return {anchor: ()}
-    reached = authority.reach([anchor], theta)
+    reached = authority.heads([anchor], theta)
     return {
         id_: tuple(chain_to(id_, reached)) for id_ in reached if authority.is_active(id_, theta)
     }

@@ -93,7 +93,7 @@ class AuthorityRetriever:
         return kept[: self.k]
 
     def _controlling(self, id_: str) -> Iterable[tuple[str, list[Link]]]:
-        reached = self.authority.reach([id_])
+        reached = self.authority.heads([id_])
         return [(i, chain_to(i, reached)) for i in reached if self.authority.is_active(i)]
 
     def _id(self, item: Any) -> str:
