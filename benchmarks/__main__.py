@@ -13,6 +13,8 @@ NAMES = (
     "exact_rps", "rps_memory", "encoding",
     "gazetteer", "bm25", "diagnosis", "view_search",
     "probe_quality", "repair_rps", "repair", "repair_causes",
+    "authority_scale", "authority_stream", "authority_score",
+    "authority_quality", "authority_contamination",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

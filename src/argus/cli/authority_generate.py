@@ -17,6 +17,10 @@ def generate(
         bool,
         typer.Option("--contaminated", help="Some distractors get the scope that is asked about."),
     ] = False,
+    hint: Annotated[
+        bool,
+        typer.Option("--hint", help="Questions name the product or a party (not finsuperqa)."),
+    ] = False,
     seed: o.Seed = 0,
     config: o.Config = None,
 ) -> None:
@@ -27,7 +31,7 @@ def generate(
     """
     from argus.workflows.authority_score import generate_benchmark
 
-    made = generate_benchmark(name, out=out, seed=seed, contaminated=contaminated)
+    made = generate_benchmark(name, out=out, seed=seed, contaminated=contaminated, hint=hint)
     typer.echo(
         f"{made.name}: {len(made.questions):,} questions over {len(made.records):,} documents, "
         f"{len(made.edges):,} supersessions, seed {seed}"

@@ -32,6 +32,12 @@ def score(
         Path | None,
         typer.Option("--queries", help="Another file of questions in the benchmark's folder."),
     ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules", help="RULES.yaml that the pipelines know, instead of the benchmark's own."
+        ),
+    ] = None,
     retriever: Annotated[
         str | None,
         typer.Option(
@@ -70,6 +76,7 @@ def score(
             k=k, systems=tuple(system or ()), seed=seed, contaminated=contaminated
         ),
         queries=queries,
+        rules=rules,
         retriever=retriever,
         encoder=None if encoding.encoder == NONE else encoding.config(),
         cross_encoder=cross_encoder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,13 @@ from argus.authority.benchmarks.collection import read_benchmark, write_benchmar
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
-from argus.authority.benchmarks.makers import MAKERS
+from argus.authority.benchmarks.makers import HINTED, MAKERS
 from argus.authority.benchmarks.score import score
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.benchmarks.writing import CORPUS, QUERIES
+from argus.authority.coverage import require_covered
+from argus.authority.domains import load_domain
 from argus.authority.metrics import AnswerOf, Judge
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
@@ -84,6 +86,7 @@ def score_systems(
     out: Path | str,
     config: ScoreConfig | None = None,
     queries: Path | str | None = None,
+    rules: Path | str | None = None,
     retriever: Path | str | None = None,
     encoder: Encoder | EncoderConfig | str | None = DEFAULT_MODEL,
     cross_encoder: str | None = None,
@@ -93,7 +96,9 @@ def score_systems(
     """Score the built-in systems, or a retriever of one's own, on a benchmark.
 
     benchmark: a name of `MAKERS`, a folder (see `read_benchmark`), or a benchmark. queries: another
-    file of questions in the folder. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
+    file of questions in the folder. rules: a YAML file or a domain's name, by which the pipelines
+    know the relation, instead of those of the benchmark or of its edges; what is served is judged
+    by the edges all the same. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
     encoder: of the dense systems, loaded only where one of them is scored; None leaves them out.
     cross_encoder: folder or name of one. store: of vectors, `out/embeddings` if not given.
     """
@@ -106,12 +111,15 @@ def score_systems(
             where="--retriever",
         )
     source = _source(benchmark, queries, config)
+    if rules is not None:
+        source = replace(source, benchmark=_under(rules, source.benchmark))
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         SECTION,
         {
             **asdict(config),
             "benchmark": source.benchmark.name,
+            "rules": [rule.name for rule in source.benchmark.rules],
             "retriever": None if retriever is None else str(retriever),
             "cross_encoder": cross_encoder,
         },
@@ -142,11 +150,15 @@ def score_systems(
 
 
 def generate_benchmark(
-    name: str, *, out: Path | str, seed: int = 0, contaminated: bool = False
+    name: str, *, out: Path | str, seed: int = 0, contaminated: bool = False, hint: bool = False
 ) -> Benchmark:
-    """Make a synthetic benchmark and write it as a folder; the same seed, the same bytes."""
-    made = _made(name, seed, contaminated)
-    write_benchmark(Path(out), made, seed=seed, settings={"contaminated": contaminated})
+    """Make a synthetic benchmark and write it as a folder; the same seed, the same bytes.
+
+    hint: whether questions name the product or a party (Table 8).
+    """
+    made = _made(name, seed, contaminated, hint)
+    settings = {"contaminated": contaminated, "hint": hint}
+    write_benchmark(Path(out), made, seed=seed, settings=settings)
     return made
 
 
@@ -184,13 +196,20 @@ def _source(
     return _Source(read_benchmark(folder, str(file.resolve())), folder / CORPUS, file)
 
 
+def _under(rules: Path | str, benchmark: Benchmark) -> Benchmark:
+    """Return the benchmark with other rules for its pipelines; InputError for those of no record."""
+    given = load_domain(rules).rules
+    require_covered(Authority(benchmark.records, given))
+    return replace(benchmark, rules=given)
+
+
 def _queries_file(folder: Path, queries: Path) -> Path:
     """Return the file of questions: in the folder, or where its path says."""
     inside = folder / queries
     return queries if queries.is_file() and not inside.is_file() else inside
 
 
-def _made(name: str, seed: int, contaminated: bool) -> Benchmark:
+def _made(name: str, seed: int, contaminated: bool, hint: bool = False) -> Benchmark:
     if name not in MAKERS:
         raise InputError(
             f"benchmark {name!r}",
@@ -198,7 +217,16 @@ def _made(name: str, seed: int, contaminated: bool) -> Benchmark:
             fix="Check the name.",
             where="argus authority",
         )
-    return MAKERS[name](seed=seed, contaminated=contaminated)
+    if not hint:
+        return MAKERS[name](seed=seed, contaminated=contaminated)
+    if name not in HINTED:
+        raise InputError(
+            f"hints for {name}",
+            expected=f"--hint with {' or '.join(HINTED)}",
+            fix="Leave it out: its questions name employee and ticker anyway.",
+            where="--hint",
+        )
+    return HINTED[name](seed=seed, contaminated=contaminated, hint=True)
 
 
 def _reader(benchmark: Benchmark) -> AnswerOf | None:

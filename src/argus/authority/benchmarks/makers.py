@@ -15,8 +15,18 @@ class Maker(Protocol):
         """Return it, disjoint or contaminated."""
 
 
-MAKERS: dict[str, Maker] = {
-    "finsuperqa": finsuperqa.make,
+class HintedMaker(Protocol):
+    """Makes a benchmark whose questions may name what they are about."""
+
+    def __call__(self, *, seed: int, contaminated: bool = False, hint: bool = False) -> Benchmark:
+        """Return it; hint: the product, or a party's name, is in every question (Table 8)."""
+
+
+HINTED: dict[str, HintedMaker] = {
     "cvepatchqa": cvepatchqa.make,
     "legalprecedentqa": legalprecedentqa.make,
+}
+MAKERS: dict[str, Maker] = {
+    "finsuperqa": finsuperqa.make,
+    **HINTED,
 }
