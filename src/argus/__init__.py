@@ -18,17 +18,28 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from argus.authority.domains import load_domain
+    from argus.authority.conditions import check_conditions
+    from argus.authority.domains import Domain, load_domain
+    from argus.authority.edges import read_edges
+    from argus.authority.latent import expectation, map_frontier, scope_posterior
     from argus.authority.records import Record
     from argus.authority.relation import Authority
     from argus.authority.resolve import resolve
     from argus.authority.rules import Edge, Rule, ScopeKey
+    from argus.authority.stream import Stream
+    from argus.authority.uncertain import safe_frontier
     from argus.authority.wrappers import AuthorityRetriever
     from argus.workflows.audit import AuditConfig, AuditResult, audit
     from argus.workflows.authority_audit import AuthorityAuditResult, audit_authority
     from argus.workflows.authority_inputs import AuthoritySource
     from argus.workflows.authority_lint import LintBounds, LintResult
     from argus.workflows.authority_lint import lint_run as lint
+    from argus.workflows.authority_score import (
+        ScoreConfig,
+        ScoreResult,
+        generate_benchmark,
+        score_systems,
+    )
     from argus.workflows.authority_search import search_authority
     from argus.workflows.compare import CompareResult, compare_encoders, compare_folders
     from argus.workflows.compare import compare_two_indexes as compare_indexes
@@ -65,6 +76,7 @@ _HOMES = {
     "AuthoritySource": "argus.workflows.authority_inputs",
     "CompareResult": "argus.workflows.compare",
     "DiagnoseResult": "argus.workflows.diagnose",
+    "Domain": "argus.authority.domains",
     "Edge": "argus.authority.rules",
     "EvaluateConfig": "argus.workflows.evaluate",
     "EvaluateResult": "argus.workflows.evaluate",
@@ -86,11 +98,15 @@ _HOMES = {
     "RemedyResult": "argus.workflows.receipt",
     "Rule": "argus.authority.rules",
     "ScopeKey": "argus.authority.rules",
+    "ScoreConfig": "argus.workflows.authority_score",
+    "ScoreResult": "argus.workflows.authority_score",
+    "Stream": "argus.authority.stream",
     "SynthesizeConfig": "argus.workflows.synthesize",
     "add_documents": "argus.workflows.index",
     "audit": "argus.workflows.audit",
     "audit_authority": "argus.workflows.authority_audit",
     "build_index": "argus.workflows.index",
+    "check_conditions": "argus.authority.conditions",
     "compact_index": "argus.workflows.index",
     "compare_encoders": "argus.workflows.compare",
     "compare_folders": "argus.workflows.compare",
@@ -99,16 +115,23 @@ _HOMES = {
     "diagnose": "argus.workflows.diagnose",
     "evaluate": "argus.workflows.evaluate",
     "expand_index": "argus.workflows.expand",
+    "expectation": "argus.authority.latent",
     "explain": "argus.workflows.explain",
     "exposure": "argus.workflows.exposure",
     "fit_probe": "argus.workflows.probe",
     "gate": "argus.workflows.gate",
+    "generate_benchmark": "argus.workflows.authority_score",
     "lint": "argus.workflows.authority_lint",
     "load_domain": "argus.authority.domains",
+    "map_frontier": "argus.authority.latent",
     "open_retriever": "argus.workflows.retriever",
     "predict_rps": "argus.workflows.probe_predict",
+    "read_edges": "argus.authority.edges",
     "resolve": "argus.authority.resolve",
     "rollback": "argus.workflows.remedy",
+    "safe_frontier": "argus.authority.uncertain",
+    "scope_posterior": "argus.authority.latent",
+    "score_systems": "argus.workflows.authority_score",
     "search_authority": "argus.workflows.authority_search",
     "synthesize_index": "argus.workflows.synthesize",
 }
@@ -129,6 +152,7 @@ __all__ = [
     "AuthoritySource",
     "CompareResult",
     "DiagnoseResult",
+    "Domain",
     "Edge",
     "EvaluateConfig",
     "EvaluateResult",
@@ -150,12 +174,16 @@ __all__ = [
     "RemedyResult",
     "Rule",
     "ScopeKey",
+    "ScoreConfig",
+    "ScoreResult",
+    "Stream",
     "SynthesizeConfig",
     "__version__",
     "add_documents",
     "audit",
     "audit_authority",
     "build_index",
+    "check_conditions",
     "compact_index",
     "compare_encoders",
     "compare_folders",
@@ -164,16 +192,23 @@ __all__ = [
     "diagnose",
     "evaluate",
     "expand_index",
+    "expectation",
     "explain",
     "exposure",
     "fit_probe",
     "gate",
+    "generate_benchmark",
     "lint",
     "load_domain",
+    "map_frontier",
     "open_retriever",
     "predict_rps",
+    "read_edges",
     "resolve",
     "rollback",
+    "safe_frontier",
+    "scope_posterior",
+    "score_systems",
     "search_authority",
     "synthesize_index",
 ]

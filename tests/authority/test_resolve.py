@@ -1,12 +1,14 @@
 import math
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.conditions import check_conditions
+from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import Places, falling, resolve, trace
+from argus.authority.resolve import Chains, Places, falling, resolve, trace
 from argus.authority.rules import Edge, Rule
 from argus.data.runs import ranking, read_run, write_run
 from argus.errors import InputError
@@ -213,3 +215,35 @@ def test_at_any_time_it_does_what_a_corpus_of_that_time_would(relation, day, dat
     )
     assert {hit.id for hit in view.hits} == {hit.id for hit in then.hits}
     assert view.run == then.run
+
+
+class TestOneChainPerScope:
+    RECORDS = (
+        Record.of("clearance", "cleared", {"ticker": "X"}, time="2024-01-01"),
+        Record.of("blackout", "closed", {"ticker": "X"}, time="2024-02-01"),
+        Record.of("later", "cleared", {"ticker": "X"}, time="2024-03-01"),
+        Record.of("other", "cleared", {"ticker": "Y"}, time="2024-03-01"),
+        Record.of("unscoped", "memo", {}),
+        Record.of("unscoped too", "memo", {}),
+    )
+    SCORES = MappingProxyType(
+        {"clearance": 5.0, "later": 4.0, "unscoped": 3.0, "unscoped too": 2.0, "other": 1.0}
+    )
+
+    def test_all_chains_are_served_by_default(self):
+        authority = Authority(self.RECORDS, [Rule(("closed",), ("cleared",), "ticker")])
+        found = trace(self.SCORES, authority)
+        ids = ["blackout", "later", "unscoped", "unscoped too", "other"]
+        assert [hit.id for hit in found.hits] == ids and not found.passed_over
+
+    def test_on_request_only_that_of_the_best_anchor_of_a_scope(self):
+        authority = Authority(self.RECORDS, [Rule(("closed",), ("cleared",), "ticker")])
+        found = trace(self.SCORES, authority, chains=Chains.FIRST)
+        assert [hit.id for hit in found.hits] == ["blackout", "unscoped", "unscoped too", "other"]
+        assert found.passed_over == {"later": "clearance"}
+
+    def test_anchors_of_one_chain_are_no_rivals(self):
+        rule = Rule(("v",), ("v",), "of")
+        records = [Record.of(f"v{i}", "v", {"of": "x"}, time=f"200{i}") for i in range(3)]
+        found = trace({"v0": 2.0, "v1": 1.0}, Authority(records, [rule]), chains=Chains.FIRST)
+        assert [hit.id for hit in found.hits] == ["v2"] and not found.passed_over

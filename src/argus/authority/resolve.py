@@ -7,10 +7,11 @@ once, with the chain that leads from the anchor to it. Superseded documents are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from argus.authority.records import Record
 from argus.authority.relation import Authority, Link, chain_to
 from argus.data.runs import ranking
 from argus.data.types import Run
@@ -24,6 +25,16 @@ class Places(StrEnum):
     """In its anchor's place."""
     FIRST = "first"
     """Before every anchor that is active itself, among each other by anchor (section 6.6)."""
+
+
+class Chains(StrEnum):
+    """Which chains are served where anchors of one scope lead to different documents."""
+
+    ALL = "all"
+    """Every one: nothing that is in force and was retrieved is held back."""
+    FIRST = "first"
+    """That of the best anchor: where a scope is ambiguous (phi < 1), the right chain is guessed to
+    be the most relevant one (Proposition 1, middle factor)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class Resolution:
     """Superseded anchor in force -> what controls it."""
     unknown: tuple[str, ...]
     """Retrieved documents of which there is no record; they are served as they are."""
+    passed_over: Mapping[str, str]
+    """Anchor -> a better one of the same scope whose chain was served instead (`Chains.FIRST`)."""
 
     @property
     def run(self) -> dict[str, float]:
@@ -67,15 +80,19 @@ def resolve(
     k: int | None = None,
     anchors: int | None = None,
     places: Places = Places.ANCHOR,
+    chains: Chains = Chains.ALL,
     theta: float = 0.0,
 ) -> Run:
     """Return a run in which no superseded document stands in for what controls it.
 
     k: documents per query to return. anchors: how many of each ranking are looked at (all). Both
-    None: everything. theta: edges of less confidence are not followed (Def. 9).
+    None: everything. places, chains: see there. theta: edges of less confidence are not followed
+    (Def. 9).
     """
     return {
-        query: trace(scores, authority, k=k, anchors=anchors, places=places, theta=theta).run
+        query: trace(
+            scores, authority, k=k, anchors=anchors, places=places, chains=chains, theta=theta
+        ).run
         for query, scores in run.items()
     }
 
@@ -87,6 +104,7 @@ def trace(
     k: int | None = None,
     anchors: int | None = None,
     places: Places = Places.ANCHOR,
+    chains: Chains = Chains.ALL,
     theta: float = 0.0,
 ) -> Resolution:
     """Resolve one ranking and say what led to every hit; parameters as for `resolve`."""
@@ -99,18 +117,39 @@ def trace(
     unknown = tuple(id_ for id_ in found if id_ not in authority)
     hits: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
+    passed_over: dict[str, str] = {}
+    leading = _Leading()
     for rank, anchor in enumerate(found, 1):
         if anchor in authority and not authority.in_force(anchor):
             continue
-        chains = _controlling(anchor, authority, theta)
-        if anchor not in chains:
-            retired[anchor] = tuple(chains)
-        for id_, chain in chains.items():
+        controlling = _controlling(anchor, authority, theta)
+        if anchor not in controlling:
+            retired[anchor] = tuple(controlling)
+        if chains is Chains.FIRST and anchor in authority:
+            better = leading.rival(authority.records[anchor], controlling.keys())
+            if better is not None:
+                passed_over[anchor] = better
+                continue
+        for id_, chain in controlling.items():
             hits.setdefault(id_, Hit(id_, 0, scores[anchor], anchor, rank, chain))
     ordered = list(hits.values())
     if places is Places.FIRST:
         ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
-    return Resolution(tuple(found), tuple(_placed(ordered[:k])), retired, unknown)
+    return Resolution(tuple(found), tuple(_placed(ordered[:k])), retired, unknown, passed_over)
+
+
+class _Leading:
+    """The best anchor of every scope so far, and what controls it."""
+
+    def __init__(self) -> None:
+        self._of: dict[frozenset[tuple[str, str]], tuple[str, Set[str]]] = {}
+
+    def rival(self, anchor: Record, controlling: Set[str]) -> str | None:
+        """Return the best anchor of the same scope, where another chain leads from that one."""
+        if not anchor.entities:
+            return None
+        first, served = self._of.setdefault(anchor.entities, (anchor.id, controlling))
+        return None if controlling <= served else first
 
 
 def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, tuple[Link, ...]]:

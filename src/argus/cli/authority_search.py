@@ -36,6 +36,10 @@ def search(
         str,
         typer.Option("--places", help="What supersedes: in its anchor's place (anchor), or first."),
     ] = "anchor",
+    chains: Annotated[
+        str,
+        typer.Option("--chains", help="Of anchors of one scope: all chains, or the first's alone."),
+    ] = "all",
     theta: Annotated[
         float, typer.Option("--theta", help="Least confidence of a supersession.", min=0, max=1)
     ] = 0.0,
@@ -47,18 +51,13 @@ def search(
     config: o.Config = None,
 ) -> None:
     """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
-    from argus.authority.resolve import Places
-    from argus.errors import InputError
+    from argus.authority.resolve import Chains, Places
     from argus.workflows.authority_search import search_authority
 
-    if places not in set(Places):
-        raise InputError(
-            f"{places!r}", expected=f"one of {', '.join(Places)}", fix="Leave it out.",
-            where="--places",
-        )  # fmt: skip
     found = search_authority(
         query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
-        hybrid=hybrid, places=Places(places), theta=theta, store=store,
+        hybrid=hybrid, places=o.one_of(Places, places, "--places"),
+        chains=o.one_of(Chains, chains, "--chains"), theta=theta, store=store,
     )  # fmt: skip
     if json:
         o.print_json(found)
@@ -69,15 +68,16 @@ def search(
     if not found["results"]:
         typer.echo("nothing found that is in force")
     for hit in found["results"]:
-        print_hit(hit)
+        print_hit(hit, found["scopes"].get(hit["anchor"], {}).get("phi", 1.0))
 
 
-def print_hit(hit: dict[str, Any]) -> None:
-    """Print a result, and the chain from what was found to it."""
+def print_hit(hit: dict[str, Any], phi: float) -> None:
+    """Print a result, and the chain from what was found to it; phi: of the scope of the latter."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
     if hit["chain"]:
-        typer.echo(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}):")
+        shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
+        typer.echo(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
         for link in hit["chain"]:
             day = f", {link['time']}" if link["time"] else ""
             sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""

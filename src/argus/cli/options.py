@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
 from argus.cli.config import read_config
 from argus.errors import InputError
+
+E = TypeVar("E", bound=StrEnum)
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -22,6 +25,19 @@ def whole_numbers(text: str, option: str) -> tuple[int, ...]:
             f"{text!r}",
             expected="whole numbers, separated by commas",
             fix="For example 10,50.",
+            where=option,
+        ) from error
+
+
+def one_of(kind: type[E], text: str, option: str) -> E:
+    """Return the member of an enumeration that is called `text`; InputError lists them."""
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InputError(
+            f"{text!r}",
+            expected=f"one of {', '.join(member.value for member in kind)}",
+            fix="Leave it out for the first of them.",
             where=option,
         ) from error
 

@@ -197,7 +197,7 @@ def _source(
 
 
 def _under(rules: Path | str, benchmark: Benchmark) -> Benchmark:
-    """Return the benchmark with other rules for its pipelines; InputError for those of no record."""
+    """Return the benchmark with other rules for its pipelines."""
     given = load_domain(rules).rules
     require_covered(Authority(benchmark.records, given))
     return replace(benchmark, rules=given)

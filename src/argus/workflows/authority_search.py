@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.authority.relation import Authority, Link
-from argus.authority.resolve import Hit, Places, trace
+from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
+from argus.authority.theory import EntityIndex, scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, embed
@@ -34,6 +35,7 @@ def search_authority(
     encoder: Encoder | EncoderConfig | str | None = None,
     hybrid: str | None = None,
     places: Places = Places.ANCHOR,
+    chains: Chains = Chains.ALL,
     theta: float = 0.0,
     store: Path | None = None,
 ) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def search_authority(
 
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
     own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
-    BM25. anchors: how many of them are looked at. places, theta: as for `argus.resolve`.
+    BM25. anchors: how many of them are looked at. places, chains, theta: as for `argus.resolve`.
     """
     if not query.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.")
@@ -54,13 +56,17 @@ def search_authority(
         found, ranked_by = retriever.search([asked], anchors), retriever.name
     else:
         found, ranked_by = _over_records(asked, authority, anchors, encoder, hybrid, store)
-    resolution = trace(found[asked.id], authority, k=k, anchors=anchors, places=places, theta=theta)
+    resolution = trace(
+        found[asked.id], authority, k=k, anchors=anchors, places=places, chains=chains, theta=theta
+    )
     return {
         "query": query,
         "ranked_by": ranked_by,
         "as_of": source.as_of,
         "known_by": source.known_by,
         "results": [_hit(hit, authority) for hit in resolution.hits],
+        "scopes": _scopes(resolution, authority),
+        "passed_over": dict(resolution.passed_over),
         "retired": {id_: list(by) for id_, by in resolution.retired.items()},
         "without_record": list(resolution.unknown),
         "relation": opened.summary(),
@@ -135,6 +141,20 @@ def _dense(
     top = nearest(asked.vectors, indexed.vectors, depth)
     scores = zip(top.rows[0].tolist(), top.scores[0].tolist(), strict=True)
     return {query.id: {ids[row]: score for row, score in scores}}
+
+
+def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str, float]]:
+    """Say how ambiguous the scope of every superseded anchor is (Def. 5).
+
+    Where phi is below 1, other chains share it: time alone could not tell them apart, and the rules
+    did.
+    """
+    index = EntityIndex(authority.records.values(), authority.rules)
+    found = {anchor: scope_ambiguity([anchor], authority, index) for anchor in resolution.retired}
+    return {
+        anchor: {"kappa": round(scope.kappa, 4), "phi": round(scope.phi, 4)}
+        for anchor, scope in found.items()
+    }
 
 
 def _hit(hit: Hit, authority: Authority) -> dict[str, Any]:

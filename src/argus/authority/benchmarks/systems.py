@@ -17,7 +17,7 @@ from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.score import Closure
 from argus.authority.benchmarks.types import Benchmark
 from argus.authority.relation import Authority
-from argus.authority.resolve import Places, trace
+from argus.authority.resolve import Chains, Places, trace
 from argus.errors import InputError
 
 ANCHORS = 20
@@ -94,25 +94,29 @@ def direct(bench: Bench, stage: str) -> Outcomes:
     return served | _failed(found.failures)
 
 
-def two_stage(bench: Bench, stage: str, places: Places) -> Outcomes:
+def two_stage(bench: Bench, stage: str, places: Places, chains: Chains) -> Outcomes:
     """Serve what controls the anchors of a first stage by the rules (TwoStage+RSSG)."""
     found = _stage(bench, stage)
     outcomes = _failed(found.failures)
     for question, scores in found.run.items():
         looked_at = dict(list(scores.items())[: bench.anchors])
-        hits = _controlling(bench, looked_at, places)
+        hits = _controlling(bench, looked_at, places, chains)
         outcomes[question] = Outcome(hits, tuple(looked_at))
     return outcomes
 
 
-def _controlling(bench: Bench, anchors: Mapping[str, float], places: Places) -> tuple[str, ...]:
+def _controlling(
+    bench: Bench, anchors: Mapping[str, float], places: Places, chains: Chains
+) -> tuple[str, ...]:
     """Return the first k documents that control the anchors.
 
     In the anchors' places, anchors behind the k documents that the first k lead to change nothing:
     most questions end there.
     """
     for n in (bench.k, bench.anchors) if places is Places.ANCHOR else (bench.anchors,):
-        hits = trace(anchors, bench.relation, k=bench.k, anchors=n, places=places).hits
+        hits = trace(
+            anchors, bench.relation, k=bench.k, anchors=n, places=places, chains=chains
+        ).hits
         if len(hits) == bench.k:
             break
     return tuple(hit.id for hit in hits)
@@ -222,14 +226,23 @@ def _latest(stage: str, *, dense: bool) -> System:
     return System(f"latest-{stage}", about, lambda bench: latest(bench, stage), dense, _by_time)
 
 
-def _two_stage(stage: str, *, dense: bool, places: Places = Places.ANCHOR) -> System:
-    first = places is Places.FIRST
-    name = f"two-stage-{stage}{'-first' if first else ''}"
-    about = f"what controls {stage}'s anchors by the rules, {_PLACED[places]}"
-    return System(name, about, lambda bench: two_stage(bench, stage, places), dense, _by_rules)
+def _two_stage(stage: str, way: str, *, dense: bool) -> System:
+    suffix, about, places, chains = WAYS[way]
+
+    def run(bench: Bench) -> Outcomes:
+        return two_stage(bench, stage, places, chains)
+
+    name = f"two-stage-{stage}{suffix}"
+    about = f"what controls {stage}'s anchors by the rules, {about}"
+    return System(name, about, run, dense, _by_rules)
 
 
-_PLACED = {Places.ANCHOR: "in their places", Places.FIRST: "before what is active itself"}
+WAYS = {
+    "places": ("", "in their places", Places.ANCHOR, Chains.ALL),
+    "one chain": ("-one-chain", "one chain per scope", Places.ANCHOR, Chains.FIRST),
+    "first": ("-first", "before what is active itself", Places.FIRST, Chains.ALL),
+}
+"""How two stages serve: suffix of the name, description, places, chains."""
 STAGES = (("bm25", False), ("okapi", False), ("dense", True), ("hybrid", True))
 """Anchor stages of the pipelines, and whether they need an encoder."""
 SYSTEMS: dict[str, System] = {
@@ -245,8 +258,7 @@ SYSTEMS: dict[str, System] = {
         System(CROSS_ENCODER, "BM25 and encoder, re-ranked together", cross_encode, dense=True),
         System("probe", "look-up of the entities that the question names", probe),
         *(_latest(stage, dense=dense) for stage, dense in STAGES),
-        *(_two_stage(stage, dense=dense) for stage, dense in STAGES),
-        *(_two_stage(stage, dense=dense, places=Places.FIRST) for stage, dense in STAGES),
+        *(_two_stage(stage, way, dense=dense) for way in WAYS for stage, dense in STAGES),
         System("oracle", "the gold documents", oracle),
     )
 }

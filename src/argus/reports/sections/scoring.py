@@ -91,7 +91,7 @@ def _questions(folder: Path) -> Any:
     )
     shown = [
         [
-            row["system"], row["text"], row["hop"], row["served"], row["gold"], _why(row),
+            row["system"], row["question"], row["hop"] or "", row["served"], row["gold"], _why(row),
         ]
         for row in wrong[:MAX_ROWS]
     ]  # fmt: skip
