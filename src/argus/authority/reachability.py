@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.authority.relation import Authority, Link, chain_to
+from argus.authority.relation import Authority, Link
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.dense import known_item_search
 
 BATCH = 4096
+MOST = 16
+"""Controlling documents of one superseded document that are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +40,15 @@ class Supersession:
 def supersessions(authority: Authority) -> Iterator[Supersession]:
     """Yield every superseded document with each of those that control it; by id of the former.
 
-    Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). So there are
-    as many as superseded documents, not as many as pairs of a scope.
+    Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
+    MOST that control a document, those by the shortest chains: so there are as many as superseded
+    documents, times MOST at worst, and never as many as pairs of a scope.
     """
     for id_ in sorted(authority.records):
-        if not authority.in_force(id_) or authority.is_active(id_):
-            continue
-        reached = authority.heads([id_])
-        for newer in reached:
-            if authority.is_active(newer):
-                yield Supersession(id_, newer, tuple(chain_to(newer, reached)))
+        if authority.in_force(id_) and not authority.is_active(id_):
+            controlling = authority.controlling_chains([id_])
+            for newer, chain in islice(controlling.items(), MOST):
+                yield Supersession(id_, newer, chain)
 
 
 @dataclass(frozen=True)

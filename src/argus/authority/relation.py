@@ -99,10 +99,12 @@ class Authority:
         return found
 
     def as_of(self, effective: Moment | str | None, known: Moment | str | None = None) -> Authority:
-        """Return the relation as it was: a view on the same records and index.
+        """Return the relation as it was: a view on the same records and index, not to be changed.
 
-        effective: only what had taken effect by then counts. known: only what had been published by
-        then; None lets in what became known later. A record without the time in question counts.
+        effective: only what had certainly taken effect by then counts; a record that has only a
+        publication is taken to have effect from then on. known: only what had certainly been
+        published by then; None lets in what became known later. A record without any time counts.
+        What is not in force supersedes nothing and is in no closure or frontier.
         """
         view = copy.copy(self)
         view._effective, view._known, view.calls = _moment(effective), _moment(known), Calls()
@@ -117,8 +119,9 @@ class Authority:
         """Return whether a record had taken effect, and was known, at the time of this view."""
         if not self.is_view:
             return True
-        record = self.records[id_]
-        return _by(record.time, self._effective) and _by(record.known, self._known)
+        record = self.record(id_)
+        effective = record.time or record.published
+        return _by(effective, self._effective) and _by(record.known, self._known)
 
     def links(
         self, id_: str, covered: dict[Place, tuple[int, str]] | None = None, theta: float = 0.0
@@ -194,7 +197,7 @@ class Authority:
         The given ids come first, with None. theta: edges of less confidence are not followed
         (Def. 9). Raises InputError for an unknown id.
         """
-        found: dict[str, Link | None] = dict.fromkeys(ids)
+        found: dict[str, Link | None] = dict.fromkeys(filter(self.in_force, ids))
         covered: dict[Place, tuple[int, str]] = {}
         queue = deque(found)
         while queue:
@@ -214,7 +217,7 @@ class Authority:
         A superseder counts though the chain to it leads through records that are not among `ids`.
         With several relations, what is maximal under every one of them (Def. 10).
         """
-        members = list(dict.fromkeys(ids))
+        members = list(dict.fromkeys(filter(self.in_force, ids)))
         dominated: set[str] = set()
         for relation in self.relations:
             dominated |= self.below(members, relation)
@@ -235,12 +238,20 @@ class Authority:
         """
         return self.reach(ids, theta) if self.is_view else heads_of(self, ids, theta)
 
+    def controlling_chains(
+        self, ids: Iterable[str], theta: float = 0.0
+    ) -> dict[str, tuple[Link, ...]]:
+        """Return what `controlling` does, each with a shortest chain that leads to it."""
+        found = self.heads(ids, theta)
+        return {i: tuple(chain_to(i, found)) for i in found if self.is_active(i, theta)}
+
     def chain(self, older: str, newer: str) -> list[Link]:
         """Return a shortest chain of direct supersessions; none where there is no chain."""
         return chain_to(newer, self.reach([older]))
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> None:
         """Add one record, and edges of it; InputError for a known id or a cycle, nothing added."""
+        self._require_base()
         if record.id in self.records:
             raise InputError(
                 f"record {record.id!r} is there already",
@@ -267,6 +278,7 @@ class Authority:
 
     def delete(self, id_: str) -> Record:
         """Remove a record with the explicit edges of it; return what it was."""
+        self._require_base()
         record = self.record(id_)
         self.index.remove(record)
         for edge in self.edges.pop(id_, []):
@@ -275,6 +287,14 @@ class Authority:
             _drop(self.edges, edge.superseded, edge)
         del self.records[id_]
         return record
+
+    def _require_base(self) -> None:
+        if self.is_view:
+            raise InputError(
+                "a view of an earlier time",
+                expected="the relation itself: what is past is not changed",
+                fix="Change the Authority that the view was made of.",
+            )
 
     def _older_once(
         self, id_: str, relation: str | None, covered: dict[Place, int]
@@ -322,4 +342,4 @@ def _moment(value: Moment | str | None) -> Moment | None:
 
 
 def _by(moment: Moment | None, limit: Moment | None) -> bool:
-    return moment is None or limit is None or moment.start < limit.end
+    return moment is None or limit is None or moment.end <= limit.end

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link, chain_to
+from argus.authority.relation import Authority, Link
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
@@ -156,10 +156,7 @@ def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, t
     """Return what controls one anchor, each with the chain that leads to it."""
     if anchor not in authority:
         return {anchor: ()}
-    reached = authority.heads([anchor], theta)
-    return {
-        id_: tuple(chain_to(id_, reached)) for id_ in reached if authority.is_active(id_, theta)
-    }
+    return authority.controlling_chains([anchor], theta)
 
 
 def _placed(hits: Sequence[Hit]) -> list[Hit]:

@@ -10,11 +10,11 @@ place. Two lines:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link, chain_to
+from argus.authority.relation import Authority, Link
 from argus.errors import InputError
 
 ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")
@@ -85,16 +85,12 @@ class AuthorityRetriever:
                 continue
             if not self.authority.in_force(id_):
                 continue
-            for controlling, chain in self._controlling(id_):
+            for controlling, chain in self.authority.controlling_chains([id_]).items():
                 if controlling in placed:
                     continue
                 placed.add(controlling)
                 kept += retrieved.get(controlling) or [self._made(item, controlling, chain)]
         return kept[: self.k]
-
-    def _controlling(self, id_: str) -> Iterable[tuple[str, list[Link]]]:
-        reached = self.authority.heads([id_])
-        return [(i, chain_to(i, reached)) for i in reached if self.authority.is_active(i)]
 
     def _id(self, item: Any) -> str:
         found = self.id_of(item)
