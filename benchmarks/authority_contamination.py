@@ -21,7 +21,7 @@ from argus.indexes.lexical import LexicalIndex
 
 SEEDS, K, ANCHORS = range(4), 5, 20
 GRID = (
-    Rates(0, 0.05), Rates(0, 0.10), Rates(0, 0.25),
+    Rates(0, 0.05), Rates(0, 0.10), Rates(0, 0.20),
     Rates(0.02, 0.02), Rates(0.035, 0.035), Rates(0.1, 0.1),
 )  # fmt: skip
 SYSTEMS = ("time alone", "rules", "rules, first anchor")

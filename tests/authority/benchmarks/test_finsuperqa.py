@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -90,9 +91,49 @@ def test_the_last_event_of_t3_and_only_that_is_of_another_provenance(
         assert (last in before or not before) == (question.hop != "T3")
 
 
-def test_a_scope_holds_what_its_kind_is_about_and_no_more(records: dict[str, Record]) -> None:
+def test_a_scope_holds_what_its_text_is_about_and_no_more(records: dict[str, Record]) -> None:
     for record in records.values():
+        if record.type == "BlackoutAnnounced" and record.values("employee"):
+            continue
         assert tuple(record.scope) == texts.ABOUT[record.type]
+
+
+def test_a_blackout_with_an_exception_and_no_other_lists_whom_it_is_addressed_to(
+    bench: Benchmark, records: dict[str, Record]
+) -> None:
+    excepted = {
+        q.chain[1] for q in bench.questions if records[q.chain[-1]].type == "EmergencyException"
+    }
+    assert len(excepted) > 100
+    for record in records.values():
+        if record.type == "BlackoutAnnounced":
+            listed = record.values("employee")
+            assert len(listed) == (4 if record.id in excepted else 0)
+            assert sum(word.isdigit() and len(word) == 5 for word in words(record.text)) == len(
+                listed
+            )
+
+
+def test_an_exception_lifts_a_blackout_for_nobody_else(
+    bench: Benchmark, records: dict[str, Record]
+) -> None:
+    question = next(q for q in bench.questions if records[q.chain[-1]].type == "EmergencyException")
+    clearance, blackout, exception = (records[id_] for id_ in question.chain)
+    stranger = replace(exception, scope={**exception.scope, "employee": "Somebody Else"})
+    authority = Authority([clearance, blackout, stranger], texts.RULES)
+    assert authority.controlling([clearance.id]) == [blackout.id]
+    assert answer_of([blackout.id, stranger.id], question.scope, authority) == "Prohibited"
+
+
+def test_the_latest_event_of_a_ticker_is_often_not_the_answer(bench: Benchmark) -> None:
+    latest: dict[str, Record] = {}
+    for record in bench.records:
+        for ticker in record.values("ticker"):
+            kept = latest.setdefault(ticker, record)
+            if record.time.start > kept.time.start:  # type: ignore[union-attr]
+                latest[ticker] = record
+    right = sum(latest[q.scope["ticker"]].id in q.gold for q in bench.questions)
+    assert right < 300
 
 
 def test_what_supersedes_shares_no_word_with_its_question(
@@ -168,8 +209,10 @@ def test_contamination_rekeys_some_distractors_to_the_asking_pair(
         for old, new in zip(bench.records, contaminated.records, strict=True)
         if old.scope != new.scope
     ]
-    assert 350 < len(changed) < 500  # of 2,500 at 0.17 and 7,500 at 0.001
-    assert all(dict(record.scope) in asking for record in changed)
+    assert 250 < len(changed) < 400  # of 2,500 at 0.13 and 7,500 at 0.001
+    parts = {frozenset(s.items()) for s in asking}
+    parts |= {frozenset([item]) for scope in asking for item in scope.items()}
+    assert all(frozenset(record.scope.items()) in parts for record in changed)
     gold = {id_ for question in bench.questions for id_ in question.chain}
     assert not gold & {record.id for record in changed}
 

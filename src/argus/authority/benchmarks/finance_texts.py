@@ -7,7 +7,7 @@ by a staff number. No text tells an event's id or an answer.
 
 from __future__ import annotations
 
-from argus.authority.rules import Rule, ScopeKey
+from argus.authority.domains import load_domain
 
 ABOUT: dict[str, tuple[str, ...]] = {
     "PreClearanceApproved": ("employee", "ticker"),
@@ -23,27 +23,11 @@ ABOUT: dict[str, tuple[str, ...]] = {
     "PolicyAcknowledged": ("employee",),
     "PolicyUpdate": (),
 }
-"""Type of event -> the keys of its scope: what the rules of Appendix A say that it is about, except
-that an acknowledgement has an employee, though what supersedes it is global."""
+"""Type of event -> the keys of its scope: what its text is about. A blackout that can be excepted
+from is addressed to some employees (R3 needs one on both sides) and lists them: `ADDRESSED`."""
 
-RULES = tuple(
-    Rule((superseding,), (superseded,), tuple(ScopeKey(key, key) for key in scope), name=name)
-    for name, superseding, superseded, scope in (
-        ("R1", "BlackoutAnnounced", "PreClearanceApproved", ("ticker",)),
-        ("R2", "BlackoutLifted", "BlackoutAnnounced", ("ticker",)),
-        ("R3", "EmergencyException", "BlackoutAnnounced", ("ticker",)),
-        ("R4", "ExceptionRevoked", "EmergencyException", ("employee", "ticker")),
-        ("R5", "WatchlistAdded", "PreClearanceApproved", ("ticker",)),
-        ("R6", "WatchlistRemoved", "WatchlistAdded", ("ticker",)),
-        ("R7", "ConflictAmended", "ConflictDisclosed", ("employee",)),
-        ("R8", "ConflictCleared", "ConflictAmended", ("employee",)),
-        ("R9", "ConflictCleared", "ConflictDisclosed", ("employee",)),
-        ("R10", "PolicyUpdate", "PolicyAcknowledged", ()),
-    )
-)
-"""Rules R1 to R10 of Appendix A. It gives R3 the scope employee + ticker; a blackout names no
-employee, so what the two can agree on is the ticker. Whose exception it is matters to who
-reads it: see `argus.authority.benchmarks.answers.about`."""
+RULES = load_domain("trading").rules
+"""Rules R1 to R10 of Appendix A."""
 
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "PreClearanceApproved": (
@@ -125,6 +109,15 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "lapse.",
     ),
 }
+
+ADDRESSED = (
+    "Closed window on {issuer} for the insider list alone: staff members {list} stop dealing in "
+    "the name until further word.",
+    "Deal team {team} has taken staff members {list} over the wall on {issuer}. For them the name "
+    "goes dark today.",
+    "Embargo on {issuer}, addressed to staff members {list}, who have seen the draft prospectus.",
+)
+"""Blackouts addressed to a list of employees, by their staff numbers."""
 
 QUESTIONS = {
     "T0": "What is the pre-clearance status for {employee}'s requested trade in {ticker}?",

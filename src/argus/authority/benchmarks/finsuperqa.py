@@ -7,16 +7,20 @@ another ticker, three of other employees and the same ticker, three of neither.
 It differs from the published generator where that leaks the gold or leaves the relation open:
 
 * There, blackouts are keyed to the asking employee although their text names none, so that looking
-  up the pair finds the answer. Here an event's scope holds what its kind is about (`ABOUT`): a
-  blackout has a ticker, an exception employee and ticker, a policy nothing.
+  up the pair finds the answer. Here an event's scope holds what its text names: a blackout the
+  issuer, an exception the issuer and a staff number, a policy nobody. A blackout that someone is
+  excepted from is addressed to four employees and lists their numbers, since an exception (R3) must
+  not lift it for anybody else.
 * R1 says "same ticker". Pairs that are disjoint would still supersede each other's events, so no
   two questions share a ticker, and restrictions of distractors fall on tickers that nobody asks
   about. The closure of each anchor in the whole corpus is the gold chain, by the rules alone.
+* Other employees clear trades in an asked ticker before and after the case, so that the latest
+  event of a ticker is not the answer.
 * What supersedes is written in another register (`finance_texts`): it shares no word with its
   question, neither employee nor ticker.
 
-Contaminated, distractors get the scope of the asking pair, each by chance, and keep kind and time;
-their texts name that pair, so only the rules tell them from the case. Gold stays what it was.
+Contaminated, distractors become events of the asking employee and ticker, each by chance, and keep
+kind and time; their texts say so: only the rules tell them from the case. Gold stays what it was.
 """
 
 from __future__ import annotations
@@ -39,6 +43,8 @@ BYSTANDERS, CALM, RESTRICTED = 500, 500, 200
 SAME_EMPLOYEE = ("PreClearanceApproved",) * 3 + ("ConflictDisclosed",)
 SAME_TICKER, RANDOM = 3, 3
 """Distractors per example: types of those of the same employee, number of the two other kinds."""
+LISTED = 3
+"""Employees besides the asking one that a blackout with an exception is addressed to."""
 PERIOD_DAYS, NEAR_DAYS = 600, 60
 """Cases begin in that period; their distractors lie that near to the first event."""
 
@@ -72,10 +78,10 @@ class Rates:
     across: float = 0.0
 
 
-RATES = Rates(within=0.001, across=0.17)
+RATES = Rates(within=0.001, across=0.13)
 """At which resolving by scope and time alone, the latest event of the anchor's pair, falls to the
-paper's 0.911 overall and 0.652 on T3 (Table 3). No pipeline that knows the rules took part in
-setting them."""
+paper's 0.911 overall and 0.652 on T3 (Table 3), in the mean over seeds 0 to 3. No pipeline that
+knows the rules took part in setting them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,8 @@ class Event:
     variant: int
     keys: tuple[str, ...]
     """Which of employee and ticker its scope holds."""
+    listed: tuple[str, ...] = ()
+    """All employees that it is addressed to, the one among them; none where it lists nobody."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +106,14 @@ class World:
 
     asked: of each case, employee and ticker. own: per case the other, calm tickers of its employee;
     others: per case the other employees of its ticker; elsewhere: pairs of neither, some
-    restricted. Together they are the pool of 6,000 pairs.
+    restricted. Together they are the pool of 6,000 pairs. bystanders: employees who never ask.
     """
 
     asked: list[tuple[str, str]]
     own: list[tuple[str, ...]]
     others: list[tuple[str, ...]]
     elsewhere: list[tuple[str, str]]
+    bystanders: list[str]
     issuers: dict[str, str]
     staff: dict[str, str]
 
@@ -161,6 +170,7 @@ def _world(rng: Random) -> World:
         own=[tuple(rng.sample(calm, 2)) for _ in range(EXAMPLES)],
         others=[tuple(rng.sample(bystanders, 2)) for _ in range(EXAMPLES)],
         elsewhere=[(person, t) for t in restricted for person in rng.sample(bystanders, 5)],
+        bystanders=bystanders,
         issuers={
             ticker: f"{name} {trade} {rng.choice(texts.ISSUER_FORMS)}"
             for ticker, (name, trade) in zip(tickers, issuers, strict=True)
@@ -182,8 +192,11 @@ def _case(number: int, world: World, rng: Random) -> Case[Event]:
     begin = rng.randrange(NEAR_DAYS * DAY, PERIOD_DAYS * DAY)
     desk = _provenance(rng.choice(texts.DESKS), rng)
     minute, gold = begin, []
-    for type_ in rng.choice(CHAINS[hop]):
+    chain = rng.choice(CHAINS[hop])
+    for type_ in chain:
         gold.append(_event(type_, employee, ticker, minute, desk, rng))
+        if type_ == "BlackoutAnnounced" and "EmergencyException" in chain:
+            gold[-1] = _addressed(gold[-1], world, rng)
         minute += rng.randrange(DAY // 4, 10 * DAY)
     if hop == "T3":
         gold[-1] = replace(gold[-1], provenance=_provenance(rng.choice(texts.OTHER_DESKS), rng))
@@ -207,10 +220,9 @@ def _distractors(number: int, begin: int, world: World, rng: Random) -> list[Eve
     found = [
         event(type_, employee, rng.choice(world.own[number]), near()) for type_ in SAME_EMPLOYEE
     ]
-    for _ in range(SAME_TICKER):  # look-alikes come before, as in Theorem 1's family
-        before = begin - rng.randrange(1, NEAR_DAYS * DAY)
+    for _ in range(SAME_TICKER):
         person = rng.choice(world.others[number])
-        found.append(event("PreClearanceApproved", person, ticker, before))
+        found.append(event("PreClearanceApproved", person, ticker, near()))
     for _ in range(RANDOM):
         type_ = "PolicyUpdate" if rng.random() < UPDATE_SHARE else rng.choice(COMMON)
         found.append(event(type_, *rng.choice(world.elsewhere), near()))
@@ -230,12 +242,21 @@ def _event(
 
 def _rekeyed(event: Event, asked: Event) -> Event:
     """Return a distractor as an event of the asking pair."""
-    return replace(event, employee=asked.employee, ticker=asked.ticker, keys=("employee", "ticker"))
+    return replace(event, employee=asked.employee, ticker=asked.ticker)
+
+
+def _addressed(event: Event, world: World, rng: Random) -> Event:
+    """Return a blackout for its employee and a few others, who are listed in it."""
+    people = [event.employee, *rng.sample(world.bystanders, LISTED)]
+    return replace(event, keys=("employee", "ticker"), listed=tuple(sorted(people)))
 
 
 def _record(id_: str, event: Event, world: World) -> Record:
     draw = Random(event.variant)
-    text = draw.choice(texts.TEMPLATES[event.type]).format(
+    templates = texts.ADDRESSED if event.listed else texts.TEMPLATES[event.type]
+    numbers = [world.staff[person] for person in event.listed]
+    text = draw.choice(templates).format(
+        list=", ".join(sorted(numbers)),
         employee=event.employee,
         ticker=event.ticker,
         issuer=world.issuers[event.ticker],
@@ -246,7 +267,7 @@ def _record(id_: str, event: Event, world: World) -> Record:
         role=draw.choice(texts.ROLES),
         edition=draw.randrange(2, 20),
     )
-    entities = {"employee": event.employee, "ticker": event.ticker}
+    entities = {"employee": event.listed or event.employee, "ticker": event.ticker}
     return Record(
         id_,
         event.type,
