@@ -1,8 +1,11 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from argus.authority.lint import lint
 from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.authority.resolve import Places, resolve
 from argus.authority.rules import Rule
 from argus.data.types import State
 
@@ -74,7 +77,22 @@ class TestFalseRetirement:
         return one(after, authority, before=earlier, k=k).falsely_retired
 
     def test_an_active_document_that_was_removed_is_one(self, authority):
-        assert self.kept(["open", "flaw", "refix"], ["refix"], authority) == ("open",)
+        assert self.kept(["open", "flaw", "x"], ["refix", "x"], authority) == ("open",)
+
+    def test_it_is_one_where_room_was_left_for_it(self, authority):
+        before = {"q": {"open": 2.0, "flaw": 1.0}, "full": {"a": 2.0, "b": 1.0}}
+        after = {"q": {"refix": 1.0}, "full": {"a": 2.0, "b": 1.0}}
+        linted = lint(after, authority, k=5, before=before)
+        assert [q.falsely_retired for q in linted] == [("open",), ()]
+
+    @given(st.permutations(["flaw", "fix", "refix", "open", "x", "y"]), st.integers(1, 6))
+    def test_what_is_resolved_and_cut_loses_nothing_falsely(self, order, k):
+        authority = Authority(RECORDS, RULES)
+        before = {"q": {d: -i for i, d in enumerate(order)}}
+        for places in Places:
+            after = resolve(before, authority, k=k, places=places)
+            (query,) = lint(after, authority, k=k, before=before)
+            assert query.falsely_retired == () and query.holds
 
     def test_a_superseded_one_that_was_removed_is_none(self, authority):
         assert self.kept(["flaw", "refix"], ["refix"], authority) == ()

@@ -144,3 +144,26 @@ def test_records_without_time_are_counted_when_a_day_is_asked_for(story):
     assert lint_run(RUN, story_source(story)).summary["relation"]["undated"] is None
     then = lint_run(RUN, story_source(story, as_of="2024-02-15"))
     assert then.summary["relation"]["undated"] == 1
+
+
+def test_queries_that_run_and_anchors_do_not_share_are_counted(story, tmp_path):
+    queries = tmp_path / "queries.jsonl"
+    about = [{"_id": "parser", "anchor": ["flaw-2"]}, {"_id": "lost", "anchor": "flaw-1"}]
+    queries.write_text("".join(json.dumps(row) + "\n" for row in about))
+    counts = lint_run(RUN, story_source(story), queries=queries).summary["queries"]
+    assert counts["without_anchor"] == 3 and counts["not_in_the_run"] == 1
+    queries.write_text('{"_id": "parser", "anchor": []}\n')
+    with pytest.raises(InputError, match="anchor None"):
+        lint_run(RUN, story_source(story), queries=queries)
+
+
+def test_an_edge_of_an_unknown_document_is_named_with_its_file(story):
+    edges = story / "edges.jsonl"
+    edges.write_text('{"superseder": "fix-9", "superseded": "flaw-1"}\n')
+    with pytest.raises(InputError, match=r"edges\.jsonl: 'flaw-1' superseded by 'fix-9': no recor"):
+        lint_run(RUN, story_source(story, edges=edges))
+
+
+def test_an_empty_date_is_not_today(story):
+    with pytest.raises(InputError, match="--as-of: an empty date"):
+        lint_run(RUN, story_source(story, as_of=""))

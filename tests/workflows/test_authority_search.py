@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from argus.authority.resolve import Places
@@ -78,3 +80,55 @@ def test_an_empty_question_and_a_fusion_without_vectors_are_refused(story):
 def test_nothing_in_force_is_said(story):
     with pytest.raises(InputError, match="no record in force has a text"):
         search_authority(QUESTION, story_source(story, as_of="1999"))
+
+
+def test_an_index_is_searched_deeper_where_what_it_finds_is_not_in_force_yet(tmp_path, minilm):
+    from argus.data.types import Document
+    from argus.encoders import EncoderConfig
+    from argus.workflows.index import build_index
+
+    rows = [{"_id": f"new-{i:02}", "type": "law", "timestamp": "2024-01-01",
+             "entities": {"about": f"{i}"}, "text": "The toll of the bridge."}
+            for i in range(30)]  # fmt: skip
+    rows.append({"_id": "old", "type": "law", "timestamp": "1990-01-01",
+                 "entities": {"about": "x"}, "text": "Bread must weigh a pound."})  # fmt: skip
+    write_story(tmp_path)
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "rules.yaml").write_text(
+        "rules: [{superseding: law, superseded: law, scope: [about]}]\n"
+    )
+    documents = [Document(row["_id"], row["text"]) for row in rows]
+    build_index(documents, out=tmp_path / "index", encoder=EncoderConfig(precision="float32"))
+    found = search_authority(
+        "toll of the bridge", story_source(tmp_path, as_of="2000"),
+        index=str(tmp_path / "index"), anchors=5,
+    )  # fmt: skip
+    assert ids(found) == ["old"]
+
+
+def test_an_index_of_another_corpus_is_refused(story, index):
+    with pytest.raises(InputError, match="no document found has a record"):
+        search_authority(QUESTION, story_source(story), index=str(index))
+
+
+def test_more_results_than_anchors_may_be_asked_for(story):
+    found = search_authority("fix flaw release known", story_source(story), k=4, anchors=1)
+    assert len(found["results"]) > 1
+
+
+def test_doubtful_rules_count_on_request_only_where_they_are_sure_enough(story):
+    rules = (
+        (story / "rules.yaml").read_text().replace("name: fix", "name: fix\n    confidence: 0.4")
+    )
+    (story / "rules.yaml").write_text(rules)
+    assert ids(search_authority(QUESTION, story_source(story)))[0] == "fix-1b"
+    assert ids(search_authority(QUESTION, story_source(story, theta=0.5)))[0] == "flaw-1"
+    with pytest.raises(InputError, match=r"--theta: 1\.5"):
+        search_authority(QUESTION, story_source(story, theta=1.5))
+
+
+def test_a_scope_that_other_chains_share_is_told(story):
+    rows = [row | {"entities": row["entities"] | {"product": "archiver"}} for row in ROWS]
+    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = search_authority(QUESTION, story_source(story))
+    assert found["scopes"]["flaw-1"] == {"kappa": 2.0, "phi": 0.5}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -26,43 +26,53 @@ class RuleCoverage:
     retired: int
     """Records that are superseded under it, directly."""
     edges: int
-    """Direct supersessions: pairs, counted without being made."""
+    """Direct supersessions, counted without being made; one of two scopes counts twice."""
     undecided: int
-    """Pairs in one scope whose times do not tell which is later: neither supersedes the other."""
+    """Records that a superseding record of their scope neither follows nor precedes for certain."""
     no_scope: tuple[str, ...]
     """Records of its types that lack one of its scope keys: it does not apply to them."""
     no_time: tuple[str, ...]
     """Records of its types that lack the time by which it orders: likewise."""
+    absent: tuple[str, ...]
+    """Types that it names and no record has."""
 
 
 def cover(authority: Authority) -> list[RuleCoverage]:
-    """Count per rule what takes part in it, what it retires, and what it cannot decide."""
-    counts = [[0, 0, 0] for _ in authority.rules]
+    """Count per rule what takes part in it, what it retires, and what it cannot decide.
+
+    Over all records, whatever the time of a view.
+    """
+    tallies = [_Tally() for _ in authority.rules]
     for (number, _), bucket in authority.index.buckets.items():
-        for i, value in enumerate(_counts(bucket, authority, authority.rules[number])):
-            counts[number][i] += value
+        tallies[number].add(bucket, authority.records, authority.rules[number])
     found = authority.index.coverage(authority.records.values())
+    types = {record.type for record in authority.records.values()}
     return [
         RuleCoverage(
-            rule.name, entry.superseding, entry.superseded, numbers[0], numbers[1], numbers[2],
+            rule.name, entry.superseding, entry.superseded,
+            len(tally.retired), tally.edges, len(tally.undecided),
             tuple(entry.no_scope), tuple(entry.no_time),
+            tuple(t for t in (*rule.superseding, *rule.superseded) if t not in types),
         )
-        for rule, entry, numbers in zip(authority.rules, found, counts, strict=True)
+        for rule, entry, tally in zip(authority.rules, found, tallies, strict=True)
     ]  # fmt: skip
 
 
 def require_covered(authority: Authority) -> list[RuleCoverage]:
     """Return the coverage; InputError for a rule that no record can come under.
 
-    Such a rule is a typo more often than a plan: its type occurs nowhere, or none of the records of
-    its types has its scope key or its time.
+    Such a rule is a typo more often than a plan: no record is of a type of one side, or none of
+    them has its scope key or its time. One of several types may be absent, unless it is nearly the
+    name of one that is there.
     """
-    types = dict.fromkeys(record.type for record in authority.records.values())
-    for rule in authority.rules:
-        for type_ in (*rule.superseding, *rule.superseded):
-            if type_ not in types and not set(_side(rule, type_)) & set(types):
-                raise _unknown_type(rule, type_, list(types))
     covered = cover(authority)
+    types = list(dict.fromkeys(record.type for record in authority.records.values()))
+    for rule, found in zip(authority.rules, covered, strict=True):
+        named = {*rule.superseding, *rule.superseded}
+        for type_ in found.absent:
+            unused = [known for known in types if known not in named]
+            if set(_side(rule, type_)) <= set(found.absent) or _close(type_, unused):
+                raise _unknown_type(rule, type_, types)
     for rule, found in zip(authority.rules, covered, strict=True):
         for side, n in (("superseding", found.superseding), ("superseded", found.superseded)):
             if n == 0:
@@ -74,8 +84,12 @@ def _side(rule: Rule, type_: str) -> tuple[str, ...]:
     return rule.superseding if type_ in rule.superseding else rule.superseded
 
 
+def _close(name: str, names: list[str]) -> list[str]:
+    return difflib.get_close_matches(name, names, n=1)
+
+
 def _unknown_type(rule: Rule, type_: str, types: list[str]) -> InputError:
-    close = difflib.get_close_matches(type_, types, n=1)
+    close = _close(type_, types)
     shown = ", ".join(map(repr, sorted(types)[:20])) or "none"
     return InputError(
         f"rule {rule.name!r}: no record is of type {type_!r}",
@@ -101,7 +115,7 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
         name = getattr(key, side)
         if not any(record.values(name) for record in meeting):
             keys = sorted({k for record in meeting for k in record.scope})
-            close = difflib.get_close_matches(name, keys, n=1)
+            close = _close(name, keys)
             raise InputError(
                 f"{where}, none has the scope key {name!r}",
                 expected=f"one of their keys: {', '.join(map(repr, keys[:20])) or 'none'}",
@@ -116,23 +130,34 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
         )
 
 
-def _counts(bucket: Bucket, authority: Authority, rule: Rule) -> Iterator[int]:
-    """Yield retired records, direct supersessions and undecided pairs of one bucket."""
-    starts = [start for start, _ in bucket.superseding]
-    ids = {id_ for _, id_ in bucket.superseding}
-    if rule.order is Order.TYPE:
-        yield from (len(bucket.superseded) if ids else 0, len(bucket.superseded) * len(ids), 0)
-        return
-    ends = sorted(_end(authority.records[id_], rule) for id_ in ids)
-    retired = edges = undecided = 0
-    for end, id_ in bucket.superseded:
-        moment = rule.moment(authority.records[id_])
-        later = len(starts) - bisect_left(starts, end)
-        earlier = bisect_right(ends, moment.start) if moment is not None else 0
-        retired += later > 0
-        edges += later
-        undecided += len(starts) - later - earlier - (id_ in ids)
-    yield from (retired, edges, undecided)
+@dataclass
+class _Tally:
+    """What the buckets of one rule come to; a record of several buckets counts once."""
+
+    retired: set[str] = field(default_factory=set)
+    undecided: set[str] = field(default_factory=set)
+    edges: int = 0
+
+    def add(self, bucket: Bucket, records: Mapping[str, Record], rule: Rule) -> None:
+        """Count one bucket by its sorted times; no pair is made."""
+        superseding = list(bucket.superseding)
+        if rule.order is Order.TYPE:
+            if superseding:
+                self.retired.update(id_ for _, id_ in bucket.superseded)
+            self.edges += len(bucket.superseded) * len(superseding)
+            return
+        starts = [start for start, _ in superseding]
+        ends = sorted(_end(records[id_], rule) for _, id_ in superseding)
+        own = {id_ for _, id_ in superseding}
+        for end, id_ in bucket.superseded:
+            moment = rule.moment(records[id_])
+            later = len(starts) - bisect_left(starts, end)
+            earlier = bisect_right(ends, moment.start) if moment is not None else 0
+            self.edges += later
+            if later:
+                self.retired.add(id_)
+            if len(starts) - later - earlier - (id_ in own):
+                self.undecided.add(id_)
 
 
 def _end(record: Record, rule: Rule) -> int:

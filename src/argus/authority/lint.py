@@ -53,10 +53,13 @@ def lint(
 
     anchors: query -> the documents that it is about, where that is known; else every retrieved
     document is an anchor. before: the run before superseded documents were removed. A document of
-    its top k is falsely retired when it is active, `run` has it nowhere, and yet `run` has one that
-    the run before ranked below it: so it was removed, not pushed out by what came in.
+    its top k is falsely retired when it is active, `run` has it nowhere, and yet `run` kept one
+    that the run before ranked below it, or has room left in its top k: so it was removed, not
+    pushed out by what came in. What controls a document of the run before came in, wherever it
+    stood; room is left in a list that is shorter than k and than the longest of the run.
     """
     linted = []
+    depth = min(k, max((len(scores) for scores in run.values()), default=0))
     for query, scores in run.items():
         order = ranking(scores)
         top = order[:k]
@@ -73,7 +76,7 @@ def lint(
                 tuple(id_ for id_ in top if id_ not in authority),
                 tuple(id_ for id_ in known if not authority.in_force(id_)),
                 conditions,
-                tuple(_falsely_retired(order, before.get(query, {}), authority, k))
+                tuple(_falsely_retired(order, before.get(query, {}), authority, k, depth))
                 if before is not None
                 else (),
             )
@@ -82,11 +85,16 @@ def lint(
 
 
 def _falsely_retired(
-    kept: list[str], before: dict[str, float], authority: Authority, k: int
+    kept: list[str], before: dict[str, float], authority: Authority, k: int, depth: int
 ) -> Iterable[str]:
     earlier, served = ranking(before), set(kept)
-    last = max((i for i, id_ in enumerate(earlier) if id_ in served), default=-1)
+    known = [i for i in earlier if i in authority and authority.in_force(i)]
+    came_in = set(authority.controlling(i for i in known if not authority.is_active(i)))
+    stayed = served - came_in
+    last = max((i for i, id_ in enumerate(earlier) if id_ in stayed), default=-1)
+    if len(kept) < depth:
+        last = len(earlier)
+    active = {id_ for id_ in known if authority.is_active(id_)}
     for i, id_ in enumerate(earlier[:k]):
-        removed = i < last and id_ not in served
-        if removed and id_ in authority and authority.in_force(id_) and authority.is_active(id_):
+        if i < last and id_ not in served and id_ in active:
             yield id_

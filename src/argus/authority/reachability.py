@@ -57,15 +57,11 @@ class Reach:
 
     rank: IntArray
     """1-based among all documents, the asking one included; equal scores by row."""
+    outranking: IntArray
+    """N+ (Corollary 1): documents that score strictly above the controlling one."""
     divergence: npt.NDArray[np.float64]
     """Score of what comes first less score of the controlling document: Delta of Def. 4 for a
     single controlling document, at least 0."""
-
-    @property
-    def outranking(self) -> IntArray:
-        """N+ (Corollary 1): documents that are preferred to the controlling one."""
-        n_plus: IntArray = self.rank - 1
-        return n_plus
 
 
 def reach(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reach:
@@ -73,13 +69,18 @@ def reach(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reac
 
     queries: (n_pairs, dim), documents: (n_documents, dim), unit rows.
     """
-    ranks, divergences = [], []
+    ranks, outranking, divergences = [], [], []
     for start in range(0, len(queries), BATCH):
         part = slice(start, start + BATCH)
         found = known_item_search(queries[part], documents, targets[part], 1)
         ranks.append(found.rank)
+        outranking.append(found.above)
         first = documents[found.top.rows[:, 0]]
         own = documents[targets[part]]
         asked = queries[part].astype(np.float64)
         divergences.append(np.einsum("ij,ij->i", asked, first.astype(np.float64) - own))
-    return Reach(np.concatenate(ranks), np.maximum(np.concatenate(divergences), 0.0))
+    return Reach(
+        np.concatenate(ranks),
+        np.concatenate(outranking),
+        np.maximum(np.concatenate(divergences), 0.0),
+    )

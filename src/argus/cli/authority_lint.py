@@ -85,6 +85,10 @@ def print_lint(summary: dict[str, Any]) -> None:
         f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
         f" (nothing retrieved, or nothing with a record); top {summary['k']}"
     )
+    if counts.get("without_anchor"):
+        typer.echo(f"{counts['without_anchor']:,} queries of the run have no anchor in --queries")
+    if counts.get("not_in_the_run"):
+        typer.echo(f"WARNING: {counts['not_in_the_run']:,} queries of --queries are not in the run")
     print_relation(summary["relation"])
     unknown = summary["documents"]["without_record"]
     if unknown:
@@ -110,9 +114,10 @@ def print_relation(relation: dict[str, Any]) -> None:
     for rule in relation["rules"]:
         typer.echo(
             f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"
-            + _doubt(rule, "undecided", "pairs undecided (times overlap)")
+            + _doubt(rule, "undecided", "undecided (times overlap)")
             + _doubt(rule, "no_scope", "records lack its scope key")
             + _doubt(rule, "no_time", "records lack its time")
+            + (f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else "")
         )
 
 

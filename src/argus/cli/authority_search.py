@@ -40,9 +40,6 @@ def search(
         str,
         typer.Option("--chains", help="Of anchors of one scope: all chains, or the first's alone."),
     ] = "all",
-    theta: Annotated[
-        float, typer.Option("--theta", help="Least confidence of a supersession.", min=0, max=1)
-    ] = 0.0,
     store: Annotated[
         Path | None,
         typer.Option("--store", help="Folder that keeps the records' vectors between calls."),
@@ -57,7 +54,7 @@ def search(
     found = search_authority(
         query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
         hybrid=hybrid, places=o.one_of(Places, places, "--places"),
-        chains=o.one_of(Chains, chains, "--chains"), theta=theta, store=store,
+        chains=o.one_of(Chains, chains, "--chains"), store=store,
     )  # fmt: skip
     if json:
         o.print_json(found)
@@ -65,6 +62,9 @@ def search(
     if found["relation"]["undated"]:
         undated = found["relation"]["undated"]
         typer.echo(f"{undated:,} records have no time: taken to be in force", err=True)
+    if found["without_record"]:
+        n = len(found["without_record"])
+        typer.echo(f"{n:,} of the documents found have no record: taken to be in force", err=True)
     if not found["results"]:
         typer.echo("nothing found that is in force")
     for hit in found["results"]:
@@ -79,7 +79,8 @@ def print_hit(hit: dict[str, Any], phi: float) -> None:
         shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
         typer.echo(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
         for link in hit["chain"]:
-            day = f", {link['time']}" if link["time"] else ""
+            when = link["time"] or link["published"]
+            day = f", {when}" if when else ""
             sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
             typer.echo(
                 f"       {link['superseded']} superseded by {link['superseder']} "

@@ -218,13 +218,20 @@ class Supersession:
         typer.Option("--known-by", help="Only what had been published by this date."),
     ] = None
 
+    theta: Annotated[
+        float,
+        typer.Option(
+            "--theta", help="Least confidence of a supersession that counts.", min=0, max=1
+        ),
+    ] = 0.0
+
     def source(self) -> AuthoritySource:
         """Return where the authority relation comes from."""
         from argus.workflows.authority_inputs import AuthoritySource
 
         return AuthoritySource(
             records=self.records, rules=self.rules, edges=self.edges,
-            as_of=self.as_of, known_by=self.known_by,
+            as_of=self.as_of, known_by=self.known_by, theta=self.theta,
         )  # fmt: skip
 
 

@@ -28,6 +28,8 @@ class KnownItemRanks:
 
     rank: IntArray
     """1-based rank of the target among all documents, shape (n_queries,)."""
+    above: IntArray
+    """Documents that score strictly higher, shape (n_queries,): rank - 1 where nothing ties."""
     top: TopK
     """What was returned, the target included where it ranks high enough."""
 
@@ -59,16 +61,19 @@ def known_item_search(
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
     """
-    ranks, tops = [], []
+    ranks, aboves, tops = [], [], []
     for block, scores in _score_blocks(queries, documents):
         target = targets[block]
         stand_in = documents[target] if target_vectors is None else target_vectors[block]
         own = np.einsum("ij,ij->i", queries[block].astype(float), stand_in.astype(float))
         scores[np.arange(len(target)), target] = own
-        ranks.append(_ranks(scores, own, target, queries[block], documents))
+        rank, above = _ranks(scores, own, target, queries[block], documents)
+        ranks.append(rank)
+        aboves.append(above)
         tops.append(_best(scores, k))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
+        np.concatenate(aboves).astype(np.int64),
         TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
     )
 
@@ -79,19 +84,24 @@ def _ranks(
     target: IntArray,
     queries: FloatArray,
     documents: FloatArray,
-) -> IntArray:
-    """Return 1-based ranks; near-ties are decided in float64, ties by row."""
+) -> tuple[IntArray, IntArray]:
+    """Return 1-based ranks, ties by row, and counts of what is strictly higher.
+
+    Near-ties are decided in float64.
+    """
     bound = rounding_bound(documents.shape[1])
-    ranks = 1 + (scores > own[:, None] + bound).sum(axis=1)
+    above = (scores > own[:, None] + bound).sum(axis=1)
+    ranks = 1 + above
     near = np.abs(scores - own[:, None]) <= bound
     near[np.arange(len(target)), target] = False
     for row in np.flatnonzero(near.any(axis=1)):
         rivals = np.flatnonzero(near[row])
         vectors = documents[rivals].astype(float)
         exact = np.einsum("j,ij->i", queries[row].astype(float), vectors)
-        above = (exact > own[row]) | ((exact == own[row]) & (rivals < target[row]))
-        ranks[row] += int(above.sum())
-    return np.asarray(ranks, np.int64)
+        higher = exact > own[row]
+        above[row] += int(higher.sum())
+        ranks[row] += int((higher | ((exact == own[row]) & (rivals < target[row]))).sum())
+    return np.asarray(ranks, np.int64), np.asarray(above, np.int64)
 
 
 def _score_blocks(queries: FloatArray, documents: FloatArray) -> Iterator[tuple[slice, FloatArray]]:

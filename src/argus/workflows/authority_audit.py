@@ -46,6 +46,7 @@ class _Asked:
 
     ok: npt.NDArray[np.bool_]
     rank: npt.NDArray[np.int64]
+    outranking: npt.NDArray[np.int64]
     divergence: npt.NDArray[np.float64]
     why_not: dict[int, tuple[State, str]]
 
@@ -132,16 +133,17 @@ def _ask(
             why_not[i] = State.NOT_APPLICABLE, "the controlling document has no vector"
     ok = np.array([i not in why_not for i in range(len(pairs))], bool)
     asking = [pair for pair, good in zip(pairs, ok, strict=True) if good]
-    found = Reach(np.zeros(0, np.int64), np.zeros(0))
+    found = Reach(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     if asking:
         found = reach(
             embedded.vectors[[at[pair.superseded] for pair in asking]],
             vectors,
             np.array([row[pair.controlling] for pair in asking], np.int64),
         )
-    rank, divergence = np.zeros(len(pairs), np.int64), np.zeros(len(pairs))
-    rank[ok], divergence[ok] = found.rank, found.divergence
-    return _Asked(ok, rank, divergence, why_not)
+    rank, outranking = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
+    divergence = np.zeros(len(pairs))
+    rank[ok], outranking[ok], divergence[ok] = found.rank, found.outranking, found.divergence
+    return _Asked(ok, rank, outranking, divergence, why_not)
 
 
 def _words(authority: Authority, id_: str, proxy: str) -> str:
@@ -172,6 +174,7 @@ def _table(
             good = bool(a.ok[i])
             row |= {
                 f"{proxy}_rank": int(a.rank[i]) if good else None,
+                f"{proxy}_n_plus": int(a.outranking[i]) if good else None,
                 f"{proxy}_divergence": float(a.divergence[i]) if good else None,
                 f"{proxy}_reachable": bool(a.rank[i] <= k) if good else None,
             }
@@ -191,6 +194,7 @@ _SCHEMA = pa.schema(
         for proxy in PROXIES
         for name, kind in (
             ("rank", pa.int64()),
+            ("n_plus", pa.int64()),
             ("divergence", pa.float64()),
             ("reachable", pa.bool_()),
         )
@@ -228,21 +232,21 @@ def _groups(
 
 def _proxy(rows: Sequence[dict[str, Any]], proxy: str, k: int) -> dict[str, Any]:
     """Sum up one proxy over superseded documents; the best of several controlling ones counts."""
-    best: dict[str, tuple[int, float]] = {}
+    best: dict[str, tuple[int, int, float]] = {}
     for row in rows:
         rank = row[f"{proxy}_rank"]
         if rank is not None:
-            own = rank, row[f"{proxy}_divergence"]
+            own = rank, row[f"{proxy}_n_plus"], row[f"{proxy}_divergence"]
             best[row["superseded"]] = min(best.get(row["superseded"], own), own)
     if not best:
         return {"documents": 0}
-    ranks = np.array([rank for rank, _ in best.values()])
+    ranks = np.array([rank for rank, _, _ in best.values()])
     share = float((ranks <= k).mean())
     low, high = wilson(share, len(ranks))
     return {
         "documents": len(ranks),
         "reachable": share, "low": float(low), "high": float(high),
         "first": float((ranks == 1).mean()),
-        "mean_divergence": float(np.mean([d for _, d in best.values()])),
-        "median_outranking": float(np.median(ranks - 1)),
+        "mean_divergence": float(np.mean([d for _, _, d in best.values()])),
+        "median_outranking": float(np.median([n for _, n, _ in best.values()])),
     }  # fmt: skip

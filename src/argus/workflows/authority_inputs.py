@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 from argus.authority.coverage import RuleCoverage, require_covered
 from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
+from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.authority.rules import Edge
 from argus.authority.times import Moment, parse_moment
 from argus.errors import InputError
 
@@ -23,7 +26,8 @@ class AuthoritySource:
 
     records: file or folder. rules: a YAML file, or the name of a built-in domain. edges: a file of
     superseder, superseded. At least one of rules and edges. as_of: a date; only what had taken
-    effect by then. known_by: only what had been published by then.
+    effect by then. known_by: only what had been published by then. theta: rules and edges of less
+    confidence are left out (Def. 9).
     """
 
     records: Path
@@ -31,6 +35,7 @@ class AuthoritySource:
     edges: Path | None = None
     as_of: str | None = None
     known_by: str | None = None
+    theta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class OpenedAuthority:
             "given_edges": edges,
             "as_of": self.source.as_of,
             "known_by": self.source.known_by,
+            "theta": self.source.theta,
             "undated": self._undated() if self.authority.is_view else None,
             "rules": [_counts(found) for found in self.coverage],
         }
@@ -66,6 +72,7 @@ class OpenedAuthority:
 
 def _counts(found: RuleCoverage) -> dict[str, Any]:
     values = asdict(found)
+    values["absent"] = list(found.absent)
     for name in ("no_scope", "no_time"):
         ids = values.pop(name)
         values |= {name: len(ids), f"{name}_examples": list(ids[:SHOWN])}
@@ -80,15 +87,48 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
             expected="--rules RULES.yaml (or a domain's name), or --edges FILE, or both",
             fix="Say what supersedes what.",
         )
+    if not 0 <= source.theta <= 1:
+        raise InputError(
+            f"{source.theta}", expected="from 0 to 1", fix="Leave it out.", where="--theta"
+        )
     domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
     moments = {
-        name: parse_moment(value, zone=domain.zone, where=f"--{name.replace('_', '-')}")
-        for name, value in (("as_of", source.as_of), ("known_by", source.known_by))
+        name: _moment(getattr(source, name), domain, f"--{name.replace('_', '-')}")
+        for name in ("as_of", "known_by")
     }
     edges = read_edges(source.edges) if source.edges is not None else []
-    authority = Authority(domain.read(source.records), domain.rules, edges)
+    records = domain.read(source.records)
+    _require_ends(edges, records, source)
+    rules = [rule for rule in domain.rules if rule.confidence >= source.theta]
+    sure = [edge for edge in edges if edge.confidence >= source.theta]
+    authority = Authority(records, rules, sure)
     coverage = require_covered(authority)
     return OpenedAuthority(_at(authority, moments), coverage, source)
+
+
+def _moment(value: str | None, domain: Domain, option: str) -> Moment | None:
+    if value is not None and not value.strip():
+        raise InputError(
+            "an empty date", expected="a date such as 2024-03-01", fix="Leave it out for now.",
+            where=option,
+        )  # fmt: skip
+    return parse_moment(value, zone=domain.zone, where=option)
+
+
+def _require_ends(
+    edges: Sequence[Edge], records: Sequence[Record], source: AuthoritySource
+) -> None:
+    """Raise InputError for an edge of a document that has no record."""
+    known = {record.id for record in records}
+    for edge in edges:
+        for id_ in (edge.superseder, edge.superseded):
+            if id_ not in known:
+                raise InputError(
+                    f"{edge.superseded!r} superseded by {edge.superseder!r}: no record {id_!r}",
+                    expected=f"ids of the {len(known):,} records of {source.records}",
+                    fix="Mend the id, or give all records.",
+                    where=source.edges,
+                )
 
 
 def _at(authority: Authority, moments: dict[str, Moment | None]) -> Authority:

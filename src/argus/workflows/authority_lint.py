@@ -79,9 +79,10 @@ def lint_run(
     """Check the top k of every query of a run against an authority relation.
 
     queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
-    complete; else those of all that was retrieved. before: the run before superseded documents were
-    taken out of it, to find false retirements. out: folder for table and report. Raises InputError
-    for what cannot be read, and for a run of which no document has a record.
+    complete; of a query that is not among them, those of all that was retrieved. before: the run
+    before superseded documents were taken out of it, to find false retirements. out: folder for
+    table and report. Raises InputError for what cannot be read, and for a run of which no document
+    has a record.
     """
     bounds = bounds or LintBounds()
     folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
@@ -94,6 +95,11 @@ def lint_run(
     )
     _require_known(linted, authority)
     summary = _summary(linted, opened, k, bounds, before=before is not None)
+    if anchors is not None:
+        summary["queries"] |= {
+            "without_anchor": sum(q.query_id not in anchors for q in linted),
+            "not_in_the_run": len(anchors.keys() - served.keys()),
+        }
     report = None
     if folder is not None:
         record = Record(
@@ -116,8 +122,8 @@ def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
     for row in read_rows(path):
         query = id_value(row, pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id"))
         given = row.values[pick_field(row, ("anchor", "anchors"), what="anchor")]
-        ids = [given] if isinstance(given, str) else given
-        for id_ in ids if isinstance(ids, list) else [ids]:
+        ids = given if isinstance(given, list) else [given]
+        for id_ in ids or [None]:
             if not isinstance(id_, str) or id_ not in authority:
                 raise InputError(
                     f"anchor {id_!r}",

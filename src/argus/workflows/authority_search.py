@@ -36,29 +36,26 @@ def search_authority(
     hybrid: str | None = None,
     places: Places = Places.ANCHOR,
     chains: Chains = Chains.ALL,
-    theta: float = 0.0,
     store: Path | None = None,
 ) -> dict[str, Any]:
     """Return the k best documents that are in force, each with what led to it.
 
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
     own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
-    BM25. anchors: how many of them are looked at. places, chains, theta: as for `argus.resolve`.
+    BM25. anchors: how many of them are looked at, k at least. places, chains: as for
+    `argus.resolve`. Raises InputError for bad input, and for an index of which no document has a
+    record.
     """
     if not query.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.")
     opened = open_authority(source)
     authority = opened.authority
-    asked = Query("query", query)
+    asked, depth = Query("query", query), max(anchors, k)
     if index is not None:
-        config = encoder if encoder is not None else None
-        retriever = open_retriever(index, config, hybrid=hybrid)
-        found, ranked_by = retriever.search([asked], anchors), retriever.name
+        found, ranked_by = _over_index(asked, authority, depth, index, encoder, hybrid)
     else:
-        found, ranked_by = _over_records(asked, authority, anchors, encoder, hybrid, store)
-    resolution = trace(
-        found[asked.id], authority, k=k, anchors=anchors, places=places, chains=chains, theta=theta
-    )
+        found, ranked_by = _over_records(asked, authority, depth, encoder, hybrid, store)
+    resolution = trace(found[asked.id], authority, k=k, anchors=depth, places=places, chains=chains)
     return {
         "query": query,
         "ranked_by": ranked_by,
@@ -71,6 +68,33 @@ def search_authority(
         "without_record": list(resolution.unknown),
         "relation": opened.summary(),
     }
+
+
+def _over_index(
+    query: Query,
+    authority: Authority,
+    depth: int,
+    index: str,
+    encoder: Encoder | EncoderConfig | str | None,
+    hybrid: str | None,
+) -> tuple[Run, str]:
+    """Rank the documents of an index, so deep that `depth` of them are in force, if there are."""
+    retriever = open_retriever(index, encoder, hybrid=hybrid)
+    wide = depth
+    while True:
+        scores = retriever.search([query], wide)[query.id]
+        kept = {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
+        if len(kept) >= depth or len(scores) < wide:
+            break
+        wide *= 4
+    if scores and not any(id_ in authority for id_ in scores):
+        raise InputError(
+            f"no document found has a record; the first is {next(iter(scores))!r}",
+            expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
+            fix="Check that index and records are of one corpus.",
+            where=index,
+        )
+    return {query.id: dict(list(kept.items())[:depth])}, retriever.name
 
 
 def _over_records(

@@ -15,7 +15,7 @@ def rules(relation: dict[str, Any]) -> Any:
         "can be superseded": "count",
         "superseded": "count",
         "pairs": "count",
-        "pairs undecided": "count",
+        "undecided": "count",
         "without scope key": "count",
         "without time": "count",
     }
