@@ -12,8 +12,8 @@ from typing import Any
 
 from argus.authority.benchmarks.answers import about, answer_of
 from argus.authority.benchmarks.finsuperqa import RATES, Rates, make
+from argus.authority.benchmarks.metrics import Judge, share
 from argus.authority.benchmarks.types import Benchmark
-from argus.authority.metrics import Judge, share
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import trace

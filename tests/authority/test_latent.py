@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from argus.authority.entities import ScopeNames
 from argus.authority.latent import (
     LatentConfig,
-    ScopeNames,
     expectation,
     map_frontier,
     map_scope,
@@ -50,37 +50,6 @@ def names() -> ScopeNames:
 
 def package(name: str) -> tuple[str, str]:
     return "package", name
-
-
-def test_names_are_whole_words_in_any_case_and_the_longest_wins(names):
-    assert names.found("Is MERCURY HTTP safe?") == [(package("mercury http"),)]
-    assert names.found("mercury, mercury_parser") == [
-        (package("mercury"),),
-        (package("mercury-parser"),),
-    ]
-    assert names.found("mercurys and http") == []
-    assert names.found("") == []
-
-
-def test_the_longest_name_wins_though_a_shorter_one_begins_before_it():
-    records = [record("a", "x", k="red oak"), record("b", "x", k="oak park school")]
-    found = ScopeNames(records).found("the red oak park school")
-    assert found == [(("k", "oak park school"),)]
-
-
-def test_a_name_may_be_borne_by_several_scopes_and_keys_choose():
-    records = [record("a", "x", city="Paris", person="Paris"), record("b", "x", person="Ada")]
-    both = ("city", "Paris"), ("person", "Paris")
-    assert ScopeNames(records).found("paris") == [both]
-    assert ScopeNames(records, ["city"]).found("Ada in paris") == [(("city", "Paris"),)]
-    with pytest.raises(InputError, match=r"no record has the scope key 'citi'; expected keys of"):
-        ScopeNames(records, ["citi"])
-
-
-def test_values_of_stop_words_or_signs_are_no_names():
-    records = [record("a", "x", grade="A", mark="***", band="The Who", code="C")]
-    assert ScopeNames(records).found("a who *** the who") == []
-    assert ScopeNames(records).found("grade C") == [(("code", "C"),)]
 
 
 def test_without_names_the_anchors_decide_by_their_softmaxed_scores(authority, names):

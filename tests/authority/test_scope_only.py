@@ -1,10 +1,11 @@
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve
-from argus.authority.scope_only import FullScopes, latest_in_scope, rank_latest, resolve_by_scope
+from argus.authority.scope_only import ScopeTimes
 from argus.authority.times import parse_moment
 from argus.errors import InputError
 from tests.support.authorities import LATER, chain, record, relations
@@ -12,84 +13,103 @@ from tests.support.authorities import LATER, chain, record, relations
 RECORDS = [
     *chain("a1", "a2", "a3", scope="a"),
     *chain("b1", "b2", scope="b"),
-    record("wide", "doc", 9, entity="a", other="1"),
     record("bare", "doc", 9),
-    record("timeless", "doc", None, entity="t"),
+    record("timeless", "doc", None, entity="a"),
 ]
-INDEX = FullScopes(RECORDS)
+SCOPES = ScopeTimes(RECORDS)
 
 
-def test_the_latest_of_the_whole_scope_is_served_whatever_its_type():
-    assert latest_in_scope(INDEX, "a1") == ["a3"]
-    assert latest_in_scope(INDEX, "a3") == ["a3"]
-    index = FullScopes([*RECORDS, record("noise", "note", 20, entity="a")])
-    assert latest_in_scope(index, "a1") == ["noise"]
+def test_what_is_later_in_a_scope_is_found_whatever_its_type():
+    assert SCOPES.later("a1") == ["a3", "a2"]
+    assert SCOPES.later("a3") == []
+    scopes = ScopeTimes([*RECORDS, record("noise", "note", 20, entity="a")])
+    assert scopes.later("a2") == ["noise", "a3"]
 
 
-def test_records_of_a_wider_scope_are_of_another():
-    assert latest_in_scope(INDEX, "wide") == ["wide"]
-    assert INDEX.scope("wide") == {("entity", "a"), ("other", "1")}
+def test_scopes_agree_when_they_share_an_entity_and_differ_in_no_key():
+    scopes = ScopeTimes(
+        [
+            record("old", "t", 1, employee="ann", ticker="X"),
+            record("ticker-wide", "t", 2, ticker="X"),
+            record("other-employee", "t", 3, employee="bob", ticker="X"),
+            record("elsewhere", "t", 4, employee="eve", ticker="Z"),
+            record("several", "t", 5, employee=("bob", "ann"), ticker="X"),
+            record("everyone", "t", 6),
+        ]
+    )
+    assert scopes.later("old") == ["several", "ticker-wide"]
 
 
-def test_a_record_without_scope_or_a_scope_without_time_stays_as_it_is():
-    assert latest_in_scope(INDEX, "bare") == ["bare"]
-    assert latest_in_scope(INDEX, "timeless") == ["timeless"]
-    index = FullScopes([*RECORDS, record("dated", "doc", 1, entity="t")])
-    assert latest_in_scope(index, "timeless") == ["dated"]
+def test_a_record_without_time_has_nothing_later_and_is_later_than_none():
+    assert SCOPES.later("timeless") == []
+    assert "timeless" not in SCOPES.later("a1")
 
 
-def test_equal_and_overlapping_times_are_all_latest_the_latest_start_first():
-    times = {"year": "2024", "may": "2024-05", "day": "2024-05-03", "same": "2024-05-03"}
+def test_what_may_be_of_the_same_time_is_not_later():
+    times = {"year": "2024", "may": "2024-05", "day": "2024-05-03", "next": "2025"}
     records = [Record(id_, "doc", parse_moment(t), {"x": "1"}) for id_, t in times.items()]
-    records.append(Record("before", "doc", parse_moment("2024-05-02"), {"x": "1"}))
-    assert latest_in_scope(FullScopes(records), "before") == ["day", "same", "may", "year"]
+    scopes = ScopeTimes(records)
+    assert [scopes.later(id_) for id_ in times] == [["next"], ["next"], ["next"], []]
 
 
-def test_a_ranking_keeps_its_order_each_document_once():
-    scores = {"b1": 3.0, "a1": 5.0, "a2": 4.0, "gone": 4.5}
-    found = rank_latest(scores, INDEX)
-    assert found == {"a3": 5.0, "gone": 4.5, "b2": 3.0}
-    assert list(found) == ["a3", "gone", "b2"]
-    assert list(rank_latest(scores, INDEX, k=2)) == ["a3", "gone"]
-    assert list(rank_latest(scores, INDEX, anchors=1)) == ["a3"]
+def test_records_are_ordered_by_time_the_latest_first_then_by_id():
+    records = [record(id_, "doc", day) for id_, day in [("c", 2), ("a", 1), ("b", 2), ("d", None)]]
+    assert ScopeTimes(records).latest_first("abcd") == ["b", "c", "a", "d"]
 
 
-def test_scores_fall_strictly_so_that_order_survives_a_run_file():
-    found = rank_latest({"a1": 1.0, "b1": 1.0, "bare": 1.0}, INDEX)
-    values = list(found.values())
-    assert list(found) == ["a3", "b2", "bare"]
-    assert values == sorted(set(values), reverse=True)
+def test_the_holders_of_most_named_keys_are_found_the_latest_first():
+    records = [
+        record("both", "t", 1, product="p", cve=("1", "2")),
+        record("later", "t", 2, product="p", cve="1"),
+        record("one", "t", 3, product="p"),
+    ]
+    scopes = ScopeTimes(records)
+    named = [("product", "p"), ("cve", "1"), ("cve", "2")]
+    assert scopes.holders(named) == ["later", "both"], "a key counts once"
+    assert scopes.holders(named[:1]) == ["one", "later", "both"]
+    assert scopes.holders(named[2:]) == ["both"]
+    assert scopes.holders([]) == scopes.holders([("product", "unknown")]) == []
 
 
-def test_a_run_is_resolved_query_by_query():
-    run = {"q1": {"a1": 1.0}, "q2": {"b1": 1.0}, "q3": {}}
-    assert resolve_by_scope(run, INDEX) == {"q1": {"a3": 1.0}, "q2": {"b2": 1.0}, "q3": {}}
+def test_in_the_place_of_each_anchor_comes_what_is_later_each_once_up_to_k():
+    anchors = ["bare", "a2", "a1", "b1"]
+    assert SCOPES.latest(anchors, 9) == ["bare", "a3", "a2", "b2"]
+    assert SCOPES.latest(anchors, 2) == ["bare", "a3"]
+    assert SCOPES.latest([], 2) == []
 
 
-@pytest.mark.parametrize("name", ["k", "anchors"])
-def test_depths_below_one_are_named(name):
-    with pytest.raises(InputError, match=f"{name}=0"):
-        rank_latest({"a1": 1.0}, INDEX, **{name: 0})
-
-
-def test_an_unknown_anchor_is_named():
-    with pytest.raises(InputError, match="no record 'gone'; expected the id of one of the 8"):
-        latest_in_scope(INDEX, "gone")
+def test_an_unknown_record_is_named():
+    for ask in (
+        SCOPES.later,
+        lambda id_: SCOPES.latest([id_], 1),
+        lambda i: SCOPES.latest_first([i]),
+    ):
+        with pytest.raises(InputError, match="no record 'gone'; expected the id of one of the 7"):
+            ask("gone")
 
 
 @settings(deadline=None)
-@given(relations())
-def test_what_is_latest_has_nothing_later_in_its_scope(relation):
-    index = FullScopes(relation.records)
-    for one in relation.records:
-        same = [r for r in relation.records if r.entities == one.entities and r.time]
-        expected = {r.id for r in same if not any(r.time.before(other.time) for other in same)}
-        if not one.entities or not expected:
-            expected = {one.id}
-        assert set(latest_in_scope(index, one.id)) == expected
+@given(relations(), st.data())
+def test_it_finds_what_a_look_at_every_record_finds(relation, data):
+    scopes = ScopeTimes(relation.records)
+    one = data.draw(st.sampled_from(relation.records))
+    expected = {
+        other.id
+        for other in relation.records
+        if one.time and other.time and one.time.before(other.time)
+        and one.entities & other.entities
+        and all(
+            set(one.values(key)) & set(other.values(key)) for key in one.scope if key in other.scope
+        )
+    }  # fmt: skip
+    found = scopes.later(one.id)
+    assert len(found) == len(expected) and set(found) == expected
+    assert found == scopes.latest_first(reversed(found))
 
 
-def test_where_a_scope_holds_one_chain_it_does_what_the_rules_do():
+def test_where_a_scope_holds_one_chain_the_first_is_what_the_rules_say():
     records = [r for i in range(20) for r in chain(f"{i}a", f"{i}b", f"{i}c", scope=f"s{i}")]
-    run = {"q": {f"{i}{'abc'[i % 3]}": float(i) for i in range(20)}}
-    assert resolve_by_scope(run, FullScopes(records)) == resolve(run, Authority(records, [LATER]))
+    scopes, authority = ScopeTimes(records), Authority(records, [LATER])
+    for i in range(20):
+        anchor = f"{i}{'abc'[i % 3]}"
+        assert scopes.latest([anchor], 1) == list(resolve({"q": {anchor: 1.0}}, authority)["q"])

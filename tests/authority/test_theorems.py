@@ -10,15 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.conditions import check_conditions
+from argus.authority.entities import EntityIndex
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve, trace
 from argus.authority.rules import Edge, Rule
-from argus.authority.theory import (
-    EntityIndex,
-    divergence,
-    divergences,
-)
+from argus.authority.theory import divergence, divergences
 from argus.data.runs import ranking
 from argus.indexes.lexical import LexicalIndex
 from tests.support.authorities import LATER, Relation, at, chain, record, relations

@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.authority.benchmarks.metrics import Factors, Judge, Stages, factors
+from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.conditions import check_conditions
+from argus.authority.entities import EntityIndex
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve
 from argus.authority.rssg import neighbourhood, supersession_graph
 from argus.authority.rules import Edge, Rule, ScopeKey
-from argus.authority.scope_only import FullScopes, latest_in_scope, rank_latest
-from argus.authority.theory import EntityIndex, factorize, outcome, scope_ambiguity, scope_ceiling
+from argus.authority.scope_only import ScopeTimes
+from argus.authority.theory import scope_ambiguity, scope_ceiling
 from tests.support.authorities import LATER, at, chain, record, relations
 
 
@@ -50,7 +53,7 @@ def seen_by_scope(authority: Authority) -> View:
 
 def latest(view: View, anchor: str) -> list[str]:
     records = [Record(id_, "", time, dict(scope)) for id_, time, scope in view]
-    return latest_in_scope(FullScopes(records), anchor)
+    return ScopeTimes(records).latest([anchor], 1)
 
 
 def next_after(view: View, anchor: str) -> list[str]:
@@ -124,14 +127,15 @@ def test_proposition_2_is_exceeded_by_rules(n):
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_proposition_2_with_anchors_found_in_part_of_the_queries_bounds_phi_times_recall(n):
-    retrieved = [{f"old{i}": 1.0} if i % 2 == 0 else {"elsewhere": 1.0} for i in range(n)]
-    anchored = [f"old{i}" in scores for i, scores in enumerate(retrieved)]
+    retrieved = [[f"old{i}"] if i % 2 == 0 else ["elsewhere"] for i in range(n)]
+    anchored = [f"old{i}" in anchors for i, anchors in enumerate(retrieved)]
     total = Fraction(0)
     for pairing in permutations(range(n)):
         authority = exchangeable(pairing)
-        index = FullScopes(authority.records.values())
-        for i, scores in enumerate(retrieved):
-            served = rank_latest(scores, index, k=1)
+        elsewhere = record("elsewhere", "note", 1, entity="t")
+        scopes = ScopeTimes([*authority.records.values(), elsewhere])
+        for i, anchors in enumerate(retrieved):
+            served = scopes.latest(anchors, 1)
             total += check_conditions(served, authority, [f"old{i}"]).hold
     mean = total / (n * math.factorial(n))
     assert mean == Fraction(sum(anchored), n) / n
@@ -150,47 +154,92 @@ def test_proposition_2_bounds_no_corpus_whose_times_tell_the_chains_apart():
     records = [*old, *chain("d1", "d2", first_day=5)]
     authority = Authority(records, [LATER])
     assert scope_ambiguity(["d1"], authority, EntityIndex(records)).phi == pytest.approx(1 / 3)
-    served = latest_in_scope(FullScopes(records), "d1")
+    served = ScopeTimes(records).latest(["d1"], 1)
     assert check_conditions(served, authority, ["d1"]).hold  # by times alone, in every case
 
 
 def test_remark_4_one_newer_document_of_the_scope_misleads_time_and_not_rules():
     records = [*chain("d1", "d2"), record("noise", "note", 9, entity="s")]
     authority = Authority(records, [LATER])
-    assert latest_in_scope(FullScopes(records), "d1") == ["noise"]
+    assert ScopeTimes(records).latest(["d1"], 1) == ["noise"]
     assert not check_conditions(["noise"], authority, ["d1"]).hold
     graph = supersession_graph(neighbourhood(["d1"], authority, EntityIndex(records)), [LATER])
     assert graph.controlling(["d1"]) == authority.controlling(["d1"]) == ["d2"]
 
 
-def test_lemma_1_each_factor_fails_alone():
-    lone = Authority(chain("d1", "d2"), [LATER])
-    lost = [
-        outcome(found, resolve({"q": found}, lone)["q"], lone, ["d1"])
-        for found in ({"d1": 1.0}, {})
-    ]
-    factors = factorize(lost)
-    assert (factors.p_anchor, factors.p_chain, factors.p_frontier) == (0.5, 1.0, 1.0)
+def events(
+    authority: Authority,
+    anchors: Sequence[str],
+    reached: Sequence[str],
+    served: Sequence[str],
+    gold_anchor: str,
+) -> tuple[Stages, bool]:
+    """Return Proposition 1's events as `argus authority score` counts them, and TCA.
 
-    several = [exchangeable(p) for p in permutations(range(3))]
-    guessed = factorize(
-        outcome(["old0"], latest(seen_by_scope(a), "old0"), a, ["old0"]) for a in several
+    reached: the pipeline's closure of its anchors. The gold documents control the gold anchor.
+    """
+    gold = tuple(authority.controlling([gold_anchor]))
+    question = Question("q", "?", gold, (gold_anchor,), (gold_anchor, *gold))
+    edges = [edge for edges in authority.edges.values() for edge in edges]
+    assert not (edges and authority.rules), "a judge goes by edges, or by rules"
+    judge = Judge(
+        Benchmark("b", list(authority.records.values()), [question], edges, authority.rules)
     )
-    assert (guessed.p_anchor, guessed.p_chain, guessed.p_frontier) == (1.0, 1 / 3, 1.0)
+    tca = judge.figures(question, served).tca
+    return judge.stages(question, anchors, reached, tca=tca), tca
 
+
+def counted(found: Sequence[tuple[Stages, bool]]) -> Factors:
+    return factors([stages for stages, _ in found], [tca for _, tca in found])
+
+
+def values(found: Factors) -> tuple[float | None, ...]:
+    """Return the three factors; None where one has no case."""
+    shares = (found.anchor, found.chain, found.frontier)
+    return tuple(share and share.value for share in shares)
+
+
+def test_lemma_1_without_an_anchor_the_first_factor_fails_alone():
+    lone = Authority(chain("d1", "d2"), [LATER])
+    found = [
+        events(lone, anchors, lone.closure(anchors), lone.controlling(anchors), "d1")
+        for anchors in (["d1"], [])
+    ]
+    assert values(counted(found)) == (0.5, 1.0, 1.0)
+
+
+def test_lemma_1_a_guess_among_chains_fails_the_second_factor_alone_and_it_is_phi():
+    found = []
+    for pairing in permutations(range(3)):
+        authority = exchangeable(pairing)
+        served = latest(seen_by_scope(authority), "old0")
+        found.append(events(authority, ["old0"], ["old0", *served], served, "old0"))
+    assert values(counted(found)) == (1.0, pytest.approx(ambiguity_of("old0", 3).phi), 1.0)
+
+
+def test_lemma_1_one_hop_in_place_of_the_frontier_fails_the_third_factor_alone():
     deep = Authority(
         [record(d) for d in ("d1", "d2", "d3")], edges=[Edge("d2", "d1"), Edge("d3", "d2")]
     )
     one_hop = [link.superseder for link in deep.links("d1")]
-    shallow = factorize([outcome(["d1"], one_hop, deep, ["d1"])])
-    assert (shallow.p_anchor, shallow.p_chain, shallow.p_frontier) == (1.0, 1.0, 0.0)
+    found = counted([events(deep, ["d1"], deep.closure(["d1"]), one_hop, "d1")])
+    assert values(found) == (1.0, 1.0, 0.0)
 
 
 def test_lemma_1_rules_make_the_middle_factor_one_though_phi_is_below_one():
     authority = exchangeable((1, 2, 0))
-    found = factorize([outcome(["old0"], authority.controlling(["old0"]), authority, ["old0"])])
+    closure, served = authority.closure(["old0"]), authority.controlling(["old0"])
+    found = counted([events(authority, ["old0"], closure, served, "old0")])
     assert scope_ambiguity(["old0"], authority, EntityIndex(authority.records.values())).phi < 0.4
-    assert found.p_chain == 1.0 and found.tca == 1  # TCA is not phi: that is the worst case's
+    assert values(found) == (1.0, 1.0, 1.0)  # TCA is not phi: that is the worst case's
+    assert (found.product, found.tca_without) == (1.0, 0.0)
+
+
+def test_proposition_1_what_controls_a_query_can_be_served_without_an_anchor():
+    authority = Authority(chain("d1", "d2") + chain("x1", "x2", scope="t"), [LATER])
+    found = counted([events(authority, ["x1"], authority.closure(["x1"]), ["d2"], "d1")])
+    assert values(found) == (0.0, None, None)
+    assert (found.product, found.tca_without) == (0.0, 1.0)
 
 
 @settings(deadline=None)
@@ -198,17 +247,23 @@ def test_lemma_1_rules_make_the_middle_factor_one_though_phi_is_below_one():
 def test_proposition_1_the_factors_multiply_to_tca_less_what_was_found_without_anchor(
     relation, data
 ):
-    authority = relation.authority
+    explicit = [Edge(newer, older) for older, above in relation.above().items() for newer in above]
+    authority = Authority(relation.records, edges=explicit)
     one = st.sampled_from(relation.ids)
-    events = [
-        outcome(data.draw(st.sets(one)), data.draw(st.sets(one)), authority, [data.draw(one)])
-        for _ in range(4)
-    ]
-    assert all(e.anchor >= e.chain >= e.frontier and e.tca >= e.frontier for e in events)
-    found = factorize(events)
-    product = (found.p_anchor or 0) * (found.p_chain or 0) * (found.p_frontier or 0)
-    assert product == pytest.approx(found.frontier / 4)
-    assert found.tca == found.frontier + found.unanchored
+    some = st.lists(one, unique=True)
+    found = []
+    for _ in range(4):
+        anchors = data.draw(some)
+        reached = data.draw(st.sampled_from([anchors, authority.closure(anchors)]))
+        found.append(events(authority, anchors, reached, data.draw(some), data.draw(one)))
+    for stages, tca in found:
+        assert stages.anchor >= stages.chain >= stages.frontier
+        assert tca >= stages.frontier
+    whole = counted(found)
+    product = math.prod(value or 0 for value in values(whole))
+    assert product == pytest.approx(whole.product)
+    assert whole.product == sum(stages.frontier for stages, _ in found) / 4
+    assert whole.product + whole.tca_without == pytest.approx(sum(tca for _, tca in found) / 4)
 
 
 @settings(deadline=None)

@@ -5,17 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.records import Record
+from argus.authority.entities import EntityIndex
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule, ScopeKey
+from argus.authority.rules import Rule
 from argus.authority.theory import (
-    EntityIndex,
-    Outcome,
     ScopeAmbiguity,
     divergence,
     divergences,
-    factorize,
-    outcome,
     scope_ambiguity,
     scope_ceiling,
 )
@@ -126,44 +122,6 @@ def test_rows_of_another_length_and_impossible_depths_are_named():
         divergence({"old": 1.0}, TWO).excludes_hit(0)
 
 
-def test_the_entity_index_finds_what_shares_an_entity_in_the_order_indexed():
-    records = [
-        record("b", "doc", 1, x="1", y=("2", "3")),
-        record("a", "doc", 1, y="3"),
-        record("c", "doc", 1, x="3"),
-        record("none"),
-    ]
-    index = EntityIndex(records)
-    assert index.sharing([("y", "3")]) == ["b", "a"]
-    assert index.sharing([("x", "3"), ("x", "1")]) == ["b", "c"]
-    assert index.sharing([("z", "3")]) == []
-    assert index.sharing([]) == []
-
-
-def test_keys_that_a_rule_equates_are_one_and_global_rules_share_an_entity():
-    overrules = Rule("opinion", "opinion", (ScopeKey("overrules", "citation"),))
-    old = Record("old", "opinion", at(1), {"citation": "1 U.S. 1"})
-    new = Record("new", "opinion", at(2), {"citation": "9 U.S. 9", "overrules": "1 U.S. 1"})
-    assert EntityIndex([old, new]).sharing(old.entities) == ["old"]
-    assert EntityIndex([old, new], [overrules]).sharing(old.entities) == ["old", "new"]
-    policy = Rule("policy", "policy", name="latest policy")
-    policies = [record("p1", "policy", 1), record("p2", "policy", 2), record("x", "trade", 3)]
-    index = EntityIndex(policies, [policy])
-    assert index.sharing(index.entities(policies[0])) == ["p1", "p2"]
-
-
-def test_a_key_equated_with_two_others_makes_them_one():
-    rules = [
-        Rule("a", "b", (ScopeKey("x", "y"),)),
-        Rule("a", "b", (ScopeKey("z", "w"),)),
-        Rule("a", "b", (ScopeKey("y", "w"),)),
-    ]
-    index = EntityIndex([record(key, "a", 1, **{key: "1"}) for key in "xyzwv"], rules)
-    for key in "xyzw":
-        assert index.sharing([(key, "1")]) == ["x", "y", "z", "w"]
-    assert index.sharing([("v", "1")]) == ["v"]
-
-
 def test_kappa_counts_documents_of_the_scope_per_document_of_the_chain():
     records = [*chain("old", "new"), record("noise", "note", 3, entity="s"), record("far", "doc")]
     authority, index = Authority(records, [LATER]), EntityIndex(records)
@@ -210,34 +168,3 @@ def test_the_ceiling_is_the_mean_of_phi_where_an_anchor_was_found():
         scope_ceiling([half], [True, True])
     with pytest.raises(InputError, match="0 ambiguities for 0 queries"):
         scope_ceiling([], [])
-
-
-def test_events_of_a_query_are_nested():
-    authority = Authority(chain("d1", "d2", "d3") + chain("x1", "x2", scope="t"), [LATER])
-
-    def events(retrieved, served):
-        return outcome(retrieved, served, authority, ["d1"])
-
-    assert events(["d1"], ["d3"]) == Outcome(True, True, True, True)
-    assert events(["d1"], ["d2"]) == Outcome(True, True, False, False)
-    assert events(["d1"], ["d1"]) == Outcome(True, False, False, False)
-    assert events(["d1"], ["x2"]) == Outcome(True, False, False, False)
-    assert events(["x1"], ["d3"]) == Outcome(False, False, False, True)
-    assert outcome(["d3"], ["d3"], authority, ["d3"]) == Outcome(True, True, True, True)
-
-
-def test_factors_multiply_to_tca_less_what_no_anchor_led_to():
-    outcomes = [
-        *[Outcome(True, True, True, True)] * 3,
-        *[Outcome(True, True, False, False)] * 2,
-        Outcome(True, False, False, False),
-        Outcome(False, False, False, True),
-        Outcome(False, False, False, False),
-    ]
-    found = factorize(outcomes)
-    assert (found.p_anchor, found.p_chain, found.p_frontier) == (6 / 8, 5 / 6, 3 / 5)
-    assert found.unanchored == 1
-    product = found.p_anchor * found.p_chain * found.p_frontier
-    assert product + found.unanchored / found.queries == pytest.approx(found.tca / found.queries)
-    none = factorize([])
-    assert (none.p_anchor, none.p_chain, none.p_frontier, none.tca) == (None, None, None, 0)

@@ -132,3 +132,14 @@ def test_a_scope_that_other_chains_share_is_told(story):
     (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = search_authority(QUESTION, story_source(story))
     assert found["scopes"]["flaw-1"] == {"kappa": 2.0, "phi": 0.5}
+
+
+def test_what_the_question_names_is_looked_up_on_request(story):
+    rows = [row | {"entities": {"cve": f"CVE-2024-000{row['entities']['cve']}"}} for row in ROWS]
+    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    question = "Is cve-2024-0003 open?"
+    assert ids(search_authority(question, story_source(story))) == []
+    found = search_authority(question, story_source(story), named=True)
+    assert ids(found) == ["fix-3"] and found["ranked_by"].startswith("scopes named, bm25")
+    both = search_authority(f"archive folder, {question}", story_source(story), named=True)
+    assert ids(both)[:2] == ["fix-3", "fix-1b"]

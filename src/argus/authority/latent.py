@@ -14,13 +14,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from argus.authority.records import Record
+from argus.authority.entities import Entity, ScopeNames
 from argus.authority.relation import Authority
 from argus.errors import InputError
-from argus.indexes.words import STOP_WORDS, words
 
-Entity = tuple[str, str]
-"""Scope key and value."""
 Posterior = dict[Entity, float]
 """p(σ | q), most likely first, ties by key and value; it sums to 1, or is empty."""
 
@@ -50,41 +47,6 @@ class LatentConfig:
                 expected="a number above 0",
                 fix="Take about 1 for BM25 scores and 0.05 for cosines.",
             )
-
-
-class ScopeNames:
-    """Finds the values of scopes in texts: whole words, in any case, longest first.
-
-    Words are those of `argus.indexes.words`, so "CVE-2021-44228" is also found as "cve 2021 44228".
-    keys: the scope keys whose values count, None for all. Values that consist of stop words alone,
-    or of no word, are never found.
-    """
-
-    def __init__(self, records: Iterable[Record], keys: Iterable[str] | None = None) -> None:
-        wanted = None if keys is None else frozenset(keys)
-        entities = {entity for record in records for entity in record.entities}
-        if wanted is not None:
-            entities = {entity for entity in entities if entity[0] in wanted}
-            _check_keys(wanted, entities)
-        self._bearers: dict[tuple[str, ...], list[Entity]] = {}
-        for entity in sorted(entities):
-            name = tuple(words(entity[1]))
-            if not STOP_WORDS.issuperset(name):
-                self._bearers.setdefault(name, []).append(entity)
-        self._lengths = sorted({len(name) for name in self._bearers}, reverse=True)
-
-    def found(self, text: str) -> list[tuple[Entity, ...]]:
-        """Return the bearers of every name in a text, in order of place; names do not overlap."""
-        said = words(text)
-        taken = [False] * len(said)
-        places: list[tuple[int, tuple[Entity, ...]]] = []
-        for length in self._lengths:
-            for start in range(len(said) - length + 1):
-                bearers = self._bearers.get(tuple(said[start : start + length]))
-                if bearers and not any(taken[start : start + length]):
-                    taken[start : start + length] = [True] * length
-                    places.append((start, tuple(bearers)))
-        return [bearers for _, bearers in sorted(places)]
 
 
 def scope_posterior(
@@ -176,13 +138,3 @@ def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float
             )
     top = max(scores.values(), default=0.0)
     return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}
-
-
-def _check_keys(wanted: frozenset[str], entities: set[Entity]) -> None:
-    unknown = sorted(wanted - {key for key, _ in entities})
-    if unknown:
-        raise InputError(
-            f"no record has the scope key {unknown[0]!r}",
-            expected="keys of the records' scopes",
-            fix="Check its spelling, or leave the keys out for all.",
-        )

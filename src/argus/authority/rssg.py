@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from argus.authority.entities import Entity, EntityIndex
 from argus.authority.records import Record
 from argus.authority.relation import Authority, Link
 from argus.authority.rules import Rule
-from argus.authority.theory import EntityIndex
 from argus.errors import InputError
 
 
@@ -97,7 +97,7 @@ def neighbourhood(
     if hops is not None and hops < 1:
         raise InputError(f"hops={hops}", expected="1 or more", fix="Give None for all.")
     found = {id_: authority.record(id_) for id_ in anchors}
-    asked: set[tuple[str, str]] = set()
+    asked: set[Entity] = set()
     fresh = list(found.values())
     while fresh and hops != 0:
         entities = {entity for record in fresh for entity in index.entities(record)} - asked

@@ -1,105 +1,93 @@
-"""Resolving by scope and time alone, without rules: the paper's "two-stage, anchor only".
+"""Looking up by scope and time alone, blind to rules and types: the paper's "anchor only".
 
-A scope-indexed algorithm (CAR Def. 14): of each anchor's whole scope it serves what is latest,
-whatever its type. Right where a scope holds one chain, and wrong as soon as anything newer shares
-the scope (Remark 4); the bound of Proposition 2 is about such algorithms.
+A scope-indexed algorithm (CAR Def. 14). What is latest in an anchor's scope is right where a scope
+holds one chain, and wrong as soon as anything newer shares the scope (Remark 4); the bound of
+Proposition 2 is about such algorithms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from argus.authority.entities import Entity, EntityIndex
 from argus.authority.records import Record
-from argus.authority.resolve import falling
-from argus.data.runs import ranking
-from argus.data.types import Run
 from argus.errors import InputError
 
-Scope = frozenset[tuple[str, str]]
 
-
-class FullScopes:
-    """Whole scope -> its latest records. Types, texts and rules are not looked at.
+class ScopeTimes:
+    """Records by their entities and times.
 
     For an earlier time give the records that were in force then.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self._scopes: dict[str, Scope] = {}
-        timed: dict[Scope, list[tuple[int, int, str]]] = {}
-        for record in records:
-            scope = self._scopes[record.id] = record.entities
-            if record.time is not None:
-                timed.setdefault(scope, []).append((record.time.start, record.time.end, record.id))
-        self._latest = {scope: _latest(members) for scope, members in timed.items() if scope}
+        self._records = {record.id: record for record in records}
+        self._index = EntityIndex(self._records.values())
 
-    def __contains__(self, id_: object) -> bool:
-        return id_ in self._scopes
+    def holders(self, entities: Iterable[Entity]) -> list[str]:
+        """Return the records that hold most of the named keys, latest first, ties by id.
 
-    def scope(self, id_: str) -> Scope:
-        """Return the whole scope of a record; InputError where there is none."""
-        found = self._scopes.get(id_)
+        A key counts once, whichever of its named values a record has.
+        """
+        keys: dict[str, set[str]] = {}
+        for entity in entities:
+            for id_ in self._index.sharing([entity]):
+                keys.setdefault(id_, set()).add(entity[0])
+        most = max(map(len, keys.values()), default=0)
+        return self.latest_first(id_ for id_, named in keys.items() if len(named) == most)
+
+    def latest_first(self, ids: Iterable[str]) -> list[str]:
+        """Return records by the start of their time, latest first, ties by id; those without last.
+
+        Raises InputError for an unknown record.
+        """
+
+        def order(id_: str) -> tuple[bool, int, str]:
+            time = self._record(id_).time
+            return time is None, -time.start if time else 0, id_
+
+        return sorted(ids, key=order)
+
+    def later(self, id_: str) -> list[str]:
+        """Return the later records of a record's scope, latest first, ties by id.
+
+        Two records are of one scope when they share an entity and differ in no key that both have.
+        Raises InputError for an unknown record.
+        """
+        record = self._record(id_)
+        if record.time is None:
+            return []
+        return self.latest_first(
+            other
+            for other in self._index.sharing(record.entities)
+            if (time := self._records[other].time) is not None
+            and record.time.before(time)
+            and _agree(record, self._records[other])
+        )
+
+    def latest(self, anchors: Iterable[str], k: int) -> list[str]:
+        """Return k documents: in each anchor's place the later ones of its scope, each once.
+
+        An anchor stays itself where there is none. Raises InputError for an unknown anchor.
+        """
+        served: dict[str, None] = {}
+        for anchor in anchors:
+            served |= dict.fromkeys(self.later(anchor) or [anchor])
+            if len(served) >= k:
+                break
+        return list(served)[:k]
+
+    def _record(self, id_: str) -> Record:
+        found = self._records.get(id_)
         if found is None:
             raise InputError(
                 f"no record {id_!r}",
-                expected=f"the id of one of the {len(self._scopes):,} records",
+                expected=f"the id of one of the {len(self._records):,} records",
                 fix="Check that run and records are of one corpus.",
             )
         return found
 
-    def latest(self, scope: Scope) -> tuple[str, ...]:
-        """Return the latest records of a whole scope, the latest start first, ties by id.
 
-        Several where times are equal or overlap, none where nothing in it has a time.
-        """
-        return self._latest.get(scope, ())
-
-
-def latest_in_scope(index: FullScopes, anchor: str) -> list[str]:
-    """Return the latest records of an anchor's scope.
-
-    The anchor itself where it has no scope, or nothing in its scope has a time. Raises InputError
-    for an unknown anchor.
-    """
-    return list(index.latest(index.scope(anchor))) or [anchor]
-
-
-def rank_latest(
-    scores: Mapping[str, float],
-    index: FullScopes,
-    *,
-    k: int | None = None,
-    anchors: int | None = None,
-) -> dict[str, float]:
-    """Return one ranking with the latest of its scope in each document's place, each once.
-
-    k: documents to return; anchors: how many are looked at; None: all. Documents without record
-    are served as they are. Scores are those of the anchors, falling strictly.
-    """
-    for name, value in (("k", k), ("anchors", anchors)):
-        if value is not None and value < 1:
-            raise InputError(
-                f"{name}={value}", expected="a whole number from 1", fix="Leave it out for all."
-            )
-    served: dict[str, float] = {}
-    for anchor in ranking(dict(scores))[:anchors]:
-        for id_ in latest_in_scope(index, anchor) if anchor in index else [anchor]:
-            served.setdefault(id_, scores[anchor])
-    ids = list(served)[:k]
-    return dict(zip(ids, falling(served[id_] for id_ in ids), strict=True))
-
-
-def resolve_by_scope(
-    run: Run, index: FullScopes, *, k: int | None = None, anchors: int | None = None
-) -> Run:
-    """Return a run with the latest of its scope in each document's place; see `rank_latest`."""
-    return {
-        query: rank_latest(scores, index, k=k, anchors=anchors) for query, scores in run.items()
-    }
-
-
-def _latest(members: list[tuple[int, int, str]]) -> tuple[str, ...]:
-    """Return the ids after which no member certainly comes; members: (start, end, id)."""
-    last = max(start for start, _, _ in members)
-    found = sorted((-start, id_) for start, end, id_ in members if end > last)
-    return tuple(id_ for _, id_ in found)
+def _agree(first: Record, second: Record) -> bool:
+    common = first.scope.keys() & second.scope.keys()
+    return all(not set(first.values(key)).isdisjoint(second.values(key)) for key in common)

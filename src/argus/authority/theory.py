@@ -1,8 +1,8 @@
 """What CAR measures of one query, from scores and the authority relation (sections 2, 3.1, 3.7).
 
-Divergence of relevance from authority (Def. 4, Corollary 1), ambiguity of scope (Def. 5,
-Proposition 2), and the three factors of TCA (Proposition 1). Where the printed statement leaves a
-case open, the docstring says what is taken.
+Divergence of relevance from authority (Def. 4, Corollary 1) and ambiguity of scope (Def. 5,
+Proposition 2); the factors of TCA (Proposition 1) are counted in `benchmarks.metrics`. Where the
+printed statement leaves a case open, the docstring says what is taken.
 """
 
 from __future__ import annotations
@@ -15,15 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.authority.conditions import check_conditions
-from argus.authority.records import Record
+from argus.authority.entities import Entity, EntityIndex
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule
 from argus.errors import InputError
 
 Scores = npt.NDArray[np.floating[Any]]
-Entity = tuple[str, str]
-"""A key of a scope and one value of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,42 +133,6 @@ def _check_scores(values: Scores, absent: float) -> None:
         )
 
 
-class EntityIndex:
-    """Entity -> records, so that D_σ (Def. 5) is a lookup.
-
-    rules: make entities of what the entity-scope axiom leaves unsaid. Keys that a rule equates
-    (`overrules` with `citation`) count as one key; the records of a global rule share one entity.
-    """
-
-    def __init__(self, records: Iterable[Record], rules: Sequence[Rule] = ()) -> None:
-        self._names = _key_names(rules)
-        self._global = [
-            (rule.name, {*rule.superseding, *rule.superseded}) for rule in rules if not rule.scope
-        ]
-        self._ids: list[str] = []
-        self._holders: dict[Entity, list[int]] = {}
-        for number, record in enumerate(records):
-            self._ids.append(record.id)
-            for entity in self.entities(record):
-                self._holders.setdefault(entity, []).append(number)
-
-    def entities(self, record: Record) -> frozenset[Entity]:
-        """Return σ(d), under the keys of this index."""
-        shared = {("", name) for name, types in self._global if record.type in types}
-        return self.named(record.entities) | shared
-
-    def named(self, entities: Iterable[Entity]) -> frozenset[Entity]:
-        """Return entities under the keys of this index."""
-        return frozenset((self._names.get(key, key), value) for key, value in entities)
-
-    def sharing(self, entities: Iterable[Entity]) -> list[str]:
-        """Return D_σ: the records that share one of the entities, in the order indexed."""
-        found: set[int] = set()
-        for entity in self.named(entities):
-            found.update(self._holders.get(entity, ()))
-        return [self._ids[number] for number in sorted(found)]
-
-
 @dataclass(frozen=True, slots=True)
 class ScopeAmbiguity:
     """How many documents share a query's scope for each that its anchors' chains hold (Def. 5)."""
@@ -236,89 +196,6 @@ def scope_ceiling(
     return math.fsum(bounds) / len(ambiguities)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The events of Proposition 1 for one query, each within the one before."""
-
-    anchor: bool
-    """E1: a gold anchor was retrieved."""
-    chain: bool
-    """E2: and of its chain something beyond it is served, or the anchor where it is active."""
-    frontier: bool
-    """E3: and Theorem 4 holds of what is served."""
-    tca: bool
-    """Theorem 4 holds, with an anchor or without."""
-
-
-def outcome(
-    retrieved: Iterable[str],
-    served: Iterable[str],
-    authority: Authority,
-    gold_anchors: Iterable[str],
-) -> Outcome:
-    """Return the events of one query: retrieved by stage 1, served after stage 2.
-
-    As printed the events are not nested, and without that the chain rule does not give the
-    proposition: what controls a query can be served although no anchor was retrieved. So each event
-    includes those before it, and `tca` says what is left. Raises InputError for an unknown anchor.
-    """
-    anchors = list(dict.fromkeys(gold_anchors))
-    found = [id_ for id_ in dict.fromkeys(retrieved) if id_ in set(anchors)]
-    r = set(served)
-    chain = any(
-        not r.isdisjoint(above[1:] or above) for above in (authority.closure([a]) for a in found)
-    )
-    holds = check_conditions(r, authority, anchors).hold
-    return Outcome(bool(found), chain, chain and holds, holds)
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """Proposition 1 measured: counts of queries, nested."""
-
-    queries: int
-    anchor: int
-    chain: int
-    frontier: int
-    tca: int
-
-    @property
-    def p_anchor(self) -> float | None:
-        """P(anchor retrieved); None without queries."""
-        return _share(self.anchor, self.queries)
-
-    @property
-    def p_chain(self) -> float | None:
-        """P(right chain | anchor), at most φ in the worst case; None where no anchor was found."""
-        return _share(self.chain, self.anchor)
-
-    @property
-    def p_frontier(self) -> float | None:
-        """P(frontier resolved | right chain); None where no chain was found."""
-        return _share(self.frontier, self.chain)
-
-    @property
-    def unanchored(self) -> int:
-        """Queries with TCA 1 that the product of the three factors leaves out."""
-        return self.tca - self.frontier
-
-
-def factorize(outcomes: Iterable[Outcome]) -> Factors:
-    """Count the events of many queries (Proposition 1)."""
-    events = list(outcomes)
-    return Factors(
-        len(events),
-        sum(event.anchor for event in events),
-        sum(event.chain for event in events),
-        sum(event.frontier for event in events),
-        sum(event.tca for event in events),
-    )
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
 def _counts(id_: str, authority: Authority) -> bool:
     return id_ not in authority or authority.in_force(id_)
 
@@ -327,13 +204,3 @@ def _at_least_one(k: int) -> int:
     if k < 1:
         raise InputError(f"k={k}", expected="a whole number from 1", fix="Give how many are read.")
     return k
-
-
-def _key_names(rules: Sequence[Rule]) -> dict[str, str]:
-    """Return key -> one name for all keys that rules equate with it."""
-    names: dict[str, str] = {}
-    for rule in rules:
-        for key in rule.scope:
-            one, other = (names.setdefault(k, k) for k in (key.superseding, key.superseded))
-            names = {k: one if name == other else name for k, name in names.items()}
-    return names

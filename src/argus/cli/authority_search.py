@@ -40,6 +40,10 @@ def search(
         str,
         typer.Option("--chains", help="Of anchors of one scope: all chains, or the first's alone."),
     ] = "all",
+    named: Annotated[
+        bool,
+        typer.Option("--named", help="Look up what the question names (a CVE id, a case) first."),
+    ] = False,
     store: Annotated[
         Path | None,
         typer.Option("--store", help="Folder that keeps the records' vectors between calls."),
@@ -54,7 +58,7 @@ def search(
     found = search_authority(
         query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
         hybrid=hybrid, places=o.one_of(Places, places, "--places"),
-        chains=o.one_of(Chains, chains, "--chains"), store=store,
+        chains=o.one_of(Chains, chains, "--chains"), named=named, store=store,
     )  # fmt: skip
     if json:
         o.print_json(found)

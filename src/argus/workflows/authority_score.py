@@ -5,31 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from argus.authority.benchmarks.answers import answer_of
-from argus.authority.benchmarks.collection import read_benchmark, write_benchmark
+from argus.authority.benchmarks.collection import write_benchmark
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
-from argus.authority.benchmarks.makers import HINTED, MAKERS
+from argus.authority.benchmarks.metrics import AnswerOf, Judge
 from argus.authority.benchmarks.score import score
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.benchmarks.writing import CORPUS, QUERIES
-from argus.authority.coverage import require_covered
-from argus.authority.domains import load_domain
-from argus.authority.metrics import AnswerOf, Judge
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.progress import progress
 from argus.reports import write_report
+from argus.workflows.authority_score_source import Source, make_benchmark, open_benchmark
 from argus.workflows.authority_score_tables import Result, question_table, summarise_results
 from argus.workflows.workspace import Record, open_encoder
 
@@ -71,15 +68,6 @@ class ScoreResult:
     """One row per system and question."""
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A benchmark and where it came from."""
-
-    benchmark: Benchmark
-    corpus: Path | None = None
-    queries: Path | None = None
-
-
 def score_systems(
     benchmark: Benchmark | Path | str,
     *,
@@ -103,18 +91,37 @@ def score_systems(
     cross_encoder: folder or name of one. store: of vectors, `out/embeddings` if not given.
     """
     config = config or ScoreConfig()
-    if retriever is not None and config.systems:
+    if retriever is not None:
+        _require_alone(config)
+    source = open_benchmark(
+        benchmark, queries, rules, seed=config.seed, contaminated=config.contaminated
+    )
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = _record(source, config, retriever, cross_encoder)
+    judge = Judge(source.benchmark, _reader(source.benchmark))
+    if retriever is not None:
+        results = _score_file(retriever, source.benchmark, judge, config, record)
+        record.open(folder)
+    else:
+        models = _Models(encoder, cross_encoder, store)
+        results = _score_built_in(source.benchmark, judge, config, record, folder, models)
+    return _written(folder, source.benchmark, results, config, record)
+
+
+def _require_alone(config: ScoreConfig) -> None:
+    if config.systems:
         raise InputError(
             "--retriever with --system",
             expected="one of the two: a retriever is scored alone",
             fix="Run the command once for each.",
             where="--retriever",
         )
-    source = _source(benchmark, queries, config)
-    if rules is not None:
-        source = replace(source, benchmark=_under(rules, source.benchmark))
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = Record(
+
+
+def _record(
+    source: Source, config: ScoreConfig, retriever: Path | str | None, cross_encoder: str | None
+) -> Record:
+    return Record(
         SECTION,
         {
             **asdict(config),
@@ -129,22 +136,22 @@ def score_systems(
             "retriever": None if retriever is None else retriever_file(retriever),
         },
     )
-    judge = Judge(source.benchmark, _reader(source.benchmark))
-    if retriever is not None:
-        results = _score_file(retriever, source.benchmark, judge, config, record)
-        record.encoder["fingerprint"] = f"retriever:{results[0].name}"
-        record.open(folder)
-    else:
-        results = _score_built_in(
-            source.benchmark, judge, config, record, folder, encoder, cross_encoder, store
-        )  # fmt: skip
-    summary = summarise_results(
-        source.benchmark, results, k=config.k, encoder=record.encoder["fingerprint"]
-    )
+
+
+def _written(
+    folder: ArtifactFolder,
+    benchmark: Benchmark,
+    results: Sequence[Result],
+    config: ScoreConfig,
+    record: Record,
+) -> ScoreResult:
+    """Write tables, summary, manifest and report."""
+    encoder = record.encoder["fingerprint"]
+    summary = summarise_results(benchmark, results, k=config.k, encoder=encoder)
     table = question_table(results)
     folder.write_table(TABLE, table, csv=True)
     folder.write_section("summary.json", SECTION, summary)
-    counts = {"questions": len(source.benchmark.questions), "systems": len(results)}
+    counts = {"questions": len(benchmark.questions), "systems": len(results)}
     folder.write_section("manifest.json", SECTION, record.manifest(counts))
     return ScoreResult(folder.path, write_report(folder.path), summary, table)
 
@@ -154,79 +161,13 @@ def generate_benchmark(
 ) -> Benchmark:
     """Make a synthetic benchmark and write it as a folder; the same seed, the same bytes.
 
-    hint: whether questions name the product or a party (Table 8).
+    hint: whether questions name the product or a party (Table 8). Raises InputError for an unknown
+    name, and for a folder that holds anything but a benchmark of ours.
     """
-    made = _made(name, seed, contaminated, hint)
+    made = make_benchmark(name, seed, contaminated, hint)
     settings = {"contaminated": contaminated, "hint": hint}
     write_benchmark(Path(out), made, seed=seed, settings=settings)
     return made
-
-
-def _source(
-    benchmark: Benchmark | Path | str, queries: Path | str | None, config: ScoreConfig
-) -> _Source:
-    is_name = isinstance(benchmark, str) and benchmark in MAKERS
-    if queries is not None and (is_name or isinstance(benchmark, Benchmark)):
-        raise InputError(
-            f"questions {str(queries)!r} for a benchmark that has its own",
-            expected="--queries with a folder",
-            fix="Leave it out.",
-            where="--queries",
-        )
-    if isinstance(benchmark, Benchmark):
-        return _Source(benchmark)
-    if is_name:
-        return _Source(_made(str(benchmark), config.seed, config.contaminated))
-    folder = Path(benchmark)
-    if not folder.is_dir():
-        raise InputError(
-            f"no benchmark or folder {str(benchmark)!r}",
-            expected=f"one of {', '.join(MAKERS)}, or a folder",
-            fix="Check the name.",
-            where="--benchmark",
-        )
-    if config.contaminated:
-        raise InputError(
-            "contaminated, and read from a folder",
-            expected=f"--contaminated with {', '.join(MAKERS)}",
-            fix="Leave it out: a folder is what it is.",
-            where="--contaminated",
-        )
-    file = folder / QUERIES if queries is None else _queries_file(folder, Path(queries))
-    return _Source(read_benchmark(folder, str(file.resolve())), folder / CORPUS, file)
-
-
-def _under(rules: Path | str, benchmark: Benchmark) -> Benchmark:
-    """Return the benchmark with other rules for its pipelines."""
-    given = load_domain(rules).rules
-    require_covered(Authority(benchmark.records, given))
-    return replace(benchmark, rules=given)
-
-
-def _queries_file(folder: Path, queries: Path) -> Path:
-    """Return the file of questions: in the folder, or where its path says."""
-    inside = folder / queries
-    return queries if queries.is_file() and not inside.is_file() else inside
-
-
-def _made(name: str, seed: int, contaminated: bool, hint: bool = False) -> Benchmark:
-    if name not in MAKERS:
-        raise InputError(
-            f"benchmark {name!r}",
-            expected=f"one of {', '.join(MAKERS)}",
-            fix="Check the name.",
-            where="argus authority",
-        )
-    if not hint:
-        return MAKERS[name](seed=seed, contaminated=contaminated)
-    if name not in HINTED:
-        raise InputError(
-            f"hints for {name}",
-            expected=f"--hint with {' or '.join(HINTED)}",
-            fix="Leave it out: its questions name employee and ticker anyway.",
-            where="--hint",
-        )
-    return HINTED[name](seed=seed, contaminated=contaminated, hint=True)
 
 
 def _reader(benchmark: Benchmark) -> AnswerOf | None:
@@ -260,9 +201,19 @@ def _score_file(
 ) -> list[Result]:
     with retriever_of(retriever) as loaded:
         name = type(loaded).__name__
+        record.encoder["fingerprint"] = f"retriever:{name}"
         with record.timed(f"asking {name}"):
             outcomes = retrieve_all(loaded, benchmark, k=config.k)
     return [Result(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
+
+
+@dataclass(frozen=True)
+class _Models:
+    """What the dense systems and the cross-encoder need, as the caller named it."""
+
+    encoder: Encoder | EncoderConfig | str | None
+    cross_encoder: str | None
+    store: Path | None
 
 
 def _score_built_in(
@@ -271,23 +222,21 @@ def _score_built_in(
     config: ScoreConfig,
     record: Record,
     folder: ArtifactFolder,
-    encoder: Encoder | EncoderConfig | str | None,
-    cross_encoder: str | None,
-    store: Path | None,
+    models: _Models,
 ) -> list[Result]:
     chosen = choose(
         config.systems,
         benchmark,
-        encoder=encoder is not None,
-        cross_encoder=cross_encoder is not None,
+        encoder=models.encoder is not None,
+        cross_encoder=models.cross_encoder is not None,
     )
-    ranker = None if cross_encoder is None else CrossEncoder(cross_encoder)
+    ranker = None if models.cross_encoder is None else CrossEncoder(models.cross_encoder)
     with ExitStack() as stack:
         model, opened = None, None
-        if encoder is not None and any(system.dense for system in chosen):
+        if models.encoder is not None and any(system.dense for system in chosen):
             sample = [r.document.content for r in benchmark.records if r.document.content.strip()]
             model, opened = stack.enter_context(
-                open_encoder(folder, encoder, record, sample=sample, store=store)
+                open_encoder(folder, models.encoder, record, sample=sample, store=models.store)
             )
         else:
             record.encoder["fingerprint"] = WITHOUT

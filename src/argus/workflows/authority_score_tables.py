@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from argus.authority.benchmarks.collection import stale_gold
+from argus.authority.benchmarks.metrics import BY_ANSWERS, BY_CONDITIONS
 from argus.authority.benchmarks.score import Scored, summarise
 from argus.authority.benchmarks.types import Benchmark
-from argus.authority.metrics import BY_ANSWERS, BY_CONDITIONS
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from argus.authority.entities import EntityIndex, ScopeNames
 from argus.authority.relation import Authority, Link
 from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
-from argus.authority.theory import EntityIndex, scope_ambiguity
+from argus.authority.scope_only import ScopeTimes
+from argus.authority.theory import scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, embed
@@ -36,6 +38,7 @@ def search_authority(
     hybrid: str | None = None,
     places: Places = Places.ANCHOR,
     chains: Chains = Chains.ALL,
+    named: bool = False,
     store: Path | None = None,
 ) -> dict[str, Any]:
     """Return the k best documents that are in force, each with what led to it.
@@ -43,8 +46,9 @@ def search_authority(
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
     own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
     BM25. anchors: how many of them are looked at, k at least. places, chains: as for
-    `argus.resolve`. Raises InputError for bad input, and for an index of which no document has a
-    record.
+    `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
+    anchors before those retrieved, the latest first. Raises InputError for bad input, and for an
+    index of which no document has a record.
     """
     if not query.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.")
@@ -55,6 +59,9 @@ def search_authority(
         found, ranked_by = _over_index(asked, authority, depth, index, encoder, hybrid)
     else:
         found, ranked_by = _over_records(asked, authority, depth, encoder, hybrid, store)
+    if named:
+        found = {asked.id: _with_named(query, found[asked.id], authority, depth)}
+        ranked_by = f"scopes named, {ranked_by}"
     resolution = trace(found[asked.id], authority, k=k, anchors=depth, places=places, chains=chains)
     return {
         "query": query,
@@ -67,6 +74,19 @@ def search_authority(
         "retired": {id_: list(by) for id_, by in resolution.retired.items()},
         "without_record": list(resolution.unknown),
         "relation": opened.summary(),
+    }
+
+
+def _with_named(
+    query: str, found: dict[str, float], authority: Authority, depth: int
+) -> dict[str, float]:
+    """Return a ranking with the records that hold most of what the question names before it."""
+    records = [r for r in authority.records.values() if authority.in_force(r.id)]
+    entities = {entity for bearers in ScopeNames(records).found(query) for entity in bearers}
+    held = ScopeTimes(records).holders(entities)[:depth]
+    top = max(found.values(), default=0.0)
+    return {id_: top + len(held) - i for i, id_ in enumerate(held)} | {
+        id_: score for id_, score in found.items() if id_ not in held
     }
 
 

@@ -10,9 +10,10 @@ import pytest
 from argus.authority.benchmarks import cvepatchqa
 from argus.authority.benchmarks.collection import read_benchmark, stale_gold, write_benchmark
 from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.domains import Domain, load_domain
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule, ScopeKey
-from argus.authority.times import parse_moment
+from argus.authority.times import parse_moment, zone_named
 from argus.errors import InputError
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -22,7 +23,7 @@ RECORDS = [
     Record(
         "old", "advisory", None, {"cve": "A"}, "old text", "Title", parse_moment("2023"), {"n": [1]}
     ),
-    Record("lone", "", None, {}, ""),
+    Record("lone", "page", None, {}, ""),
 ]
 QUESTIONS = [
     Question(
@@ -40,6 +41,14 @@ QUESTIONS = [
 ]
 EDGES = [Edge("new/1", "old", rule="r", confidence=0.5, relation="fixes"), Edge("new/1", "lone")]
 RULES = (Rule(("note",), ("advisory",), (ScopeKey("cve", "cve"),), name="r"),)
+
+RULES_YAML = "name: x\nrules:\n  - {superseding: note, superseded: advisory, scope: cve}\n"
+
+
+def with_types(rows: Rows) -> Rows:
+    """Give the corpus types, as rules need them."""
+    first, second = rows["corpus"]
+    return rows | {"corpus": [first | {"type": "advisory"}, second | {"type": "note"}]}
 
 
 @pytest.fixture
@@ -98,9 +107,30 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
         write_benchmark(tmp_path / "file", Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
 
 
+@pytest.mark.parametrize("about", [None, "[]", "{", '{"name": "x"}'])
+def test_a_folder_of_somebody_elses_is_not_written_over(tmp_path: Path, about: str | None) -> None:
+    (tmp_path / "corpus.jsonl").write_text("mine")
+    (tmp_path / ".gitkeep").write_text("")
+    if about is not None:
+        (tmp_path / "benchmark.json").write_text(about)
+    with pytest.raises(InputError, match=r"no benchmark that Argus wrote, and holds '(bench|corp)"):
+        write_benchmark(tmp_path, Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
+    assert (tmp_path / "corpus.jsonl").read_text() == "mine"
+    assert not (tmp_path / "qrels").exists()
+
+
+def test_an_empty_folder_and_one_left_half_written_are_written(tmp_path: Path) -> None:
+    (tmp_path / ".gitkeep").write_text("")
+    bench = Benchmark("x", RECORDS, QUESTIONS, EDGES)
+    write_benchmark(tmp_path, bench, seed=0)
+    (tmp_path / "supersedes.jsonl").unlink()
+    write_benchmark(tmp_path, bench, seed=1)
+    assert read_benchmark(tmp_path) == bench
+
+
 def test_ids_texts_gold_and_edges_are_enough(folder: Callable[[Rows], Path], rows: Rows) -> None:
     bench = read_benchmark(folder(rows))
-    assert bench.records == [Record("a", "", text="old"), Record("b", "", text="new")]
+    assert bench.records == [Record(i, "document", text=t) for i, t in (("a", "old"), ("b", "new"))]
     assert bench.questions == [Question("q", "?", ("b",), ("a",), ("a", "b"), ("b",))]
     assert bench.edges == [Edge("b", "a")]
 
@@ -119,12 +149,50 @@ def test_gold_may_be_one_id_or_stand_in_the_qrels(
 
 def test_rules_may_stand_for_edges(folder: Callable[[Rows], Path], rows: Rows) -> None:
     del rows["supersedes"]
-    path = folder(rows)
-    (path / "rules.yaml").write_text(
-        "name: x\nrules:\n  - {superseding: note, superseded: advisory, scope: cve}\n"
-    )
+    path = folder(with_types(rows))
+    (path / "rules.yaml").write_text(RULES_YAML)
     bench = read_benchmark(path)
     assert (bench.edges, len(bench.rules)) == ([], 1)
+
+
+def test_with_rules_every_record_needs_a_type(folder: Callable[[Rows], Path], rows: Rows) -> None:
+    path = folder(rows)
+    (path / "rules.yaml").write_text(RULES_YAML)
+    with pytest.raises(InputError, match=r"corpus.jsonl.*line 1.*no type among '_id', 'text'"):
+        read_benchmark(path)
+
+
+def test_records_are_what_their_domain_reads(folder: Callable[[Rows], Path], rows: Rows) -> None:
+    """One reader: scope values that say nothing, several values, other columns, and the zone."""
+    entities = {"cve": ["A", "A", ""], "docket": "None", "host": None, "n": 7}
+    rows["corpus"][0] |= {"entities": entities, "timestamp": "2024-05-01", "stars": 3}
+    path = folder(with_types(rows))
+    (path / "rules.yaml").write_text(RULES_YAML + "zone: America/New_York\n")
+    found = read_benchmark(path).records
+    assert found == load_domain(path / "rules.yaml").read(path)
+    assert found[0].scope == {"cve": "A", "n": "7"}
+    assert found[0].metadata == {"stars": 3}
+    assert found[0].time == parse_moment("2024-05-01", zone=zone_named("America/New_York", None))
+    assert found[0].time != parse_moment("2024-05-01")
+    (path / "rules.yaml").unlink()
+    assert read_benchmark(path).records == Domain("records", ()).read(path)
+
+
+def test_records_may_have_the_shape_that_the_rules_say(
+    folder: Callable[[Rows], Path], rows: Rows
+) -> None:
+    rows["corpus"] = [{"key": "a", "body": "old"}, {"key": "b", "body": "new"}]
+    path = folder(rows)
+    shape = "records:\n  - {id: key, type: note, text: body, scope: {k: key}}\n"
+    rule = "rules:\n  - {superseding: note, superseded: note, scope: k}\n"
+    (path / "rules.yaml").write_text(shape + rule)
+    assert [r.text for r in read_benchmark(path).records] == ["old", "new"]
+
+
+def test_a_corpus_without_a_word_is_refused(folder: Callable[[Rows], Path], rows: Rows) -> None:
+    rows["corpus"] = [{"_id": "a", "words": "old"}, {"_id": "b", "words": "new"}]
+    with pytest.raises(InputError, match=r"corpus.jsonl.*none of 2 documents has a text"):
+        read_benchmark(folder(rows))
 
 
 def test_other_questions_may_be_chosen(folder: Callable[[Rows], Path], rows: Rows) -> None:
@@ -141,15 +209,14 @@ def test_hypotheticals_of_other_questions_are_left_out(
 
 
 BROKEN: list[tuple[str, int, dict[str, Any], str]] = [
-    ("corpus", 1, {"_id": "a"}, r"line 2.*'_id'.*document 'a' is on line 1 already"),
-    ("corpus", 1, {"_id": 7}, r"line 2.*'_id'.*7 is a number"),
+    ("corpus", 1, {"_id": "a"}, r"line 2.*id 'a' was already given at .*line 1"),
+    ("corpus", 1, {"_id": 7}, r"line 2.*'_id'.*7 is no id; expected text"),
     ("corpus", 1, {"text": ["x"]}, r"line 2.*'text'.*list"),
     ("corpus", 1, {"timestamp": "soon"}, r"line 2.*'timestamp'.*'soon'"),
     ("corpus", 1, {"timestamp": 20240101}, r"line 2.*'timestamp'.*is a number"),
     ("corpus", 1, {"published": "2024-13"}, r"line 2.*'published'.*2024-13"),
-    ("corpus", 1, {"entities": ["x"]}, r"line 2.*'entities'.*list"),
+    ("corpus", 1, {"entities": ["x"]}, r"line 2.*'entities'.*expected an object"),
     ("corpus", 1, {"entities": {"cve": {"x": 1}}}, r"line 2.*'entities.cve'"),
-    ("corpus", 1, {"metadata": "x"}, r"line 2.*'metadata'"),
     ("queries", 0, {"gold": ["ghost"]}, r"line 1.*'gold'.*'ghost' is no document of the corpus"),
     ("queries", 0, {"gold": []}, r"line 1.*'gold'.*question 'q' has no gold"),
     ("queries", 0, {"gold": [3]}, r"line 1.*'gold'"),
@@ -192,7 +259,7 @@ def test_missing_and_empty_files_are_named(
 ) -> None:
     path = folder(rows)
     (path / f"{missing}.jsonl").write_text("")
-    with pytest.raises(InputError, match=f"(?s){missing}.jsonl.*no row in it"):
+    with pytest.raises(InputError, match=f"(?s){missing}.jsonl.*no (row|record) in it"):
         read_benchmark(path)
     (path / f"{missing}.jsonl").unlink()
     with pytest.raises(InputError, match=f"(?s){missing}.jsonl.*no such file"):

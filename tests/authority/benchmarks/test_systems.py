@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import DEPTH, FirstStages, top_rows
-from argus.authority.benchmarks.identifiers import Identifiers
 from argus.authority.benchmarks.okapi import Okapi, okapi_words
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.systems import SYSTEMS, Bench, choose
@@ -224,36 +223,6 @@ def test_texts_without_words_are_found_by_nothing() -> None:
 def test_top_rows_are_those_of_a_full_sort_with_ties_by_row(scores, k) -> None:
     expected = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
     assert top_rows(np.array(scores), k).tolist() == expected
-
-
-def test_identifiers_are_found_word_for_word_and_the_longest_counts() -> None:
-    found = Identifiers(
-        [
-            Record("a", "t", scope={"product": "SQL"}),
-            Record("b", "t", scope={"product": "SQL Server"}),
-            Record("c", "t", scope={"product": "It", "cve": ("CVE-1", "CVE-2")}),
-        ]
-    )
-    assert found.find("Is sql server safe?") == [("product", "SQL Server")]
-    assert found.find("Is it safe?") == [], "a stop word is no name"
-    assert found.find("cve 2 and SQL") == [("cve", "CVE-2"), ("product", "SQL")]
-    assert found.holders([("cve", "CVE-1"), ("cve", "CVE-2")]) == ["c"]
-    assert found.find("mysql") == []
-
-
-def test_scopes_agree_when_they_share_an_entity_and_differ_in_no_key() -> None:
-    found = Identifiers(
-        [
-            record("old", "t", 1, "", employee="ann", ticker="X"),
-            record("ticker-wide", "t", 2, "", ticker="X"),
-            record("other-employee", "t", 3, "", employee="bob", ticker="X"),
-            record("elsewhere", "t", 4, "", employee="eve", ticker="Z"),
-            record("everyone", "t", 5, ""),
-            replace(record("timeless", "t", 6, "", ticker="X"), time=None),
-        ]
-    )
-    assert found.later("old") == ["ticker-wide"]
-    assert found.later("timeless") == []
 
 
 @pytest.mark.parametrize(

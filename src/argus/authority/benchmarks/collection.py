@@ -1,10 +1,11 @@
 """Read and write a benchmark as a folder: corpus, questions, supersessions, judgements.
 
-`corpus.jsonl` (`_id`, `type`, `timestamp`, `published`, `entities`, `title`, `text`, `metadata`),
-`queries.jsonl` (`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop`, `answer`,
-`scope`), `supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`; `rules.yaml` and
-`hyde.jsonl` (`_id`, `hypothetical`) where there are some. Ids, texts and gold must be there; the
-rest may be missing. The corpus alone is a BEIR corpus.
+`corpus.jsonl` (`_id`, `type`, `timestamp`, `published`, `entities`, `title`, `text`, `metadata`;
+read as `domains` reads records, by the folder's `rules.yaml` where there is one), `queries.jsonl`
+(`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop`, `answer`, `scope`),
+`supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`; `rules.yaml` and `hyde.jsonl`
+(`_id`, `hypothetical`) where there are some. Ids, texts and gold must be there, types where there
+are rules; the rest may be missing. The corpus alone is a BEIR corpus.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.benchmarks.writing import (
@@ -25,21 +25,24 @@ from argus.authority.benchmarks.writing import (
     RULES,
     write_benchmark,
 )
+from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
-from argus.authority.records import Record, Values
+from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Rule
-from argus.authority.times import Moment, parse_moment
+from argus.authority.rules import Edge
 from argus.data.qrels import read_qrels
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Qrels
 from argus.errors import InputError
 
-__all__ = ["read_benchmark", "read_records", "stale_gold", "write_benchmark"]
+__all__ = ["read_benchmark", "stale_gold", "write_benchmark"]
+
+RECORDS = Domain("records", ())
+"""Of a folder without rules: records in the usual columns."""
 
 
 def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
-    """Read a benchmark folder.
+    """Read a benchmark folder; its records by the zone and shapes of its rules, if they say some.
 
     queries: name of the questions' file in it. Without gold of its own a question takes the graded
     documents of the qrels; without an anchor, what the edges say that its gold supersedes, or
@@ -47,10 +50,10 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
     is broken: ids twice or not in the corpus, a question without gold, unreadable times, edges in a
     circle. Gold that an edge supersedes is read as it is: see `stale_gold`.
     """
-    records = read_records(folder / CORPUS)
+    domain = load_domain(folder / RULES) if (folder / RULES).is_file() else RECORDS
+    records = _records(folder / CORPUS, domain)
     known = {record.id for record in records}
-    edges = _edges(folder / EDGES, known, required=not (folder / RULES).is_file())
-    rules = _rules(folder / RULES)
+    edges = _edges(folder / EDGES, known, required=not domain.rules)
     qrels = read_qrels(folder / QRELS) if (folder / QRELS).is_file() else {}
     older: dict[str, list[str]] = {}
     for edge in edges:
@@ -62,14 +65,9 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
         records,
         questions,
         edges,
-        rules,
+        domain.rules,
         _hypotheticals(folder / HYDE, {question.id for question in questions}),
     )
-
-
-def read_records(file: Path) -> list[Record]:
-    """Read the records of a `corpus.jsonl`; see `read_benchmark` for what is refused."""
-    return [_record(row) for row in _unique(file, "document")]
 
 
 def stale_gold(benchmark: Benchmark) -> dict[str, list[str]]:
@@ -80,6 +78,19 @@ def stale_gold(benchmark: Benchmark) -> dict[str, list[str]]:
         for question in benchmark.questions
     }
     return {question: ids for question, ids in found.items() if ids}
+
+
+def _records(file: Path, domain: Domain) -> list[Record]:
+    """Read the corpus; InputError where none of its documents has a word."""
+    records = domain.read(file)
+    if not any(record.text.strip() or record.title.strip() for record in records):
+        raise InputError(
+            f"none of {len(records):,} documents has a text or a title",
+            expected="documents with `text`",
+            fix="Check the names of the fields.",
+            where=file,
+        )
+    return records
 
 
 def _unique(file: Path, what: str) -> Iterator[Row]:
@@ -104,56 +115,6 @@ def _unique(file: Path, what: str) -> Iterator[Row]:
             fix="Check that this is the right file.",
             where=file,
         )
-
-
-def _record(row: Row) -> Record:
-    pick_field(row, ["text"], what="text")
-    return Record(
-        id_value(row, "_id"),
-        text_value(row, "type"),
-        time=_moment(row, "timestamp"),
-        scope=_scope(row, "entities"),
-        text=text_value(row, "text"),
-        title=text_value(row, "title"),
-        published=_moment(row, "published"),
-        metadata=_mapping(row, "metadata"),
-    )
-
-
-def _moment(row: Row, field: str) -> Moment | None:
-    return parse_moment(row.values.get(field), where=row.at(field))
-
-
-def _mapping(row: Row, field: str) -> dict[str, Any]:
-    value = row.values.get(field)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise InputError(
-            f"{value!r} is of type {type(value).__name__}",
-            expected="an object: {key: value}",
-            fix="Write it as an object, or leave it out.",
-            where=row.at(field),
-        )
-    return value
-
-
-def _scope(row: Row, field: str) -> dict[str, Values]:
-    """Return entities as key -> value or values; null and empty ones are left out."""
-    scope: dict[str, Values] = {}
-    for key, value in _mapping(row, field).items():
-        values = value if isinstance(value, list) else [value]
-        strings = tuple(str(v) for v in values if isinstance(v, (str, int)) and v != "")
-        if len(strings) < sum(v is not None and v != "" for v in values):
-            raise InputError(
-                f"{value!r}",
-                expected="a string, or a list of strings",
-                fix="Write entities as text.",
-                where=row.at(f"{field}.{key}"),
-            )
-        if strings:
-            scope[key] = strings if isinstance(value, list) else strings[0]
-    return scope
 
 
 def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[str]]) -> Question:
@@ -187,10 +148,25 @@ def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[
         anchor,
         chain=_ids(row, "chain", known) or _distinct((*anchor, *gold)),
         equivalent=_distinct((*gold, *_ids(row, "gold_equivalent", known))),
-        scope={key: str(value) for key, value in _mapping(row, "scope").items()},
+        scope=_scope(row),
         answer=text_value(row, "answer"),
         hop=text_value(row, "hop"),
     )
+
+
+def _scope(row: Row) -> dict[str, str]:
+    """Return the entities that a question asks about."""
+    value = row.values.get("scope")
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{value!r} is of type {type(value).__name__}",
+            expected="an object: {key: value}",
+            fix="Write it as an object, or leave it out.",
+            where=row.at("scope"),
+        )
+    return {key: str(one) for key, one in value.items()}
 
 
 def _ids(row: Row, field: str, known: set[str]) -> tuple[str, ...]:
@@ -239,14 +215,6 @@ def _edges(file: Path, known: set[str], *, required: bool) -> list[Edge]:
     except InputError as error:
         raise InputError(error.got, expected=error.expected, fix=error.fix, where=file) from error
     return edges
-
-
-def _rules(file: Path) -> tuple[Rule, ...]:
-    if not file.is_file():
-        return ()
-    from argus.authority.domains import load_domain
-
-    return tuple(load_domain(file).rules)
 
 
 def _hypotheticals(file: Path, questions: set[str]) -> dict[str, str]:

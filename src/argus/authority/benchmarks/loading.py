@@ -81,11 +81,12 @@ def corpus_of(records: Sequence[Record]) -> list[dict[str, Any]]:
 def retrieve_all(retriever: Retriever, benchmark: Benchmark, *, k: int) -> dict[str, Outcome]:
     """Ask every question. A question that raised, or was answered with nonsense, is a failure.
 
-    Every call is given the same list of documents. Raises ArgusError where all questions failed.
+    Every call is given a list of its own, of the same documents: what it does to the list, the next
+    does not see. Raises ArgusError where all questions failed.
     """
     corpus = corpus_of(benchmark.records)
     known = {record.id for record in benchmark.records}
-    outcomes = {q.id: _ask(retriever, q, corpus, known, k) for q in benchmark.questions}
+    outcomes = {q.id: _ask(retriever, q, list(corpus), known, k) for q in benchmark.questions}
     failures = [outcome.failure for outcome in outcomes.values()]
     if failures and all(failures):
         raise ArgusError(

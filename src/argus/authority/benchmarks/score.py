@@ -7,9 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from argus.authority.benchmarks.outcomes import Outcome
-from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.metrics import (
+from argus.authority.benchmarks.metrics import (
     Figures,
     Judge,
     Share,
@@ -18,6 +16,8 @@ from argus.authority.metrics import (
     factors,
     share,
 )
+from argus.authority.benchmarks.outcomes import Outcome
+from argus.authority.benchmarks.types import Benchmark, Question
 from argus.data.types import State
 
 ANCHOR_DEPTHS = (1, 5, 10, 20)

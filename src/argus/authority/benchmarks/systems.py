@@ -12,12 +12,13 @@ from functools import cached_property
 
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages, Found
-from argus.authority.benchmarks.identifiers import Identifiers
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.score import Closure
 from argus.authority.benchmarks.types import Benchmark
+from argus.authority.entities import ScopeNames
 from argus.authority.relation import Authority
 from argus.authority.resolve import Chains, Places, trace
+from argus.authority.scope_only import ScopeTimes
 from argus.errors import InputError
 
 ANCHORS = 20
@@ -27,7 +28,7 @@ RERANKED = 20
 
 
 class Bench:
-    """What the systems of one benchmark share: first stages, the relation, identifiers.
+    """What the systems of one benchmark share: first stages, the relation, scopes.
 
     relation: what a pipeline may know. Made of the rules; of the edges where there are none.
     """
@@ -57,9 +58,14 @@ class Bench:
         return Authority(self.benchmark.records, rules, self.benchmark.edges)
 
     @cached_property
-    def identifiers(self) -> Identifiers:
-        """The scope values of the records."""
-        return Identifiers(self.benchmark.records)
+    def scopes(self) -> ScopeTimes:
+        """The records by scope and time."""
+        return ScopeTimes(self.benchmark.records)
+
+    @cached_property
+    def names(self) -> ScopeNames:
+        """The scope values of the records, findable in questions."""
+        return ScopeNames(self.benchmark.records)
 
 
 Outcomes = dict[str, Outcome]
@@ -132,12 +138,7 @@ def latest(bench: Bench, stage: str) -> Outcomes:
     outcomes = _failed(found.failures)
     for question, scores in found.run.items():
         anchors = tuple(scores)[: bench.anchors]
-        served: dict[str, None] = {}
-        for anchor in anchors:
-            served |= dict.fromkeys(bench.identifiers.later(anchor) or [anchor])
-            if len(served) >= bench.k:
-                break
-        outcomes[question] = Outcome(tuple(served)[: bench.k], anchors)
+        outcomes[question] = Outcome(tuple(bench.scopes.latest(anchors, bench.k)), anchors)
     return outcomes
 
 
@@ -165,8 +166,9 @@ def probe(bench: Bench) -> Outcomes:
     """
     outcomes = {}
     for question in bench.benchmark.questions:
-        held = bench.identifiers.holders(bench.identifiers.find(question.text))
-        controlling = bench.identifiers.latest_first(bench.relation.controlling(held))
+        named = (entity for bearers in bench.names.found(question.text) for entity in bearers)
+        held = bench.scopes.holders(named)
+        controlling = bench.scopes.latest_first(bench.relation.controlling(held))
         outcomes[question.id] = Outcome(tuple(dict.fromkeys([*controlling, *held]))[: bench.k])
     return outcomes
 
@@ -209,7 +211,7 @@ def _by_rules(bench: Bench) -> Closure:
 
 def _by_time(bench: Bench) -> Closure:
     return lambda anchors: {
-        *anchors, *(newer for id_ in anchors for newer in bench.identifiers.later(id_)),
+        *anchors, *(newer for id_ in anchors for newer in bench.scopes.later(id_)),
     }  # fmt: skip
 
 

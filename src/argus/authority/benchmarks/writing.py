@@ -23,20 +23,13 @@ def write_benchmark(
 ) -> None:
     """Write a benchmark folder, each file whole or not at all; the same input, the same bytes.
 
-    seed, settings: of its making, kept in benchmark.json. Files of an earlier benchmark that this
-    one lacks (rules, hypotheticals) are removed. Raises InputError where the path is a file.
+    seed, settings: of its making, kept in benchmark.json. An earlier benchmark of ours is written
+    over; files of it that this one lacks (rules, hypotheticals) are removed. Raises InputError
+    where the path is a file, or a folder of something else.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(
-            "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
-        )
+    _require_ours(folder)
+    # benchmark.json comes first: what is left of a write that was stopped can be written over
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
-    _write(folder / CORPUS, map(_record_row, benchmark.records))
-    _write(folder / QUERIES, map(_question_row, benchmark.questions))
-    _write(folder / EDGES, map(_edge_row, benchmark.edges))
-    lines = ["query-id\tcorpus-id\tscore"]
-    lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
-    _write_text(folder / QRELS, "\n".join(lines) + "\n")
     about = {
         "name": benchmark.name,
         "seed": seed,
@@ -46,7 +39,38 @@ def write_benchmark(
         "edges": len(benchmark.edges),
     }
     _write_text(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    _write(folder / CORPUS, map(_record_row, benchmark.records))
+    _write(folder / QUERIES, map(_question_row, benchmark.questions))
+    _write(folder / EDGES, map(_edge_row, benchmark.edges))
+    lines = ["query-id\tcorpus-id\tscore"]
+    lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
+    _write_text(folder / QRELS, "\n".join(lines) + "\n")
     _write_optional(folder, benchmark)
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse what is no folder, and one that holds files and no benchmark.json of ours."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
+        )
+    held = sorted(p.name for p in folder.glob("*") if not p.name.startswith("."))
+    if held and not _is_ours(folder / ABOUT):
+        raise InputError(
+            f"is no benchmark that Argus wrote, and holds {held[0]!r}"
+            + (f" and {len(held) - 1} more" if held[1:] else ""),
+            expected="a new or empty folder, or a benchmark that was generated",
+            fix="Name another folder, or empty this one.",
+            where=folder,
+        )
+
+
+def _is_ours(file: Path) -> bool:
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(about, dict) and about.keys() >= {"name", "seed"}
 
 
 def _write_optional(folder: Path, benchmark: Benchmark) -> None:

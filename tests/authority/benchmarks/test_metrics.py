@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.conditions import check_conditions
-from argus.authority.metrics import (
+from argus.authority.benchmarks.metrics import (
     BY_ANSWERS,
     BY_CONDITIONS,
     Judge,
@@ -19,6 +17,8 @@ from argus.authority.metrics import (
     factors,
     share,
 )
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.conditions import check_conditions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge

@@ -48,14 +48,19 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The nested events of Proposition 1 for one question: each holds only where the last does."""
+    """The events of Proposition 1 for one question, each within the one before.
+
+    As printed they are not nested, and without that the chain rule does not give the proposition:
+    what controls a question can be served although no anchor was found. What is left so is counted
+    apart, in `Factors.tca_without`.
+    """
 
     anchor: bool
-    """A gold anchor is among the anchors of the first stage."""
+    """E1: a gold anchor is among the anchors of the first stage."""
     chain: bool
-    """And the gold documents are in the closure of the anchors."""
+    """E2: and the gold documents are in the closure of the anchors."""
     frontier: bool
-    """And TCA is 1."""
+    """E3: and TCA is 1."""
 
 
 @dataclass(frozen=True, slots=True)

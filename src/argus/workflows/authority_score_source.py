@@ -1,0 +1,112 @@
+"""The benchmark that a scoring is about: made by name, read from a folder, or given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from argus.authority.benchmarks.collection import read_benchmark
+from argus.authority.benchmarks.makers import HINTED, MAKERS
+from argus.authority.benchmarks.types import Benchmark
+from argus.authority.benchmarks.writing import CORPUS, QUERIES
+from argus.authority.coverage import require_covered
+from argus.authority.domains import load_domain
+from argus.authority.relation import Authority
+from argus.errors import InputError
+
+
+@dataclass(frozen=True)
+class Source:
+    """A benchmark and where it came from."""
+
+    benchmark: Benchmark
+    corpus: Path | None = None
+    queries: Path | None = None
+
+
+def open_benchmark(
+    benchmark: Benchmark | Path | str,
+    queries: Path | str | None = None,
+    rules: Path | str | None = None,
+    *,
+    seed: int = 0,
+    contaminated: bool = False,
+) -> Source:
+    """Return a benchmark by name, folder, or as given.
+
+    queries: another file of questions in the folder. rules: other rules for its pipelines. seed,
+    contaminated: of one that is made. Raises InputError for what does not go together.
+    """
+    source = _source(benchmark, queries, seed, contaminated)
+    return source if rules is None else replace(source, benchmark=_under(rules, source.benchmark))
+
+
+def _source(
+    benchmark: Benchmark | Path | str,
+    queries: Path | str | None,
+    seed: int,
+    contaminated: bool,
+) -> Source:
+    is_name = isinstance(benchmark, str) and benchmark in MAKERS
+    if queries is not None and (is_name or isinstance(benchmark, Benchmark)):
+        raise InputError(
+            f"questions {str(queries)!r} for a benchmark that has its own",
+            expected="--queries with a folder",
+            fix="Leave it out.",
+            where="--queries",
+        )
+    if isinstance(benchmark, Benchmark):
+        return Source(benchmark)
+    if is_name:
+        return Source(make_benchmark(str(benchmark), seed, contaminated))
+    folder = Path(benchmark)
+    if not folder.is_dir():
+        raise InputError(
+            f"no benchmark or folder {str(benchmark)!r}",
+            expected=f"one of {', '.join(MAKERS)}, or a folder",
+            fix="Check the name.",
+            where="--benchmark",
+        )
+    if contaminated:
+        raise InputError(
+            "contaminated, and read from a folder",
+            expected=f"--contaminated with {', '.join(MAKERS)}",
+            fix="Leave it out: a folder is what it is.",
+            where="--contaminated",
+        )
+    file = folder / QUERIES if queries is None else _queries_file(folder, Path(queries))
+    return Source(read_benchmark(folder, str(file.resolve())), folder / CORPUS, file)
+
+
+def _under(rules: Path | str, benchmark: Benchmark) -> Benchmark:
+    """Return the benchmark with other rules for its pipelines."""
+    given = load_domain(rules).rules
+    require_covered(Authority(benchmark.records, given))
+    return replace(benchmark, rules=given)
+
+
+def _queries_file(folder: Path, queries: Path) -> Path:
+    """Return the file of questions: in the folder, or where its path says."""
+    inside = folder / queries
+    return queries if queries.is_file() and not inside.is_file() else inside
+
+
+def make_benchmark(name: str, seed: int, contaminated: bool, hint: bool = False) -> Benchmark:
+    """Make a synthetic benchmark by name; InputError for an unknown name, or no hints for it."""
+    if name not in MAKERS:
+        raise InputError(
+            f"benchmark {name!r}",
+            expected=f"one of {', '.join(MAKERS)}",
+            fix="Check the name.",
+            where="argus authority",
+        )
+    if not hint:
+        return MAKERS[name](seed=seed, contaminated=contaminated)
+    if name not in HINTED:
+        raise InputError(
+            f"hints for {name}",
+            expected=f"--hint with {' or '.join(HINTED)}",
+            fix="Leave it out: its questions name employee and ticker anyway.",
+            where="--hint",
+        )
+    return HINTED[name](seed=seed, contaminated=contaminated, hint=True)
