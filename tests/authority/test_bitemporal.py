@@ -6,8 +6,9 @@ import pytest
 
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule
-from argus.authority.times import parse_moment
+from argus.authority.rules import Order, Rule
+from argus.authority.times import FOREVER, parse_moment
+from argus.errors import InputError
 
 
 def record(id_: str, effective: str | None, published: str | None = None) -> Record:
@@ -55,8 +56,9 @@ def test_what_has_not_taken_effect_by_then_supersedes_nothing():
 @pytest.mark.parametrize(
     ("effective", "known", "controlling"),
     [
-        ("2024-12-31", "2024-01-31", ["early"]),  # interim was unknown, asked for nonetheless
-        ("2024-12-31", "2024-01-05", ["interim"]),  # nothing was known
+        ("2024-12-31", "2024-01-31", []),  # interim, which is asked for, was unknown
+        ("2024-12-31", "2024-01-05", []),  # nothing was known
+        ("2024-02-25", "2024-02-25", []),  # known, without effect yet
         ("2024-04-15", "2024-02-25", ["interim"]),
         ("2024-12-31", "2024-02-25", ["early"]),
     ],
@@ -88,19 +90,28 @@ def test_a_record_without_any_time_is_always_in_force():
     assert view.controlling(["undated"]) == ["undated"]
 
 
-def test_a_year_counts_from_its_first_moment_on():
-    """2024 as a date: it may have begun by any day of it."""
-    coarse = record("coarse", "2024")
-    view = Authority([coarse], [rule("effective")]).as_of(day("2024-01-01"))
-    assert view.in_force("coarse")
-    assert not Authority([coarse]).as_of(day("2023-12-31")).in_force("coarse")
+def test_a_year_counts_when_it_is_over():
+    """2024 as a date: only then has it certainly taken effect."""
+    authority = Authority([record("coarse", "2024")], [rule("effective")])
+    assert not authority.as_of(day("2024-12-30")).in_force("coarse")
+    assert authority.as_of(day("2024-12-31")).in_force("coarse")
+    assert authority.as_of(day("2024")).in_force("coarse")  # by the end of what is asked for
 
 
-def test_a_document_asked_for_before_its_time_is_superseded_by_what_was_in_force():
+def test_a_record_with_a_publication_alone_takes_effect_then():
+    authority = Authority([record("told", None, "2024-02-20")])
+    assert not authority.as_of(day("2024-02-19")).in_force("told")
+    assert authority.as_of(day("2024-02-20")).in_force("told")
+
+
+def test_a_document_before_its_time_takes_no_part():
     """Ordered by publication: interim was known later and has effect, early has none yet."""
     view = Authority(PAIR, [rule("published")]).as_of(day("2024-04-15"))
-    assert not view.is_active("early")
-    assert view.controlling(["early"]) == view.frontier(view.closure(["early"])) == ["interim"]
+    assert not view.is_active("early") and view.is_active("interim")
+    assert list(view.links("early")) == list(view.older("interim")) == []
+    assert view.below(["interim"]) == set()
+    assert view.controlling(["early"]) == view.closure(["early"]) == view.frontier(["early"]) == []
+    assert Authority(PAIR, [rule("published")]).below(["interim"]) == {"early"}
 
 
 def test_a_chain_does_not_lead_through_what_was_not_in_force():
@@ -108,7 +119,8 @@ def test_a_chain_does_not_lead_through_what_was_not_in_force():
     authority = Authority(records, [rule("effective")])
     view = authority.as_of(day("2024-02-15"))
     assert view.closure(["a"]) == ["a", "b"]
-    assert view.frontier(["a", "b", "c"]) == ["b", "c"]
+    assert view.frontier(["a", "b", "c"]) == ["b"]
+    assert view.frontier(["a", "c"]) == ["a"]
     assert view.chain("a", "c") == []
 
 
@@ -119,3 +131,36 @@ def test_a_view_counts_its_own_calls_and_is_one():
     assert view.calls.lookups == 1 and authority.calls.lookups == 0
     assert view.is_view and not authority.is_view
     assert not authority.as_of(None).is_view
+
+
+def test_a_view_is_not_changed():
+    authority = Authority(PAIR, [rule("effective")])
+    view = authority.as_of(day("2024-04-15"))
+    with pytest.raises(
+        InputError, match=r"a view of an earlier time; expected the relation itself"
+    ):
+        view.insert(record("new", "2024-05-01"))
+    with pytest.raises(InputError, match=r"what is past is not changed"):
+        view.delete("early")
+    assert list(authority.records) == ["early", "interim"]
+    authority.insert(record("new", "2024-04-01"))
+    assert view.controlling(["interim"]) == ["new"]  # the relation may be, and the view shows it
+
+
+@pytest.mark.parametrize(
+    ("order", "effective", "known", "horizon"),
+    [
+        ("effective", "2024", None, "2024"),
+        ("effective", None, "2024", None),
+        ("effective", "2024", "2024", None),
+        ("published", None, "2024", "2024"),
+        ("published", "2024", None, None),
+        ("type", "2024", None, None),
+    ],
+)
+def test_a_rule_has_a_horizon_where_it_orders_by_the_time_that_is_asked_for(
+    order, effective, known, horizon
+):
+    view = Authority(PAIR).as_of(effective, known)
+    assert view.horizon(Order(order)) == (horizon and day(horizon).end)
+    assert Authority(PAIR).horizon(Order(order)) == FOREVER

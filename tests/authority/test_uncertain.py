@@ -226,3 +226,21 @@ def test_impossible_settings_are_refused_in_words(options, message):
 def test_an_unknown_record_is_refused_in_words():
     with pytest.raises(InputError, match="no record 'nope'"):
         safe_frontier(in_one_scope(2, 0.5), ["nope"], 0.5)
+
+
+@pytest.mark.parametrize("second", [0.5, 0.4])
+def test_two_rules_of_one_name_are_two_chances_whatever_their_confidences(second):
+    rules = [Rule("note", "note", "k", name="same", confidence=p) for p in (0.5, second)]
+    records = [
+        Record(id_, "note", Moment(i, i + 1, ""), {"k": ("x", "y")}) for i, id_ in enumerate("ab")
+    ]
+    found = chances(Authority(records, rules), ["a", "b"])
+    assert found["a"] == pytest.approx(0.5 * (1 - second))
+
+
+def test_what_was_not_in_force_is_in_no_safe_frontier():
+    records = [Record(id_, "note", Moment(i, i + 1, ""), {"k": "x"}) for i, id_ in enumerate("abc")]
+    authority = Authority(records, [Rule("note", "note", "k", confidence=0.5)])
+    found = safe_frontier(authority.as_of(Moment(1, 2, "")), ["a", "b", "c"], 0.5)
+    assert found.ids == ("a", "b")
+    assert {id_: c.probability for id_, c in found.chances.items()} == {"a": 0.5, "b": 1.0}

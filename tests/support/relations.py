@@ -12,11 +12,14 @@ from argus.authority.times import Moment, parse_moment
 
 
 class Naive:
-    """Def. 1 and 3 word by word: Rule.holds on all pairs, closed by Warshall's algorithm."""
+    """Def. 1 and 3 word by word: Rule.holds on all pairs, closed by Warshall's algorithm.
+
+    At an earlier time, of the records that were in force alone.
+    """
 
     def __init__(self, records, rules=(), edges=(), effective=None, known=None, theta=0.0):
-        self.records = {record.id: record for record in records}
         self.limits = effective, known
+        self.records = {record.id: record for record in records if self.in_force(record)}
         self.direct = {}
         for rule in rules:
             pairs = self.direct.setdefault(rule.relation, set())
@@ -25,11 +28,11 @@ class Naive:
                     (a.id, b.id)
                     for a in self.records.values()
                     for b in self.records.values()
-                    if rule.holds(a, b) and self.in_force(b)
+                    if rule.holds(a, b)
                 }
         for edge in edges:
             pairs = self.direct.setdefault(edge.relation, set())
-            if edge.confidence >= theta and self.in_force(self.records[edge.superseder]):
+            if edge.confidence >= theta and {edge.superseded, edge.superseder} <= set(self.records):
                 pairs.add((edge.superseded, edge.superseder))
         self.joint = self.warshall(set().union(*self.direct.values()))
         self.each = [self.warshall(pairs) for pairs in self.direct.values()]
@@ -43,10 +46,10 @@ class Naive:
         return above
 
     def in_force(self, record):
-        """Whether a record may have taken effect, and been known, by then."""
-        times = record.time, record.published or record.time
+        """Whether a record had certainly taken effect, and was certainly known, by then."""
+        times = record.time or record.published, record.published or record.time
         return all(
-            moment is None or limit is None or moment.start < limit.end
+            moment is None or limit is None or moment.end <= limit.end
             for moment, limit in zip(times, self.limits, strict=True)
         )
 
@@ -55,19 +58,23 @@ class Naive:
         return any(id_ in above for id_, above in self.joint.items())
 
     def is_active(self, id_):
-        return not self.joint[id_]
+        return id_ in self.records and not self.joint[id_]
 
     def closure(self, ids):
-        return set(ids).union(*(self.joint[id_] for id_ in ids))
+        there = set(ids) & set(self.records)
+        return there.union(*(self.joint[id_] for id_ in there))
 
     def frontier(self, ids):
-        return {d for d in ids if not any(above[d] & set(ids) for above in self.each)}
+        there = set(ids) & set(self.records)
+        return {d for d in there if not any(above[d] & there for above in self.each)}
 
     def controlling(self, ids):
         return self.frontier(self.closure(ids))
 
     def steps(self, older, newer):
         """Number of links of a shortest chain, None without one."""
+        if older not in self.records:
+            return None
         pairs, reached, n = set().union(*self.direct.values()), {older}, 0
         while newer not in reached:
             more = reached | {b for a, b in pairs if a in reached}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from argus.authority.relation import Authority, Link, chain_to
+from argus.authority.scopes import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,9 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Condition (ii) violated: a superseded document without any of its superseders."""
+    """Condition (ii) violated: a superseded document, and nothing retrieved supersedes it."""
 
     document: str
-    superseders: tuple[str, ...]
-    """All of them, nearest first; none was retrieved."""
     chain: tuple[Link, ...]
     """To a document that controls it."""
 
@@ -52,10 +51,11 @@ def check_conditions(
 
     (i) front(cl(A)) is in R, for the anchors A; (ii) for every superseded document of R, one that
     supersedes it, directly or by a chain, is in R. anchors: those of the gold chain, where they are
-    known; else every retrieved document is its own anchor. Documents without record are left out:
-    nothing is known that supersedes them. Raises InputError for an unknown anchor.
+    known; else every retrieved document is its own anchor. Documents without record, and those that
+    are not in force at the time of a view, are left out: nothing is known that supersedes them.
+    Raises InputError for an unknown anchor.
     """
-    served = dict.fromkeys(id_ for id_ in retrieved if id_ in authority)
+    served = dict.fromkeys(i for i in retrieved if i in authority and authority.in_force(i))
     reached = {id_: authority.heads([id_]) for id_ in served}
     active: dict[str, bool] = {}
 
@@ -70,14 +70,35 @@ def check_conditions(
         for id_ in above:
             if id_ not in served and is_active(id_):
                 missing.setdefault(id_, Missing(id_, anchor, tuple(chain_to(id_, above))))
+    newest = _newest(authority, served)
     ignored = []
-    for id_, heads in reached.items():
-        if len(heads) == 1 or any(newer in served for newer in heads if newer != id_):
-            continue
-        above = authority.reach([id_])  # all of it: a crowded scope has more than its heads
-        superseders = tuple(above)[1:]
-        if not any(newer in served for newer in superseders):
-            last = next((newer for newer in superseders if is_active(newer)), superseders[-1])
-            ignored.append(Ignored(id_, superseders, tuple(chain_to(last, above))))
+    for id_, above in reached.items():
+        if len(above) > 1 and not _is_replaced(authority, above, served, newest):
+            last = next(newer for newer in above if is_active(newer))
+            ignored.append(Ignored(id_, tuple(chain_to(last, above))))
     superseded = tuple(id_ for id_, above in reached.items() if len(above) > 1)
     return Conditions(tuple(missing.values()), tuple(ignored), superseded)
+
+
+def _newest(authority: Authority, served: Iterable[str]) -> dict[Place, int]:
+    """Return, per place where a served document supersedes, the latest start of one."""
+    newest: dict[Place, int] = {}
+    for id_ in served:
+        for place, moment in authority.index.superseding_places(authority.records[id_]):
+            newest[place] = max(moment.start, newest.get(place, moment.start))
+    return newest
+
+
+def _is_replaced(
+    authority: Authority, heads: Iterable[str], served: Container[str], newest: dict[Place, int]
+) -> bool:
+    """Return whether a served document supersedes the first of these heads (`heads_of`)."""
+    for i, id_ in enumerate(heads):
+        if i and id_ in served:
+            return True
+        for place, moment in authority.index.superseded_places(authority.records[id_]):
+            if place in newest and newest[place] >= moment.end:
+                return True
+        if any(edge.superseder in served for edge in authority.edges.get(id_, ())):
+            return True
+    return False

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from argus.authority.links import Link, chain_to
 from argus.authority.rules import Order
 from argus.errors import InputError
 
 if TYPE_CHECKING:
-    from argus.authority.relation import Authority, Link
+    from argus.authority.relation import Authority
 
 
 def require_order(authority: Authority, id_: str | None = None) -> None:
@@ -110,8 +111,6 @@ def _members(authority: Authority) -> list[str]:
 
 def _cycle(authority: Authority, id_: str) -> list[Link]:
     """Return a shortest chain from a record back to itself; none where there is none."""
-    from argus.authority.relation import chain_to
-
     reached = authority.reach([id_])
     for member in reached:
         for link in authority.links(member):

@@ -58,10 +58,11 @@ def scope_posterior(
 ) -> Posterior:
     """Return p(σ | q) of a query text and its first stage's documents with their scores.
 
-    Empty where the text names nothing and no anchor has a scope. Raises InputError for an unknown
-    document and a score that is no number.
+    Anchors that are not in force count for nothing. Empty where the text names nothing and no anchor
+    has a scope. Raises InputError for an unknown document and a score that is no number.
     """
     config = config or LatentConfig()
+    anchors = {id_: score for id_, score in anchors.items() if authority.in_force(id_)}
     by_name = _shared((bearers, 1.0) for bearers in names.found(text))
     weights = _softmax(anchors, config.temperature)
     by_anchor = _shared((sorted(authority.record(id_).entities), w) for id_, w in weights.items())

@@ -9,22 +9,14 @@ from dataclasses import dataclass
 
 from argus.authority.cycles import require_order
 from argus.authority.heads import heads_of
+from argus.authority.links import Link, chain_to
 from argus.authority.records import Record
-from argus.authority.rules import Edge, Rule
+from argus.authority.rules import Edge, Order, Rule
 from argus.authority.scopes import Place, ScopeIndex
-from argus.authority.times import Moment, parse_moment
+from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.errors import InputError
 
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One direct supersession, and under which rule."""
-
-    superseded: str
-    superseder: str
-    rule: str
-    relation: str
-    confidence: float = 1.0
+__all__ = ["Authority", "Calls", "Link", "chain_to"]
 
 
 @dataclass(slots=True)
@@ -104,7 +96,8 @@ class Authority:
         effective: only what had certainly taken effect by then counts; a record that has only a
         publication is taken to have effect from then on. known: only what had certainly been
         published by then; None lets in what became known later. A record without any time counts.
-        What is not in force supersedes nothing and is in no closure or frontier.
+        What is not in force takes no part: it neither supersedes nor is superseded, it is in no
+        closure and no frontier, and it is not active.
         """
         view = copy.copy(self)
         view._effective, view._known, view.calls = _moment(effective), _moment(known), Calls()
@@ -123,8 +116,18 @@ class Authority:
         effective = record.time or record.published
         return _by(effective, self._effective) and _by(record.known, self._known)
 
+    def horizon(self, order: Order) -> int | None:
+        """Return by which end what is ordered so is in force; None where another time decides."""
+        if not self.is_view:
+            return FOREVER
+        if order is Order.EFFECTIVE and self._effective is not None and self._known is None:
+            return self._effective.end
+        if order is Order.PUBLISHED and self._known is not None and self._effective is None:
+            return self._known.end
+        return None
+
     def links(
-        self, id_: str, covered: dict[Place, tuple[int, str]] | None = None, theta: float = 0.0
+        self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
     ) -> Iterator[Link]:
         """Yield what directly supersedes a record, by edges of confidence `theta` or more.
 
@@ -133,34 +136,49 @@ class Authority:
         """
         record = self.record(id_)
         self.calls.lookups += 1
+        if not self.in_force(id_):
+            return
         for place, moment in self.index.superseded_places(record):
             bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
             if bucket is None or rule.confidence < theta:
                 continue
-            read = None
+            read = min(self.horizon(rule.order) or FOREVER, (covered or {}).get(place, FOREVER))
+            if read <= moment.end:
+                continue
             if covered is not None:
-                read = covered.get(place)
-                if read is not None and read <= (moment.end, ""):
-                    continue
-                covered[place] = moment.end, ""
-            for superseder in bucket.newer(moment, read):
-                if superseder != id_ and self.in_force(superseder):
+                covered[place] = moment.end
+            for superseder in filter(self.in_force, bucket.newer(moment, (read, ""))):
+                if superseder != id_:
                     self.calls.edges += 1
-                    yield Link(id_, superseder, rule.name, rule.relation, rule.confidence)
+                    yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
         for edge in self.edges.get(id_, ()):
             if edge.confidence >= theta and self.in_force(edge.superseder):
                 self.calls.edges += 1
                 yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
 
-    def older(self, id_: str, relation: str | None = None) -> Iterator[str]:
-        """Yield what a record directly supersedes, by one relation or any."""
+    def older(
+        self, id_: str, relation: str | None = None, covered: dict[Place, int] | None = None
+    ) -> Iterator[str]:
+        """Yield what a record directly supersedes, by one relation or any.
+
+        covered: per bucket up to where it has been read, as in `links`; the mark moves up.
+        """
         record = self.record(id_)
+        if not self.in_force(id_):
+            return
         for place, moment in self.index.superseding_places(record):
             bucket = self.index.buckets.get(place)
-            if bucket is not None and relation in (None, self.rules[place[0]].relation):
-                yield from (older for older in bucket.older(moment) if older != id_)
+            if bucket is None or relation not in (None, self.rules[place[0]].relation):
+                continue
+            read = None if covered is None else covered.get(place)
+            if read is None or read < moment.start:
+                if covered is not None:
+                    covered[place] = moment.start
+                for older in filter(self.in_force, bucket.older(moment, read)):
+                    if older != id_:
+                        yield older
         for edge in self.reverse.get(id_, ()):
-            if relation in (None, edge.relation):
+            if relation in (None, edge.relation) and self.in_force(edge.superseded):
                 yield edge.superseded
 
     def below(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
@@ -169,11 +187,10 @@ class Authority:
         queue = deque(id_ for id_ in ids if self.in_force(id_))
         covered: dict[Place, int] = {}
         while queue:
-            for older in self._older_once(queue.popleft(), relation, covered):
+            for older in self.older(queue.popleft(), relation, covered):
                 if older not in found:
                     found.add(older)
-                    if self.in_force(older):
-                        queue.append(older)
+                    queue.append(older)
         return found
 
     def among(self, ids: Iterable[str]) -> Authority:
@@ -188,17 +205,20 @@ class Authority:
         return Authority(records, self.rules, edges).as_of(self._effective, self._known)
 
     def is_active(self, id_: str, theta: float = 0.0) -> bool:
-        """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta."""
-        return next(self.links(id_, theta=theta), None) is None
+        """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta.
+
+        What is not in force at the time of a view is not active then.
+        """
+        return self.in_force(id_) and next(self.links(id_, theta=theta), None) is None
 
     def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
         """Return cl(ids), nearest first, each with the link by which it was reached first.
 
-        The given ids come first, with None. theta: edges of less confidence are not followed
-        (Def. 9). Raises InputError for an unknown id.
+        The given ids that are in force come first, with None. theta: edges of less confidence are
+        not followed (Def. 9). Raises InputError for an unknown id.
         """
         found: dict[str, Link | None] = dict.fromkeys(filter(self.in_force, ids))
-        covered: dict[Place, tuple[int, str]] = {}
+        covered: dict[Place, int] = {}
         queue = deque(found)
         while queue:
             for link in self.links(queue.popleft(), covered, theta):
@@ -233,10 +253,10 @@ class Authority:
     def heads(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
         """Return of `reach` what is active, and what leads there by chains as short as any.
 
-        Of crowded scopes the rest is not looked at (`argus.authority.heads`); at an earlier time it
-        is all of `reach`.
+        Of crowded scopes the rest is not looked at (`argus.authority.heads`); it is in a view, if a
+        rule orders by another time than the view asks for, or it asks for two.
         """
-        return self.reach(ids, theta) if self.is_view else heads_of(self, ids, theta)
+        return heads_of(self, ids, theta)
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
@@ -266,8 +286,8 @@ class Authority:
                     expected="edges of the record that is inserted",
                     fix="Give it with one of its two records, or to a new Authority.",
                 )
-        self.records[record.id] = record
         self.index.add(record)
+        self.records[record.id] = record
         try:
             for edge in added:
                 self._put(edge)
@@ -296,23 +316,6 @@ class Authority:
                 fix="Change the Authority that the view was made of.",
             )
 
-    def _older_once(
-        self, id_: str, relation: str | None, covered: dict[Place, int]
-    ) -> Iterator[str]:
-        """Yield what a record directly supersedes, less what `covered` says was read before."""
-        record = self.record(id_)
-        for place, moment in self.index.superseding_places(record):
-            bucket = self.index.buckets.get(place)
-            if bucket is None or relation not in (None, self.rules[place[0]].relation):
-                continue
-            read = covered.get(place)
-            if read is None or read < moment.start:
-                covered[place] = moment.start
-                yield from (older for older in bucket.older(moment, read) if older != id_)
-        for edge in self.reverse.get(id_, ()):
-            if relation in (None, edge.relation):
-                yield edge.superseded
-
     def _put(self, edge: Edge) -> None:
         for id_ in (edge.superseder, edge.superseded):
             self.record(id_)
@@ -325,16 +328,6 @@ def _drop(edges: dict[str, list[Edge]], id_: str, edge: Edge) -> None:
     edges[id_].remove(edge)
     if not edges[id_]:
         del edges[id_]
-
-
-def chain_to(id_: str, reached: dict[str, Link | None]) -> list[Link]:
-    """Return the links that led to a record of `Authority.reach`, oldest first."""
-    links: list[Link] = []
-    link = reached.get(id_)
-    while link is not None:
-        links.append(link)
-        link = reached[link.superseded]
-    return links[::-1]
 
 
 def _moment(value: Moment | str | None) -> Moment | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
+from math import prod
 from typing import Any
 
 from argus.authority.records import Record
@@ -14,6 +15,8 @@ from argus.errors import InputError
 
 SUPERSEDES = "supersedes"
 """The relation of rules and edges that name none."""
+MOST_SCOPES = 10_000
+"""Scopes of one record under one rule: the product of its numbers of values of every key."""
 
 
 class Order(StrEnum):
@@ -102,12 +105,15 @@ class Rule:
         return record.type in self.superseded and self._meets(record, "superseded")
 
     def superseding_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
-        """Yield the scopes, one value per key, in which a record would supersede; none: no key."""
-        return product(*(record.values(key.superseding) for key in self.scope))
+        """Yield the scopes, one value per key, in which a record would supersede; none: no key.
+
+        Raises InputError where there are more than MOST_SCOPES.
+        """
+        return self._scopes(record, [key.superseding for key in self.scope])
 
     def superseded_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
-        """Yield the scopes in which a record would be superseded."""
-        return product(*(record.values(key.superseded) for key in self.scope))
+        """Yield the scopes in which a record would be superseded; InputError likewise."""
+        return self._scopes(record, [key.superseded for key in self.scope])
 
     def moment(self, record: Record) -> Moment | None:
         """Return the time of a record that orders under this rule; ALWAYS where types do."""
@@ -126,6 +132,20 @@ class Rule:
             return False
         scopes = set(self.superseded_scopes(older))
         return any(scope in scopes for scope in self.superseding_scopes(newer))
+
+    def _scopes(self, record: Record, keys: list[str]) -> Iterator[tuple[str, ...]]:
+        values = [tuple(dict.fromkeys(record.values(key))) for key in keys]
+        n = prod(len(several) for several in values)
+        if n > MOST_SCOPES:
+            counts = " x ".join(
+                f"{len(several)} of {key!r}" for key, several in zip(keys, values, strict=True)
+            )
+            raise InputError(
+                f"record {record.id!r} has {n:,} scopes under rule {self.name!r} ({counts})",
+                expected=f"at most {MOST_SCOPES:,}: values of one key times those of the next",
+                fix="Give the rule fewer keys, or one rule per key, or the record fewer values.",
+            )
+        return product(*values)
 
     def _meets(self, record: Record, side: str) -> bool:
         for name, allowed in self.condition.items():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sortedcontainers import SortedList
 
-from argus.authority.heads import Heads, Place
+from argus.authority.heads import CROWDED, Entry, Heads, Place
 from argus.authority.records import Record
 from argus.authority.rules import Rule
 from argus.authority.times import Moment
@@ -27,7 +27,7 @@ LAST = "\U0010ffff"
 class Bucket:
     """One rule in one scope."""
 
-    __slots__ = ("heads", "superseded", "superseding")
+    __slots__ = ("feeders", "heads", "superseded", "superseding")
 
     def __init__(
         self,
@@ -40,6 +40,8 @@ class Bucket:
         """(end, id) of those that can be superseded here."""
         self.heads: Heads | None = None
         """Made when a crowded bucket is first asked for its heads, and kept up to date then."""
+        self.feeders: dict[Place, Heads] = {}
+        """Heads of buckets with superseding records that can be superseded here, by bucket."""
 
     @property
     def latest(self) -> int | None:
@@ -95,39 +97,62 @@ class ScopeIndex:
             self.buckets[place] = Bucket(*lists.pop(place))
 
     def add(self, record: Record) -> None:
-        """Put one record where it may supersede or be superseded."""
-        for place, moment in self.superseding_places(record):
-            bucket = self._bucket(place)
-            bucket.superseding.add((moment.start, record.id))
-            if bucket.heads is not None:
-                bucket.heads.add(record, moment, self._leads_to(record, place))
-        for place, moment in self.superseded_places(record):
+        """Put one record where it may supersede or be superseded; InputError for too many."""
+        superseding = list(self.superseding_places(record))
+        superseded = list(self.superseded_places(record))
+        for place, moment in superseding:
+            self._bucket(place).superseding.add((moment.start, record.id))
+        for place, moment in superseded:
             self._bucket(place).superseded.add((moment.end, record.id))
+        if not self._has_heads:
+            return
+        here = {place for place, _ in superseding}
+        for place, moment in superseding:
+            heads = self.buckets[place].heads
+            if heads is not None:
+                heads.add(record, moment, self._leads_to(record, place))
+        for place in here:
+            for feeder in self.feeding(place):
+                if feeder.place not in here:
+                    feeder.open(place)
 
     def remove(self, record: Record) -> None:
         """Take one record out again; it must be as it was added."""
-        for place, moment in self.superseding_places(record):
+        superseding = list(self.superseding_places(record))
+        for place, moment in superseding:
             bucket = self.buckets[place]
             bucket.superseding.remove((moment.start, record.id))
             if bucket.heads is not None:
                 bucket.heads.remove(record, moment, self._leads_to(record, place))
-            self._drop_if_empty(place)
         for place, moment in self.superseded_places(record):
             self.buckets[place].superseded.remove((moment.end, record.id))
+        for place, _ in superseding:
+            if len(self.buckets[place].superseding) <= CROWDED:  # else it stays one, at some cost
+                for feeder in self.feeding(place):
+                    feeder.close(place)
+        for place in {place for place, _ in (*superseding, *self.superseded_places(record))}:
             self._drop_if_empty(place)
 
     def heads(self, place: Place, records: Mapping[str, Record], pinned: Container[str]) -> Heads:
         """Return the heads of a bucket; those in `pinned` are superseded by explicit edges."""
         bucket = self.buckets[place]
-        if bucket.heads is None:
+        if bucket.heads is None or len(bucket.superseding) > 2 * bucket.heads.size:
             members = (records[id_] for _, id_ in bucket.superseding)
-            bucket.heads = Heads(self._head_entries(place, members, pinned))
+            bucket.heads = Heads(self, place, self._head_entries(place, members, pinned))
             self._has_heads = True
         return bucket.heads
 
+    def feeding(self, place: Place) -> list[Heads]:
+        """Return the heads whose records can be superseded in a place."""
+        return [
+            heads
+            for feeder, heads in self.buckets[place].feeders.items()
+            if feeder in self.buckets and self.buckets[feeder].heads is heads
+        ]
+
     def _head_entries(
         self, place: Place, members: Iterable[Record], pinned: Container[str]
-    ) -> Iterator[tuple[Record, Moment, tuple[Place, ...] | None]]:
+    ) -> Iterator[Entry]:
         for record in members:
             moment = self.rules[place[0]].moment(record)
             if moment is not None:  # as it is for what is in a bucket

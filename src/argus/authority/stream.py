@@ -6,8 +6,9 @@ member of the closure that is no longer in its frontier, and joins the closure t
 supersedes it. So closures are watched, not frontiers alone, and "hold" means in the closure. A
 deletion invalidates the results whose closure held the document; a correction does both.
 
-Nothing walks a scope: what an insertion supersedes anew in a bucket ends after the latest start so
-far; and of a watched closure, one bucket keeps the least end of its members alone.
+Nothing walks a scope, and no closure is stored: of each, the heads are (`argus.authority.heads`),
+and per place where they can be superseded their least end, from which on what supersedes there is
+in the closure. What an insertion supersedes anew in a bucket ends after the latest start so far.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from enum import Enum
 
 from sortedcontainers import SortedList
 
+from argus.authority.heads import heads_of
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
@@ -50,10 +52,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """front(cl(A)) and cl(A) of anchors A, each nearest first."""
+    """front(cl(A)) of anchors A, nearest first."""
 
     frontier: tuple[str, ...]
-    closure: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -62,8 +63,10 @@ class _Watch:
 
     anchors: tuple[str, ...]
     result: Result | None = None
+    heads: tuple[str, ...] = ()
+    """Part of the closure: what is active, and what leads out of every scope the furthest."""
     least_ends: dict[Place, int] = field(default_factory=dict)
-    """Per bucket the least end of the closure's members that can be superseded there."""
+    """Per bucket the least end of the heads that can be superseded there."""
 
 
 class Stream:
@@ -83,7 +86,7 @@ class Stream:
         self.authority = authority
         self._watches: dict[str, _Watch] = {}
         self._holders: dict[str, set[str]] = {}
-        """Keys of the results in whose closure, or among whose anchors, a document is."""
+        """Keys of the results among whose heads or anchors a document is."""
         self._least: dict[Place, SortedList] = {}
         """(least end, key) of the watched closures per bucket."""
 
@@ -100,7 +103,7 @@ class Stream:
         edges = self._edges(id_)
         record = self.authority.delete(id_)
         reactivated = self._active_below(record, edges)
-        keys = set(self._holders.get(id_, ()))
+        keys = self._holding(record)
         return Change(id_, (), tuple(sorted(reactivated)), self._invalidate(keys))
 
     def correct(
@@ -135,7 +138,7 @@ class Stream:
         is_active = self.authority.is_active(id_)
         if was_active != is_active:
             (reactivated if is_active else superseded).add(id_)
-        keys = self._resting_on(new, edges)
+        keys = self._holding(old) | self._resting_on(new, edges)
         return Change(
             id_, tuple(sorted(superseded)), tuple(sorted(reactivated)), self._invalidate(keys)
         )
@@ -168,9 +171,15 @@ class Stream:
         """Return a cached result, computed anew only when it is stale."""
         watch = self._watch(key)
         if watch.result is None:
-            watch.result = self._compute(watch.anchors)
-            self._index(key, watch, watch.result)
+            watch.result = self._compute(key, watch)
         return watch.result
+
+    def closure(self, key: str) -> list[str]:
+        """Return cl(A) of the anchors watched under a key, nearest first, as it is now.
+
+        It is not stored: a crowded scope is walked. InputError for an unknown key.
+        """
+        return self.authority.closure(self._there(self._watch(key).anchors))
 
     def _watch(self, key: str) -> _Watch:
         watch = self._watches.get(key)
@@ -198,40 +207,51 @@ class Stream:
         below.discard(record.id)
         return {id_ for id_ in below if self.authority.is_active(id_)}
 
-    def _resting_on(self, record: Record, edges: Iterable[Edge]) -> set[str]:
-        """Return the results with a document in their closure that a record supersedes, or is."""
+    def _holding(self, record: Record) -> set[str]:
+        """Return the results with a record in their closure, or among their anchors."""
         keys = set(self._holders.get(record.id, ()))
         for place, moment in self.authority.index.superseding_places(record):
-            least = self._least.get(place)
-            if least is not None:
-                keys.update(key for _, key in least.irange(None, (moment.start, LAST)))
-        for edge in edges:
-            if edge.superseder == record.id:
-                keys.update(self._holders.get(edge.superseded, ()))
+            keys |= self._marked(place, moment.start)
         return keys
 
-    def _compute(self, anchors: Iterable[str]) -> Result:
-        relation = self.authority
-        closure = tuple(relation.reach(id_ for id_ in anchors if id_ in relation))
-        return Result(tuple(id_ for id_ in closure if relation.is_active(id_)), closure)
+    def _resting_on(self, record: Record, edges: Iterable[Edge]) -> set[str]:
+        """Return the results with a document in their closure that a record supersedes, or is."""
+        keys, index = self._holding(record), self.authority.index
+        places = dict(index.superseding_places(record))
+        for place, moment in places.items():
+            for heads in index.feeding(place):
+                if heads.place not in places:  # else it has been found there
+                    start = heads.latest_leading(place, moment.start)
+                    keys |= set() if start is None else self._marked(heads.place, start)
+        for edge in edges:
+            if edge.superseder == record.id:
+                keys |= self._holding(self.authority.record(edge.superseded))
+        return keys
 
-    def _index(self, key: str, watch: _Watch, result: Result) -> None:
-        for id_ in (*watch.anchors, *result.closure):
+    def _marked(self, place: Place, start: int) -> set[str]:
+        """Return the results whose closure holds what supersedes in a place from `start` on."""
+        least = self._least.get(place)
+        return set() if least is None else {key for _, key in least.irange(None, (start, LAST))}
+
+    def _there(self, anchors: Iterable[str]) -> list[str]:
+        return [id_ for id_ in anchors if id_ in self.authority]
+
+    def _compute(self, key: str, watch: _Watch) -> Result:
+        relation, ends = self.authority, dict[Place, int]()
+        found = tuple(heads_of(relation, self._there(watch.anchors), covered=ends))
+        for id_ in (*watch.anchors, *found):
             self._holders.setdefault(id_, set()).add(key)
-        ends = watch.least_ends
-        for id_ in result.closure:
-            record = self.authority.record(id_)
-            for place, moment in self.authority.index.superseded_places(record):
-                ends[place] = min(moment.end, ends.get(place, moment.end))
         for place, end in ends.items():
             self._least.setdefault(place, SortedList()).add((end, key))
+        watch.heads, watch.least_ends = found, ends
+        return Result(tuple(id_ for id_ in found if relation.is_active(id_)))
 
     def _invalidate(self, keys: set[str]) -> tuple[str, ...]:
         """Take results out of the index, which makes them stale; return their keys, sorted."""
         for key in keys:
             watch = self._watches[key]
             if watch.result is not None:
-                for id_ in {*watch.anchors, *watch.result.closure}:
+                for id_ in {*watch.anchors, *watch.heads}:
                     self._holders[id_].discard(key)
                     if not self._holders[id_]:
                         del self._holders[id_]
@@ -239,5 +259,5 @@ class Stream:
                 self._least[place].remove((end, key))
                 if not self._least[place]:
                     del self._least[place]
-            watch.result, watch.least_ends = None, {}
+            watch.result, watch.heads, watch.least_ends = None, (), {}
         return tuple(sorted(keys))

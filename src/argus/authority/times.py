@@ -17,6 +17,9 @@ from zoneinfo import ZoneInfo
 
 from argus.errors import InputError, Location
 
+FOREVER = 2**63 - 1
+"""Microseconds since 1970, later than any moment."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _COMPACT = re.compile(r"\d{8}")

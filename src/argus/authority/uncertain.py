@@ -1,7 +1,7 @@
 """Frontiers under edges that may not hold: who is probably not superseded (CAR Def. 9).
 
-Every edge holds with its confidence, whatever the others do. A rule, by its name, is one edge
-between two records though they share several entities; another rule, or another explicit edge
+Every edge holds with its confidence, whatever the others do. A rule is one edge between two records
+though they share several entities; another rule, though of the same name, or another explicit edge
 (unless it says the very same), is a further chance. A record is maximal in S when no chain of edges
 that hold leads from it to another record of S; with several relations, no chain of any one of them
 (Def. 10). The closure at theta is `Authority.closure(ids, theta)`.
@@ -49,7 +49,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class SafeFrontier:
-    """front_alpha(S) in the order given, with the chance of every record of S."""
+    """front_alpha(S) in the order given, with the chance of every record of S in force."""
 
     ids: tuple[str, ...]
     alpha: float
@@ -82,11 +82,12 @@ def safe_frontier(
     """Return {d in S: Pr[no d' in S with d ⇝ d'] >= alpha} for S = `ids` (Def. 9).
 
     exact_edges: parts with up to so many uncertain edges (at most 20) are exact; the others take
-    `samples` random outcomes, and their share decides. Raises InputError for an unknown id, alpha
-    outside [0, 1], no samples, and where too much lies between the records.
+    `samples` random outcomes, and their share decides. What is not in force at the time of a view
+    is not in S. Raises InputError for an unknown id, alpha outside [0, 1], no samples, and where
+    too much lies between the records.
     """
     _check(alpha, samples, exact_edges)
-    members = list(dict.fromkeys(ids))
+    members = list(dict.fromkeys(filter(authority.in_force, ids)))
     links = _between(authority, members)
     rng = np.random.default_rng(seed)
     chances = dict.fromkeys(members, Chance(1.0))

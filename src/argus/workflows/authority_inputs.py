@@ -25,9 +25,9 @@ class AuthoritySource:
     """Where an authority relation comes from.
 
     records: file or folder. rules: a YAML file, or the name of a built-in domain. edges: a file of
-    superseder, superseded. At least one of rules and edges. as_of: a date; only what had taken
-    effect by then. known_by: only what had been published by then. theta: rules and edges of less
-    confidence are left out (Def. 9).
+    superseder, superseded. At least one of rules and edges. as_of: a date; only what had certainly
+    taken effect by then. known_by: only what had certainly been published by then. theta: rules and
+    edges of less confidence are left out (Def. 9).
     """
 
     records: Path

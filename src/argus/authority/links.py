@@ -1,0 +1,28 @@
+"""Links: single supersessions, and the chains that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One direct supersession, and under which rule."""
+
+    superseded: str
+    superseder: str
+    rule: str
+    relation: str
+    confidence: float = 1.0
+    number: int | None = None
+    """Of the rule among the rules, since two may have one name; None of an explicit edge."""
+
+
+def chain_to(id_: str, reached: dict[str, Link | None]) -> list[Link]:
+    """Return the links that led to a record of `Authority.reach`, oldest first."""
+    links: list[Link] = []
+    link = reached.get(id_)
+    while link is not None:
+        links.append(link)
+        link = reached[link.superseded]
+    return links[::-1]

@@ -1,0 +1,196 @@
+"""What is looked at of crowded scopes: a few records, however many there are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from argus.authority import heads
+from argus.authority.records import Record
+from argus.authority.relation import Authority, chain_to
+from argus.authority.rules import Edge, Order, Rule
+from argus.authority.times import Moment
+from argus.errors import InputError
+from tests.support.relations import Naive
+
+N = 3000
+FEW = 12
+
+
+def at(i: int) -> Moment:
+    return Moment(i, i + 1, str(i))
+
+
+def note(i: int, *, type_: str = "note", when: int | None = None, **scope) -> Record:
+    """A record of package x and of its own CVE."""
+    time = at(i if when is None else when)
+    return Record(f"{type_[0]}{i}", type_, time, {"package": "x", "cve": f"c{i}"} | scope)
+
+
+LATER = Rule("note", "note", "package", name="later note")
+OWN = Rule(("note", "patch"), "note", "cve", name="own")
+
+
+def cost(authority: Authority, ask) -> int:
+    """Lookups and edges of a question, once its heads are made."""
+    ask()
+    authority.calls.lookups = authority.calls.edges = 0
+    ask()
+    return authority.calls.lookups + authority.calls.edges
+
+
+@pytest.mark.parametrize("order", ["effective", "published"])
+def test_an_earlier_time_of_a_crowded_scope_is_cut_not_walked(order):
+    rule = Rule("note", "note", "package", order=order)
+    authority = Authority([note(i) for i in range(N)], [rule])
+    limit = (at(N // 2), None) if order == "effective" else (None, at(N // 2))
+    view = authority.as_of(*limit)
+    assert view.controlling(["n7"]) == [f"n{N // 2}"]
+    assert cost(view, lambda: view.controlling(["n7"])) < FEW
+    assert cost(view, lambda: view.is_active(f"n{N // 2}")) < FEW
+    assert view.controlling([f"n{N // 2 + 1}"]) == []
+
+
+def test_an_earlier_time_that_another_time_than_the_rules_decides_is_walked():
+    authority = Authority([note(i) for i in range(N)], [LATER])
+    view = authority.as_of(at(N // 2), at(N // 2))
+    assert view.controlling(["n7"]) == [f"n{N // 2}"]
+    assert cost(view, lambda: view.controlling(["n7"])) > N // 2
+
+
+def test_scopes_of_their_own_in_a_crowded_scope_are_not_gone_through():
+    """A group of one per record, and nothing that leads out of the package."""
+    authority = Authority([note(i) for i in range(N)], [LATER, OWN])
+    assert authority.controlling(["n7"]) == [f"n{N - 1}"]
+    assert cost(authority, lambda: authority.controlling(["n7"])) < FEW
+    made = authority.index.buckets[0, ("x",)].heads
+    assert (len(made.groups), len(made.loose), made.wide, len(made.narrow[1])) == (1, 0, {}, 0)
+
+
+def test_what_is_newer_in_a_scope_of_its_own_and_in_the_crowded_one_leads_nowhere_else():
+    """Every CVE has two notes, both of the package: the second is newer there as well."""
+    records = [note(i, cve=f"c{i % (N // 2)}") for i in range(N)]
+    authority = Authority(records, [LATER, OWN])
+    assert authority.controlling(["n7"]) == [f"n{N - 1}"]
+    assert cost(authority, lambda: authority.controlling(["n7"])) < FEW
+
+
+def test_only_what_leads_out_of_the_scope_is_followed_and_no_more_than_is_ahead():
+    out = range(0, N, N // 10)
+    patches = [note(i, type_="patch", when=N + i, package="other") for i in out]
+    authority = Authority([*(note(i) for i in range(N)), *patches], [LATER, OWN])
+    assert set(authority.controlling(["n1"])) == {f"n{N - 1}", *(f"p{i}" for i in out[1:])}
+    assert cost(authority, lambda: authority.controlling(["n1"])) < 10 * FEW
+    late = f"n{out[-1]}"
+    assert set(authority.controlling([late])) == {f"n{N - 1}", f"p{out[-1]}"}
+    assert cost(authority, lambda: authority.controlling([late])) < FEW
+
+
+def test_an_outlet_opens_with_what_comes_and_closes_with_what_goes():
+    authority = Authority([note(i) for i in range(N)], [LATER, OWN])
+    last = f"n{N - 1}"
+    assert authority.controlling(["n7"]) == [last]
+    authority.insert(note(50, type_="patch", when=N, package="other"))
+    made = authority.index.buckets[0, ("x",)].heads
+    assert made.narrow[0] == {(1, ("c50",))}
+    assert set(authority.controlling(["n7"])) == {last, "p50"}
+    assert authority.controlling(["n51"]) == [last]
+    authority.delete("p50")
+    assert made.narrow[0] == set() and len(made.narrow[1]) == 0
+    assert authority.controlling(["n7"]) == [last]
+
+
+def test_heads_are_made_anew_when_the_scope_has_twice_as_many():
+    authority = Authority([note(i) for i in range(100)], [LATER])
+    authority.controlling(["n0"])
+    first = authority.index.buckets[0, ("x",)].heads
+    for i in range(100, 201):
+        authority.insert(note(i))
+        assert authority.controlling(["n0"]) == [f"n{i}"]
+    assert first.size == 100
+    assert authority.index.buckets[0, ("x",)].heads.size == 201
+
+
+def test_a_product_of_many_values_is_refused_with_its_counts():
+    keys = ("a", "b", "c")
+    rule = Rule("note", "note", keys, name="all three")
+    many = Record("wide", "note", at(0), {key: tuple(map(str, range(300))) for key in keys})
+    with pytest.raises(InputError) as error:
+        Authority([many], [rule])
+    told = "record 'wide' has 27,000,000 scopes under rule 'all three' (300 of 'a' x 300 of 'b' x"
+    assert told in str(error.value) and "at most 10,000" in str(error.value)
+    authority = Authority([note(0)], [rule])
+    with pytest.raises(InputError, match="27,000,000 scopes"):
+        authority.insert(many)
+    assert list(authority.records) == ["n0"] and authority.index.buckets == {}
+    fits = Record("fits", "note", at(0), {"a": ("1", "1"), "b": tuple("ab"), "c": ("x",)})
+    assert len(Authority([fits], [rule]).index.buckets) == 2  # a value told twice is one
+
+
+VALUES = st.lists(st.sampled_from("uvw"), max_size=2, unique=True).map(tuple)
+
+
+@st.composite
+def crossing(draw):
+    """Many records under few rules of one order, whose scopes overlap; points, days and longer."""
+    order = draw(st.sampled_from(Order)) if draw(st.booleans()) else Order.EFFECTIVE
+    kinds = [("A", "A", "k"), ("A", "A", "j"), ("A", "B", "k"), ("B", "C", "j"), ("C", "C", "j")]
+    kinds += [("C", "A", ("k", "j")), ("B", "B", ()), ("C", "B", "k")]
+    if order is Order.TYPE:
+        kinds = [kind for kind in kinds if kind[0] != kind[1]]
+    rules = [
+        Rule(*kind, name=f"R{i}", order=order, confidence=draw(st.sampled_from([0.5, 1.0])))
+        for i, kind in enumerate(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4)))
+    ]
+    records = []
+    for i in range(draw(st.integers(1, 14))):
+        start, length = draw(st.integers(0, 12)), draw(st.sampled_from([1, 1, 1, 3]))
+        scope = {"k": draw(VALUES), "j": draw(VALUES)}
+        moment = Moment(start, start + length, "")
+        records.append(Record(f"d{i}", draw(st.sampled_from("ABC")), moment, scope))
+    pairs = st.tuples(st.sampled_from(records), st.sampled_from(records))
+    later = pairs.filter(lambda pair: pair[0].time.before(pair[1].time))
+    told = draw(st.lists(later, max_size=1)) if len(records) > 3 and draw(st.booleans()) else []
+    return records, rules, [Edge(newer.id, older.id) for older, newer in told]
+
+
+@settings(max_examples=300, deadline=None)
+@given(crossing(), st.sampled_from([0, 1, 2]), st.sampled_from([0.0, 0.75]), st.data())
+def test_heads_hold_what_is_active_by_shortest_chains_while_records_come_and_go(
+    relation, crowded, theta, data
+):
+    records, rules, edges = relation
+    assume(not Naive(*relation).has_cycle)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heads, "CROWDED", crowded)
+        first = data.draw(st.integers(0, len(records)))
+        authority = Authority(records[:first], rules)
+        there = list(records[:first])
+        for step, record in enumerate(records[first:]):
+            given_edges = [
+                e
+                for e in edges
+                if record.id in (e.superseder, e.superseded)
+                and {e.superseder, e.superseded} <= {record.id, *authority.records}
+            ]
+            authority.insert(record, given_edges)
+            there.append(record)
+            if step % 2:
+                gone = there.pop(data.draw(st.integers(0, len(there) - 1)))
+                authority.delete(gone.id)
+            check(authority, rules, theta, data.draw(st.none() | st.integers(1, 14)))
+        check(authority, rules, theta, None)
+
+
+def check(authority: Authority, rules: list[Rule], theta: float, limit: int | None) -> None:
+    effective = None if limit is None else Moment(limit - 1, limit, "")
+    told = [edge for several in authority.edges.values() for edge in several]
+    naive = Naive(authority.records.values(), rules, told, effective, theta=theta)
+    view = authority.as_of(effective)
+    for older in authority.records:
+        assert set(view.controlling([older], theta)) == naive.controlling([older])
+        found = view.heads([older], theta)
+        assert set(found) <= naive.closure([older])
+        for newer in naive.controlling([older]):
+            assert len(chain_to(newer, found)) == naive.steps(older, newer)
