@@ -87,8 +87,11 @@ def test_what_controls_takes_the_place_of_what_it_supersedes_when_it_was_retriev
 
 def test_documents_without_record_are_returned_as_they_are(authority):
     strange = [document("no id"), document("no id"), document("x", id="elsewhere")]
-    found = AuthorityRetriever(Chain(found=strange), authority).invoke("q")
-    assert found == strange
+    known = document("y", id="other")
+    found = AuthorityRetriever(Chain(found=[*strange, known]), authority).invoke("q")
+    assert found == [*strange, known]
+    with pytest.warns(UserWarning, match="none of the 3 retrieved items has a record"):
+        assert AuthorityRetriever(Chain(found=strange), authority).invoke("q") == strange
 
 
 def test_what_is_not_in_force_yet_is_left_out():

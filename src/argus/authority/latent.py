@@ -58,8 +58,8 @@ def scope_posterior(
 ) -> Posterior:
     """Return p(σ | q) of a query text and its first stage's documents with their scores.
 
-    Anchors that are not in force count for nothing. Empty where the text names nothing and no anchor
-    has a scope. Raises InputError for an unknown document and a score that is no number.
+    Anchors that are not in force count for nothing. Empty where the text names nothing and no
+    anchor has a scope. Raises InputError for an unknown document and a score that is no number.
     """
     config = config or LatentConfig()
     anchors = {id_: score for id_, score in anchors.items() if authority.in_force(id_)}

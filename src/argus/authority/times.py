@@ -85,10 +85,14 @@ def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
 
 def _no_time(value: object, where: Location | str | None, why: str = "") -> InputError:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    fix = "Mend it, or leave the time out."
+    if number:
+        is_date = _COMPACT.fullmatch(str(value)) or _PARTIAL.fullmatch(str(value))
+        fix = f'Write it as text: "{value}".' if is_date else "Write the date that it stands for."
     return InputError(
         f"{value!r}{' is a number' if number else ''}{why}",
         expected=_EXPECTED,
-        fix=f'Write it as text: "{value}".' if number else "Mend it, or leave the time out.",
+        fix=fix,
         where=where,
     )
 

@@ -10,6 +10,7 @@ place. Two lines:
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,8 +31,9 @@ class AuthorityRetriever:
     (LangChain), or `retrieve(query)` that returns nodes with scores (LlamaIndex). k: items to
     return at most. id_of: an item's record id; by default its metadata's id, its own `id`, or the
     node's `ref_doc_id` or `node_id`, whichever is a record. Items of which there is no record are
-    returned as they are. Chunks of a superseded document make room for one item of what controls
-    it, with the whole text of that record. Raises InputError for a retriever of another shape.
+    returned as they are, with a warning where none has one. Chunks of a superseded document make
+    room for one item of what controls it, with the whole text of that record. Raises InputError for
+    a retriever of another shape.
     """
 
     def __init__(
@@ -76,6 +78,12 @@ class AuthorityRetriever:
         retrieved: dict[str, list[Any]] = {}
         for item in items:
             retrieved.setdefault(self._id(item), []).append(item)
+        if items and not any(id_ in self.authority for id_ in retrieved):
+            warnings.warn(
+                f"none of the {len(items)} retrieved items has a record: they are returned as they "
+                "are; if their ids are elsewhere, say so with id_of",
+                stacklevel=3,
+            )
         kept: list[Any] = []
         placed: set[str] = set()
         for item in items:
