@@ -119,9 +119,18 @@ def test_nothing_is_no_time():
     assert parse_moment(None) is None and parse_moment("") is None
 
 
-@pytest.mark.parametrize("value", [20240301, 1.7e9, 0])
-def test_numbers_are_refused_since_they_may_be_days_or_seconds(value):
-    with pytest.raises(InputError, match=rf"{value} is a number.*Write it as text"):
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        (20240301, 'Write it as text: "20240301"'),
+        (2024, 'Write it as text: "2024"'),
+        (1577836800, "Write the date that it stands for"),
+        (1.7e9, "Write the date that it stands for"),
+        (0, "Write the date that it stands for"),
+    ],
+)
+def test_numbers_are_refused_since_they_may_be_days_or_seconds(value, fix):
+    with pytest.raises(InputError, match=rf"{value} is a number.*{fix}"):
         parse_moment(value)
 
 
