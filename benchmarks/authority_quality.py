@@ -22,14 +22,7 @@ from argus.workflows.authority_score import ScoreConfig, score_systems
 from benchmarks.shared import collection
 
 K = 5
-PATCHED = """\
-rules:
-  - name: patch of the CVE id
-    superseding: patch
-    superseded: disclosure
-    scope: [cve_id]
-    order: type
-"""
+RULES = Path(__file__).with_name("ghsa.yaml")
 ENCODER = EncoderConfig(precision="float32")
 REAL = {
     "ghsa free-form": ("authority/ghsa", "queries.jsonl", True),
@@ -45,9 +38,8 @@ def run() -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
-        (home / "rules.yaml").write_text(PATCHED, encoding="utf-8")
         for name, (folder, queries, ruled) in REAL.items():
-            rules = home / "rules.yaml" if ruled else None
+            rules = RULES if ruled else None
             result = score_systems(
                 collection(folder), out=home / name.replace(" ", "-"), queries=queries, rules=rules,
                 encoder=ENCODER, store=home / folder.replace("/", "-"), config=ScoreConfig(k=K),

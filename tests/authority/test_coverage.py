@@ -106,3 +106,10 @@ def test_a_record_of_several_scopes_is_retired_once():
     records = [clearance("a", "2024", ("X", "Y")), blackout("b", "2025", ("X", "Y"))]
     (found,) = cover(Authority(records, [BLACKOUT]))
     assert found.retired == 1 and found.undecided == 0
+
+
+def test_a_scope_key_that_is_a_column_is_told_where_it_belongs():
+    records = [Record.of(i, t, {}, time="2024", metadata={"ticker": "X"})
+               for i, t in (("a", "clearance"), ("b", "blackout"))]  # fmt: skip
+    with pytest.raises(InputError, match=r"It is a column: put it into the records' `entities`"):
+        require_covered(Authority(records, [BLACKOUT]))

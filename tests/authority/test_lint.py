@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.authority.lint import lint
+from argus.authority.lint import Removed, lint
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import Places, resolve
@@ -74,7 +74,7 @@ def test_what_is_not_in_force_yet_must_not_be_served(authority):
 class TestFalseRetirement:
     def kept(self, before, after, authority, k=3):
         earlier = {"q": {d: -i for i, d in enumerate(before)}}
-        return one(after, authority, before=earlier, k=k).falsely_retired
+        return one(after, authority, before=earlier, k=k).removed.active
 
     def test_an_active_document_that_was_removed_is_one(self, authority):
         assert self.kept(["open", "flaw", "x"], ["refix", "x"], authority) == ("open",)
@@ -83,7 +83,7 @@ class TestFalseRetirement:
         before = {"q": {"open": 2.0, "flaw": 1.0}, "full": {"a": 2.0, "b": 1.0}}
         after = {"q": {"refix": 1.0}, "full": {"a": 2.0, "b": 1.0}}
         linted = lint(after, authority, k=5, before=before)
-        assert [q.falsely_retired for q in linted] == [("open",), ()]
+        assert [q.removed.active for q in linted] == [("open",), ()]
 
     @given(st.permutations(["flaw", "fix", "refix", "open", "x", "y"]), st.integers(1, 6))
     def test_what_is_resolved_and_cut_loses_nothing_falsely(self, order, k):
@@ -92,7 +92,7 @@ class TestFalseRetirement:
         for places in Places:
             after = resolve(before, authority, k=k, places=places)
             (query,) = lint(after, authority, k=k, before=before)
-            assert query.falsely_retired == () and query.holds
+            assert query.removed == Removed((), ()) and query.holds
 
     def test_a_superseded_one_that_was_removed_is_none(self, authority):
         assert self.kept(["flaw", "refix"], ["refix"], authority) == ()
@@ -102,3 +102,19 @@ class TestFalseRetirement:
 
     def test_what_stood_beyond_k_before_is_none(self, authority):
         assert self.kept(["refix", "open", "flaw"], ["refix", "flaw"], authority, k=1) == ()
+
+    def test_a_superseded_one_with_nothing_in_its_place_is_lost(self, authority):
+        earlier = {"q": {"flaw": 2.0, "open": 1.0}}
+        query = one(["open"], authority, before=earlier)
+        assert query.removed == Removed((), ("flaw",)) and not query.holds
+        assert one(["refix", "open"], authority, before=earlier).removed == Removed((), ())
+
+    def test_a_query_that_lost_all_its_results_is_still_one(self, authority):
+        before = {"q": {"open": 2.0, "flaw": 1.0}, "kept": {"open": 1.0}}
+        kept, lost = lint({"kept": {"open": 1.0}}, authority, k=5, before=before)
+        assert lost.query_id == "q" and lost.state is State.MEASURED
+        assert lost.removed == Removed(("open",), ("flaw",)) and kept.removed == Removed((), ())
+
+    def test_a_query_that_is_new_has_lost_nothing_that_could_be_told(self, authority):
+        new, _ = lint({"q": {"open": 1.0}}, authority, k=5, before={"other": {"open": 1.0}})
+        assert new.removed is None

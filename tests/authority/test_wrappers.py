@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -111,6 +112,15 @@ def test_asynchronous_calls_give_the_same(authority):
     nodes = Nodes([node("The flaw is open.", "open", 0.9)])
     found = asyncio.run(AuthorityRetriever(nodes, authority).aretrieve("q"))
     assert [n.node.node_id for n in found] == ["fixed"]
+
+
+def test_it_stands_in_a_chain_and_answers_in_batches(authority):
+    wrapped = AuthorityRetriever(Chain(found=[document("The flaw is open.", id="open")]), authority)
+    chain = RunnablePassthrough() | wrapped
+    assert [d.id for d in chain.invoke("q")] == ["fixed"]
+    both = {"context": wrapped, "question": RunnablePassthrough()} | RunnableLambda(dict)
+    assert [d.id for d in both.invoke("q")["context"]] == ["fixed"]
+    assert [[d.id for d in found] for found in wrapped.batch(["q", "r"])] == [["fixed"]] * 2
 
 
 def test_superseded_llamaindex_nodes_are_replaced_with_their_score(authority):

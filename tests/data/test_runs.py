@@ -58,7 +58,9 @@ def test_scores_decide_and_ties_break_by_id(tmp_path):
         ("r.json", "{}", "no result in it"),
         ("r.json", '{"q": {}}', "no result in it"),
         ("r.json", "[1]", "field 'the file': list instead of an object"),
-        ("r.json", '{"q": ["d"]}', "field 'q': list instead of an object"),
+        ("r.json", '{"q": "d"}', "field 'q': str instead of an object"),
+        ("r.json", '{"q": ["d", 7]}', "field 'q': 7 in a list of documents"),
+        ("r.json", '{"q": ["d", "d"]}', "document 'd' is given twice for query 'q'"),
         ("r.json", '{"q": {"d": NaN}}', "field 'q.d': nan; expected a finite number"),
         ("r.json", '{"q": {"d": true}}', "True; expected a finite number"),
         ("r.json", '{"q": {"d": 1, "d": 2}}', "document 'd' is given twice for query 'q'"),
@@ -85,3 +87,9 @@ def test_ids_that_a_line_cannot_hold_are_refused_and_nothing_is_written(tmp_path
     with pytest.raises(InputError, match="'two words'; expected no white space"):
         write_run(tmp_path / "run", {"q": {"two words": 1.0}})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_json_run_may_list_documents_best_first(tmp_path):
+    (tmp_path / "r.json").write_text('{"q": ["b", "a", "c"], "none": []}')
+    run = read_run(tmp_path / "r.json")
+    assert ranking(run["q"]) == ["b", "a", "c"] and run["none"] == {}

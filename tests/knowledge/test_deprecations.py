@@ -106,10 +106,8 @@ def test_docstrings_and_warnings_both_give_pairs_with_their_words(
     assert said.evidence == "This method is deprecated, use is_set() instead."
     warned_of = by_pair["locale.getdefaultlocale", "locale.getlocale"]
     assert warned_of.source == "warning"
-    assert warned_of.evidence == (
-        "locale.getdefaultlocale is deprecated and slated for removal in Python 3.15. "
-        "Use setlocale(), getencoding() and getlocale() instead."
-    )
+    # Releases of one Python word what stands before this differently.
+    assert "Use setlocale(), getencoding() and getlocale() instead" in warned_of.evidence
 
 
 def test_the_version_that_deprecated_is_told_where_it_is_said_and_removals_are_not_it() -> None:

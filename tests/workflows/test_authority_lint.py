@@ -72,7 +72,9 @@ def test_as_of_asks_what_was_in_force_then(story):
     before_the_fix = story_source(story, as_of="2024-01-31")
     result = lint_run({"archive": RUN["archive"]}, before_the_fix)
     assert [row["kind"] for row in result.summary["violations"]] == ["not yet in force"]
-    assert lint_run({"q": {"flaw-1": 1.0}}, before_the_fix).exit_code == 0
+    assert result.exit_code == 1
+    then = lint_run({"q": {"flaw-1": 1.0}}, before_the_fix)
+    assert then.summary["rates"]["violations"]["share"] == 0
 
 
 def test_a_folder_gets_table_summary_manifest_and_report(story, tmp_path):
@@ -167,3 +169,51 @@ def test_an_edge_of_an_unknown_document_is_named_with_its_file(story):
 def test_an_empty_date_is_not_today(story):
     with pytest.raises(InputError, match="--as-of: an empty date"):
         lint_run(RUN, story_source(story, as_of=""))
+
+
+def test_a_filter_that_deletes_the_old_and_serves_nothing_instead_fails(story):
+    before = {"archive": {"flaw-1": 2.0, "flaw-2": 1.0}}
+    result = lint_run({"archive": {"flaw-2": 1.0}}, story_source(story), before=before)
+    assert result.exit_code == 1
+    assert [row["kind"] for row in result.summary["violations"]] == [
+        "removed, nothing in its place"
+    ]
+    assert result.summary["rates"]["removed_unreplaced"]["share"] == 1.0
+
+
+def test_another_run_or_other_queries_without_a_query_in_common_are_refused(story, tmp_path):
+    with pytest.raises(InputError, match="--before: none of its 1 queries is in the run"):
+        lint_run(RUN, story_source(story), before={"zz": {"flaw-1": 1.0}})
+    (tmp_path / "q.jsonl").write_text('{"_id": "zz", "anchor": "flaw-1"}\n')
+    with pytest.raises(InputError, match="--queries: none of its 1 queries is in the run"):
+        lint_run(RUN, story_source(story), queries=tmp_path / "q.jsonl")
+
+
+def test_a_relation_under_which_nothing_is_superseded_measures_nothing(story):
+    nothing = story_source(story, as_of="2024-01-25")
+    run = {"q": {"flaw-1": 1.0}}
+    assert lint_run(run, nothing).exit_code == 2
+    assert lint_run(run, nothing, bounds=LintBounds(nothing_superseded=True)).exit_code == 0
+
+
+def test_edges_the_wrong_way_round_are_told_by_their_times(story):
+    edges = story / "edges.jsonl"
+    edges.write_text('{"superseder": "flaw-1", "superseded": "fix-1"}\n')
+    with pytest.raises(InputError, match=r"go backwards in time; the first: 'flaw-1'.*swapped\?"):
+        lint_run(RUN, story_source(story, rules=None, edges=edges))
+    mixed = [("fix-3", "flaw-3"), ("fix-1", "flaw-1"), ("flaw-2", "fix-3")]
+    edges.write_text(
+        "".join(json.dumps({"superseder": n, "superseded": o}) + "\n" for n, o in mixed)
+    )
+    summary = lint_run(RUN, story_source(story, rules=None, edges=edges)).summary
+    assert summary["relation"]["edges_against_time"] == 1
+
+
+def test_what_theta_leaves_out_is_counted(story):
+    edges = story / "edges.jsonl"
+    rows = [{"superseder": "fix-1", "superseded": "flaw-1", "confidence": 0.4},
+            {"superseder": "fix-3", "superseded": "flaw-3"}]  # fmt: skip
+    edges.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = story_source(story, rules=None, edges=edges, theta=0.5)
+    summary = lint_run(RUN, source).summary
+    assert summary["relation"]["below_theta"] == 1 and summary["relation"]["given_edges"] == 1

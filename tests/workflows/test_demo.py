@@ -45,10 +45,16 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     sections = json.loads((tmp_path / "summary.json").read_text())
     assert result.summary == sections
     assert set(sections) == {
-        "audit", "exposure", "questions", "probe", "index", "diagnosis", "remedy", "evaluation",
+        "audit", "exposure", "questions", "authority", "probe", "index", "diagnosis", "remedy",
+        "evaluation",
     }  # fmt: skip
     page = result.report.read_text(encoding="utf-8")
     assert all(f'id="{name}"' in page for name in sections if name != "index")
+
+    # What the library itself calls deprecated, and whether it leads to what is to be used instead.
+    superseded = sections["authority"]["documents"]["superseded"]
+    assert superseded >= 8 and sections["authority"]["documents"]["failed"] == 0
+    assert 0.2 < sections["authority"]["proxies"]["text"]["reachable"] < 0.95
 
     # It is repaired, and the judged questions say that this helped.
     receipt, found = result.repair.summary, sections["evaluation"]["comparison"]["nDCG@10"]

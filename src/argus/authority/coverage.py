@@ -116,10 +116,16 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
         if not any(record.values(name) for record in meeting):
             keys = sorted({k for record in meeting for k in record.scope})
             close = _close(name, keys)
+            fix = f"Did you mean {close[0]!r}?" if close else "Mend the rule or the records."
+            if not close and any(name in record.metadata for record in meeting):
+                fix = (
+                    "It is a column: put it into the records' `entities`, or say in the rules "
+                    f"file where it is (`records:`, `scope: {{{name}: {name}}}`: docs/domains.md)."
+                )
             raise InputError(
                 f"{where}, none has the scope key {name!r}",
                 expected=f"one of their keys: {', '.join(map(repr, keys[:20])) or 'none'}",
-                fix=f"Did you mean {close[0]!r}?" if close else "Mend the rule or the records.",
+                fix=fix,
             )
     if all(rule.moment(record) is None for record in meeting):
         field = "publication time" if rule.order is Order.PUBLISHED else "time"

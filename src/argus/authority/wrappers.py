@@ -57,6 +57,15 @@ class AuthorityRetriever:
         """Return documents, as a LangChain retriever does."""
         return self.resolve(self.retriever.invoke(query, config, **options))
 
+    def __call__(self, query: Any) -> list[Any]:
+        """Return documents: so LangChain's `|` and dictionaries of runnables take it."""
+        return self.invoke(query)
+
+    def batch(self, queries: Sequence[Any], config: Any = None, **options: Any) -> list[list[Any]]:
+        """Return documents per query, as a LangChain retriever does."""
+        found = self.retriever.batch(list(queries), config, **options)
+        return [self.resolve(items) for items in found]
+
     async def ainvoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
         """Return documents, as a LangChain retriever does."""
         if hasattr(self.retriever, "ainvoke"):

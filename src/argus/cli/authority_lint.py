@@ -11,11 +11,12 @@ from argus.cli import blocks
 from argus.cli import options as o
 
 NAMES = {
-    "violations": "queries that violate Theorem 4",
+    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
     "frontier_missing": "queries that lack a controlling document",
     "superseder_ignored": "queries with a superseded document and none of its superseders",
     "stale_queries": "queries with a superseded document",
     "stale_hits": "of the top k superseded (mean over queries)",
+    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
     "false_retirements": "queries that lost an active document",
 }
 
@@ -42,6 +43,12 @@ def lint(
     max_false_retirements: Annotated[
         float, typer.Option("--max-false-retirements", help="Share of queries.")
     ] = 0.0,
+    allow_nothing_superseded: Annotated[
+        bool,
+        typer.Option(
+            "--allow-nothing-superseded", help="Pass though nothing is superseded; else exit 2."
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for table and report; default: none.")
     ] = None,
@@ -51,7 +58,8 @@ def lint(
 ) -> None:
     """Check RUN, of any retriever, for superseded documents and missing controlling ones.
 
-    Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
+    A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
+    forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
     """
     from argus.workflows.authority_lint import LintBounds, lint_run
 
@@ -65,6 +73,7 @@ def lint(
             violations=max_violations,
             stale_hits=max_stale_hits,
             false_retirements=max_false_retirements,
+            nothing_superseded=allow_nothing_superseded,
         ),
         out=out,
         fresh=fresh,
@@ -103,12 +112,24 @@ def print_lint(summary: dict[str, Any]) -> None:
             typer.echo(f"{NAMES[name]}: not measured (needs --before)")
             continue
         typer.echo(f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {NAMES[name]}")
+    if summary["verdict"] == "not measured" and counts["measured"]:
+        typer.echo(
+            "nothing is superseded in these records: rules that do not fit, or swapped edges?"
+        )
     typer.echo(f"verdict: {summary['verdict']}")
 
 
 def print_relation(relation: dict[str, Any]) -> None:
     """Print what the rules found in the records, doubts included."""
     typer.echo(f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}")
+    if relation["as_of"] or relation["known_by"]:
+        when = [f"as of {relation['as_of']}"] if relation["as_of"] else []
+        when += [f"known by {relation['known_by']}"] if relation["known_by"] else []
+        typer.echo(f"{', '.join(when)}; what rules find below is of all records, whatever the date")
+    if relation["below_theta"]:
+        typer.echo(f"{relation['below_theta']:,} rules and edges are less sure than --theta")
+    if relation["edges_against_time"]:
+        typer.echo(f"WARNING: {relation['edges_against_time']:,} edges go backwards in time")
     if relation["undated"]:
         typer.echo(f"{relation['undated']:,} records have no time: taken to be in force")
     for rule in relation["rules"]:

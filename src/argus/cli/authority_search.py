@@ -70,7 +70,10 @@ def search(
         n = len(found["without_record"])
         typer.echo(f"{n:,} of the documents found have no record: taken to be in force", err=True)
     if not found["results"]:
-        typer.echo("nothing found that is in force")
+        typer.echo(
+            "nothing found that is in force: no text shares a word with the question? "
+            "--named looks up ids, --encoder compares meanings"
+        )
     for hit in found["results"]:
         print_hit(hit, found["scopes"].get(hit["anchor"], {}).get("phi", 1.0))
 

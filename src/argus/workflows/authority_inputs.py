@@ -45,6 +45,10 @@ class OpenedAuthority:
     authority: Authority
     coverage: list[RuleCoverage]
     source: AuthoritySource
+    below_theta: int = 0
+    """Rules and edges that were left out for too little confidence."""
+    edges_against_time: tuple[Edge, ...] = ()
+    """Given edges whose superseder took effect before what it supersedes."""
 
     @property
     def inputs(self) -> dict[str, Path | None]:
@@ -61,9 +65,16 @@ class OpenedAuthority:
             "as_of": self.source.as_of,
             "known_by": self.source.known_by,
             "theta": self.source.theta,
+            "below_theta": self.below_theta,
+            "edges_against_time": len(self.edges_against_time),
             "undated": self._undated() if self.authority.is_view else None,
             "rules": [_counts(found) for found in self.coverage],
         }
+
+    def retires(self) -> bool:
+        """Return whether anything is superseded, at the time of the view."""
+        ids = self.authority.records
+        return any(self.authority.in_force(i) and not self.authority.is_active(i) for i in ids)
 
     def _undated(self) -> int:
         """Count the records that a view lets in because nothing is known of their time."""
@@ -103,7 +114,9 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
     sure = [edge for edge in edges if edge.confidence >= source.theta]
     authority = Authority(records, rules, sure)
     coverage = require_covered(authority)
-    return OpenedAuthority(_at(authority, moments), coverage, source)
+    left_out = len(domain.rules) - len(rules) + len(edges) - len(sure)
+    backwards = _against_time(sure, authority)
+    return OpenedAuthority(_at(authority, moments), coverage, source, left_out, backwards)
 
 
 def _moment(value: str | None, domain: Domain, option: str) -> Moment | None:
@@ -129,6 +142,26 @@ def _require_ends(
                     fix="Mend the id, or give all records.",
                     where=source.edges,
                 )
+
+
+def _against_time(edges: Sequence[Edge], authority: Authority) -> tuple[Edge, ...]:
+    """Return the edges that time contradicts; InputError where these are most of the dated ones."""
+    dated = []
+    for edge in edges:
+        newer = authority.records[edge.superseder].time
+        older = authority.records[edge.superseded].time
+        if newer is not None and older is not None:
+            dated.append((edge, newer.before(older)))
+    backwards = tuple(edge for edge, is_backwards in dated if is_backwards)
+    if 2 * len(backwards) > len(dated):
+        first = backwards[0]
+        raise InputError(
+            f"{len(backwards):,} of {len(dated):,} dated edges go backwards in time; the first: "
+            f"{first.superseder!r} supersedes the later {first.superseded!r}",
+            expected="superseders that are later than what they supersede",
+            fix="Are the two columns swapped?",
+        )
+    return backwards
 
 
 def _at(authority: Authority, moments: dict[str, Moment | None]) -> Authority:

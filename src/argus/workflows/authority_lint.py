@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from argus.authority.cycles import describe
-from argus.authority.lint import LintedQuery, lint
+from argus.authority.lint import LintedQuery, Removed, lint
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import ID_FIELDS
@@ -28,20 +28,28 @@ SHOWN = 20
 """Violations that the summary names; the table holds all."""
 
 
+BOUNDED = ("violations", "stale_hits", "false_retirements")
+"""Rates that have a bound."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LintBounds:
     """What a run may violate before the lint fails; all shares lie in 0..1.
 
     violations: share of queries against Theorem 4. stale_hits: mean share of the top k that is
     superseded; None is no bound. false_retirements: share of queries that lost an active document.
+    nothing_superseded: whether a relation under which nothing is superseded may pass; else such a
+    run is not measured, since rules that find nothing are a typo more often than a fact.
     """
 
     violations: float = 0.0
     stale_hits: float | None = None
     false_retirements: float = 0.0
+    nothing_superseded: bool = False
 
     def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
+        for name in BOUNDED:
+            value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise InputError(
                     f"{value}",
@@ -80,7 +88,8 @@ def lint_run(
 
     queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
     complete; of a query that is not among them, those of all that was retrieved. before: the run
-    before superseded documents were taken out of it, to find false retirements. out: folder for
+    before superseded documents were taken out of it, to find false retirements and what was taken
+    out with nothing in its place. out: folder for
     table and report. Raises InputError for what cannot be read, and for a run of which no document
     has a record.
     """
@@ -89,12 +98,13 @@ def lint_run(
     opened = open_authority(source)
     authority = opened.authority
     served = _run(run)
+    former = _run(before) if before is not None else None
     anchors = read_anchors(queries, authority) if queries is not None else None
-    linted = lint(
-        served, authority, k=k, anchors=anchors, before=_run(before) if before is not None else None
-    )
+    _require_shared("--before", former, served)
+    _require_shared("--queries", anchors, served)
+    linted = lint(served, authority, k=k, anchors=anchors, before=former)
     _require_known(linted, authority)
-    summary = _summary(linted, opened, k, bounds, before=before is not None)
+    summary = _summary(linted, opened, k, bounds)
     if anchors is not None:
         summary["queries"] |= {
             "without_anchor": sum(q.query_id not in anchors for q in linted),
@@ -139,6 +149,18 @@ def _run(run: Run | Path | str) -> Run:
     return read_run(Path(run)) if isinstance(run, (str, Path)) else run
 
 
+def _require_shared(option: str, queries: Mapping[str, Any] | None, run: Run) -> None:
+    """Raise InputError where a run and what is said of its queries have no query in common."""
+    if queries is None or not run or queries.keys() & run.keys():
+        return
+    raise InputError(
+        f"none of its {len(queries):,} queries is in the run; its first is {next(iter(queries))!r}",
+        expected=f"query ids of the run, such as {next(iter(run))!r}",
+        fix="Check that both are of the same queries.",
+        where=option,
+    )
+
+
 def _require_known(linted: Sequence[LintedQuery], authority: Authority) -> None:
     first = next((q.retrieved[0] for q in linted if q.retrieved), None)
     if first is None or any(q.state is State.MEASURED for q in linted):
@@ -155,13 +177,9 @@ def _summary(
     opened: OpenedAuthority,
     k: int,
     bounds: LintBounds,
-    *,
-    before: bool,
 ) -> dict[str, Any]:
     measured = [q for q in linted if q.state is State.MEASURED]
     rates = {name: _rate(measured, value) for name, value in RATES.items()}
-    if not before:
-        rates["false_retirements"] = None
     return {
         "k": k,
         "queries": {
@@ -176,39 +194,42 @@ def _summary(
         },
         "rates": rates,
         "bounds": asdict(bounds),
-        "verdict": _verdict(rates, bounds, len(measured)),
+        "verdict": _verdict(rates, bounds, opened),
         "relation": opened.summary(),
         "violations": [row for q in measured for row in violations(q)][:SHOWN],
         "violations_total": sum(len(violations(q)) for q in measured),
     }
 
 
-RATES: Mapping[str, Callable[[LintedQuery], float]] = {
+RATES: Mapping[str, Callable[[LintedQuery], float | None]] = {
     "violations": lambda q: not q.holds,
     "frontier_missing": lambda q: bool(q.conditions.missing),
     "superseder_ignored": lambda q: bool(q.conditions.ignored),
     "stale_queries": lambda q: bool(q.conditions.superseded),
     "stale_hits": lambda q: q.stale_share,
-    "false_retirements": lambda q: bool(q.falsely_retired),
+    "removed_unreplaced": lambda q: bool(q.removed.unreplaced) if q.removed else None,
+    "false_retirements": lambda q: bool(q.removed.active) if q.removed else None,
 }
-"""What is averaged over the measured queries; all values lie in 0..1."""
+"""What is averaged over the measured queries; values lie in 0..1, None does not apply."""
 
 
-def _rate(measured: Sequence[LintedQuery], value: Callable[[LintedQuery], float]) -> Any:
+def _rate(linted: Sequence[LintedQuery], value: Callable[[LintedQuery], float | None]) -> Any:
+    measured = [float(found) for found in map(value, linted) if found is not None]
     if not measured:
         return None
-    mean = sum(map(value, measured)) / len(measured)
+    mean = sum(measured) / len(measured)
     low, high = wilson(mean, len(measured))
     return {"share": mean, "low": float(low), "high": float(high), "queries": len(measured)}
 
 
-def _verdict(rates: Mapping[str, Any], bounds: LintBounds, measured: int) -> str:
-    if not measured:
+def _verdict(rates: Mapping[str, Any], bounds: LintBounds, opened: OpenedAuthority) -> str:
+    if rates["violations"] is None:
         return "not measured"
-    for name, bound in asdict(bounds).items():
-        if bound is not None and rates[name] is not None and rates[name]["share"] > bound:
+    for name in BOUNDED:
+        bound, rate = getattr(bounds, name), rates[name]
+        if bound is not None and rate is not None and rate["share"] > bound:
             return "fail"
-    return "pass"
+    return "pass" if bounds.nothing_superseded or opened.retires() else "not measured"
 
 
 def violations(query: LintedQuery) -> list[dict[str, Any]]:
@@ -229,11 +250,15 @@ def violations(query: LintedQuery) -> list[dict[str, Any]]:
          "instead": None, "chain": ""}
         for id_ in query.future
     ]  # fmt: skip
+    removed = query.removed or Removed((), ())
     rows += [
-        {"query_id": query.query_id, "kind": "falsely retired", "document": id_,
-         "instead": None, "chain": ""}
-        for id_ in query.falsely_retired
-    ]  # fmt: skip
+        {"query_id": query.query_id, "kind": kind, "document": id_, "instead": None, "chain": ""}
+        for kind, ids in (
+            ("removed, nothing in its place", removed.unreplaced),
+            ("falsely retired", removed.active),
+        )
+        for id_ in ids
+    ]
     return rows
 
 

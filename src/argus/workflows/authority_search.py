@@ -136,7 +136,9 @@ def _over_records(
         raise InputError(
             "no record in force has a text",
             expected="texts to search",
-            fix="Give --index, or records with texts.",
+            fix="Give a later --as-of or --known-by."
+            if authority.is_view
+            else "Give --index, or records with texts.",
         )
     wide = max(depth, FUSED_DEPTH) if hybrid is not None else depth
     if encoder is None:

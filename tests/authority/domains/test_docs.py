@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+import shlex
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from argus.authority.domains import Domain, builtin_domains, load_domain
 from argus.authority.relation import Authority
 from argus.authority.times import parse_moment
+from argus.cli.main import main
 
 DOC = (Path(__file__).parents[3] / "docs" / "domains.md").read_text(encoding="utf-8")
 
@@ -86,3 +90,22 @@ def test_the_code_of_the_doc_runs(
     exec(block("What controls RFC 2616 today", "python"), names)
     assert names["today"] == ["RFC9110", "RFC9112", "RFC9111"]
     assert names["then"] == [f"RFC723{i}" for i in range(6)]
+
+
+def test_the_example_from_nothing_says_what_the_docs_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = block("## From nothing", "console")
+    commands = dict(
+        (shown.partition("\n")[0], shown.partition("\n")[2]) for shown in lines.split("$ ")[1:]
+    )
+    for name in ("docs.jsonl", "rules.yaml", "run.json"):
+        (tmp_path / name).write_text(commands.pop(f"cat {name}"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert len(commands) == 2
+    for command, expected in commands.items():
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with suppress(SystemExit):
+            main()
+        said = capsys.readouterr().out.splitlines()
+        assert all(line in said for line in expected.splitlines() if line != "...")

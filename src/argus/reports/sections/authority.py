@@ -18,7 +18,7 @@ def section(folder: Path, authority: dict[str, Any]) -> Section:
     """Build it from authority.parquet, worst first."""
     rows = pq.read_table(folder / "authority.parquet").to_pylist()
     measured = [row for row in rows if row["state"] == "measured"]
-    measured.sort(key=lambda row: (-_worst(row), row["superseded"], row["controlling"]))
+    measured.sort(key=lambda row: (*_ranks(row), row["superseded"], row["controlling"]))
     ranks = {
         proxy: [row[f"{proxy}_rank"] for row in measured if row[f"{proxy}_rank"] is not None]
         for proxy in authority["proxies"]
@@ -38,8 +38,10 @@ def section(folder: Path, authority: dict[str, Any]) -> Section:
     return Section(plots, tables, _brief(authority))
 
 
-def _worst(row: dict[str, Any]) -> int:
-    return min(row["title_rank"] or LAST, row["text_rank"] or LAST)
+def _ranks(row: dict[str, Any]) -> tuple[int, int]:
+    """Return what sorts the worst first: by the better of both ranks, then by the other."""
+    title, text = row["title_rank"] or LAST, row["text_rank"] or LAST
+    return -min(title, text), -max(title, text)
 
 
 def _pairs(measured: list[dict[str, Any]]) -> Any:

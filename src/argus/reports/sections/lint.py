@@ -16,6 +16,7 @@ RATES = {
     "superseder_ignored": "serve a superseded document without any of its superseders",
     "stale_queries": "serve a superseded document",
     "stale_hits": "share of the top k that is superseded (mean over queries)",
+    "removed_unreplaced": "lost a superseded document and got nothing in its place",
     "false_retirements": "lost an active document",
 }
 
@@ -52,6 +53,7 @@ def _brief(lint: dict[str, Any]) -> str:
     if rate is None:
         return "no query could be measured"
     return (
-        f"{rate['share']:.1%} of {rate['queries']:,} queries are served something superseded or "
-        f"lack what controls it (top {lint['k']}): {lint['verdict']}"
+        f"{rate['share']:.1%} of {rate['queries']:,} queries lack what controls their results "
+        f"(top {lint['k']}), {lint['rates']['stale_queries']['share']:.1%} are served something "
+        f"superseded: {lint['verdict']}"
     )
