@@ -126,6 +126,7 @@ def _record(
         {
             **asdict(config),
             "benchmark": source.benchmark.name,
+            "corpus_name": source.benchmark.name,
             "rules": [rule.name for rule in source.benchmark.rules],
             "retriever": None if retriever is None else str(retriever),
             "cross_encoder": cross_encoder,
