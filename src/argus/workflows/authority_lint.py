@@ -112,18 +112,33 @@ def lint_run(
         }
     report = None
     if folder is not None:
-        record = Record(
-            "lint",
-            {"k": k, **asdict(bounds), "as_of": source.as_of, "known_by": source.known_by},
-            opened.inputs | {"run": Path(run) if isinstance(run, (str, Path)) else None},
-            {"fingerprint": RUN_FILE},
-        )
-        record.open(folder)
-        folder.write_table("lint", lint_table(linted), csv=True)
-        folder.write_section("summary.json", "lint", summary)
-        folder.write_section("manifest.json", "lint", record.manifest(summary["queries"]))
-        report = write_report(folder.path)
+        report = _keep(folder, linted, summary, opened, run)
     return LintResult(summary, linted, report)
+
+
+def _keep(
+    folder: ArtifactFolder,
+    linted: Sequence[LintedQuery],
+    summary: dict[str, Any],
+    opened: OpenedAuthority,
+    run: Run | Path | str,
+) -> Path:
+    """Write table, summary, manifest and report; return the report."""
+    source = opened.source
+    record = Record(
+        "lint",
+        {
+            "k": summary["k"], **summary["bounds"],
+            "as_of": source.as_of, "known_by": source.known_by, "theta": source.theta,
+        },
+        opened.inputs | {"run": Path(run) if isinstance(run, (str, Path)) else None},
+        {"fingerprint": RUN_FILE},
+    )  # fmt: skip
+    record.open(folder)
+    folder.write_table("lint", lint_table(linted), csv=True)
+    folder.write_section("summary.json", "lint", summary)
+    folder.write_section("manifest.json", "lint", record.manifest(summary["queries"]))
+    return write_report(folder.path)
 
 
 def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from argus.errors import InputError
 from argus.indexes import search as nearest
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
-from argus.workflows.authority_inputs import AuthoritySource, open_authority
+from argus.workflows.authority_inputs import AuthoritySource, OpenedAuthority, open_authority
 from argus.workflows.retriever import FUSED_DEPTH, open_retriever
 from argus.workflows.workspace import Record, open_encoder
 
@@ -63,11 +63,15 @@ def search_authority(
         found = {asked.id: _with_named(query, found[asked.id], authority, depth)}
         ranked_by = f"scopes named, {ranked_by}"
     resolution = trace(found[asked.id], authority, k=k, anchors=depth, places=places, chains=chains)
+    return _answer(resolution, opened) | {"query": query, "ranked_by": ranked_by}
+
+
+def _answer(resolution: Resolution, opened: OpenedAuthority) -> dict[str, Any]:
+    """Return what was found, what led to it, and what it replaced."""
+    authority = opened.authority
     return {
-        "query": query,
-        "ranked_by": ranked_by,
-        "as_of": source.as_of,
-        "known_by": source.known_by,
+        "as_of": opened.source.as_of,
+        "known_by": opened.source.known_by,
         "results": [_hit(hit, authority) for hit in resolution.hits],
         "scopes": _scopes(resolution, authority),
         "passed_over": dict(resolution.passed_over),
