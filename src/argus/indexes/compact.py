@@ -17,9 +17,11 @@ approximate index, behind which later views are to stay exact.
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+ATTEMPTS, PAUSE_S = 5, 0.01
 KEPT = timedelta(hours=1)
 """For how long after a change the state before it can be read by those who have it open."""
 MARGIN = timedelta(minutes=10)
@@ -29,9 +31,14 @@ MARGIN = timedelta(minutes=10)
 def compact(table: Any, kept: timedelta = KEPT) -> None:
     """Merge small files; remove versions that nobody who opened the table within `kept` reads.
 
-    kept: 0 removes every version but the latest.
+    kept: 0 removes every version but the latest. What compaction itself commits may be younger than
+    the shortest age that LanceDB takes, so it is asked again where one is left.
     """
-    table.optimize(cleanup_older_than=retention(table, kept))
+    for _ in range(ATTEMPTS):
+        table.optimize(cleanup_older_than=retention(table, kept))
+        if kept or len(table.list_versions()) == 1:
+            return
+        time.sleep(PAUSE_S)
 
 
 def retention(table: Any, kept: timedelta, margin: timedelta = MARGIN) -> timedelta:
