@@ -128,9 +128,9 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
                 fix=fix,
             )
     if all(rule.moment(record) is None for record in meeting):
-        field = "publication time" if rule.order is Order.PUBLISHED else "time"
+        missing = "publication time" if rule.order is Order.PUBLISHED else "time"
         raise InputError(
-            f"{where}, none has a {field}",
+            f"{where}, none has a {missing}",
             expected=f"times, since the rule orders by {rule.order}",
             fix="Say `order: type` where the type alone decides, or name the column of the time.",
         )

@@ -113,7 +113,7 @@ def _removed(
     kept: list[str], earlier: list[str], authority: Authority, k: int, depth: int
 ) -> Removed:
     served = set(kept)
-    known = [i for i in earlier if i in authority and authority.in_force(i)]
+    known = {i: None for i in earlier if i in authority and authority.in_force(i)}
     active = {id_ for id_ in known if authority.is_active(id_)}
     came_in = set(authority.controlling(i for i in known if i not in active))
     stayed = served - came_in

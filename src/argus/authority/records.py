@@ -9,6 +9,7 @@ from typing import Any
 
 from argus.authority.times import Moment, parse_moment
 from argus.data.types import Document
+from argus.errors import InputError
 
 Values = str | tuple[str, ...]
 
@@ -68,3 +69,15 @@ class Record:
     def document(self) -> Document:
         """What a retriever indexes: id, title and text, and nothing of the scope."""
         return Document(self.id, self.text, self.title)
+
+
+def find_record(records: Mapping[str, Record], id_: str) -> Record:
+    """Return a record by its id; InputError where there is none."""
+    found = records.get(id_)
+    if found is None:
+        raise InputError(
+            f"no record {id_!r}",
+            expected=f"the id of one of the {len(records):,} records",
+            fix="Check that run and records are of one corpus.",
+        )
+    return found

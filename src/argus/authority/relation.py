@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from argus.authority.cycles import require_order
 from argus.authority.heads import heads_of
 from argus.authority.links import Link, chain_to
-from argus.authority.records import Record
+from argus.authority.records import Record, find_record
 from argus.authority.rules import Edge, Order, Rule
 from argus.authority.scopes import Place, ScopeIndex
 from argus.authority.times import FOREVER, Moment, parse_moment
@@ -81,14 +81,7 @@ class Authority:
 
     def record(self, id_: str) -> Record:
         """Return a record; InputError where there is none."""
-        found = self.records.get(id_)
-        if found is None:
-            raise InputError(
-                f"no record {id_!r}",
-                expected=f"the id of one of the {len(self.records):,} records",
-                fix="Check that run and records are of one corpus.",
-            )
-        return found
+        return find_record(self.records, id_)
 
     def as_of(self, effective: Moment | str | None, known: Moment | str | None = None) -> Authority:
         """Return the relation as it was: a view on the same records and index, not to be changed.

@@ -146,9 +146,10 @@ class _Leading:
 
     def rival(self, anchor: Record, controlling: Set[str]) -> str | None:
         """Return the best anchor of the same scope, where another chain leads from that one."""
-        if not anchor.entities:
+        entities = anchor.entities
+        if not entities:
             return None
-        first, served = self._of.setdefault(anchor.entities, (anchor.id, controlling))
+        first, served = self._of.setdefault(entities, (anchor.id, controlling))
         return None if controlling <= served else first
 
 

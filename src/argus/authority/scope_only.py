@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from argus.authority.entities import Entity, EntityIndex
-from argus.authority.records import Record
-from argus.errors import InputError
+from argus.authority.records import Record, find_record
 
 
 class ScopeTimes:
@@ -78,14 +77,7 @@ class ScopeTimes:
         return list(served)[:k]
 
     def _record(self, id_: str) -> Record:
-        found = self._records.get(id_)
-        if found is None:
-            raise InputError(
-                f"no record {id_!r}",
-                expected=f"the id of one of the {len(self._records):,} records",
-                fix="Check that run and records are of one corpus.",
-            )
-        return found
+        return find_record(self._records, id_)
 
 
 def _agree(first: Record, second: Record) -> bool:

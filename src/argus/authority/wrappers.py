@@ -84,9 +84,10 @@ class AuthorityRetriever:
 
     def resolve(self, items: Sequence[Any]) -> list[Any]:
         """Return items with every superseded one replaced by what controls it, in its place."""
+        ids = [self._id(item) for item in items]
         retrieved: dict[str, list[Any]] = {}
-        for item in items:
-            retrieved.setdefault(self._id(item), []).append(item)
+        for id_, item in zip(ids, items, strict=True):
+            retrieved.setdefault(id_, []).append(item)
         if items and not any(id_ in self.authority for id_ in retrieved):
             warnings.warn(
                 f"none of the {len(items)} retrieved items has a record: they are returned as they "
@@ -95,8 +96,7 @@ class AuthorityRetriever:
             )
         kept: list[Any] = []
         placed: set[str] = set()
-        for item in items:
-            id_ = self._id(item)
+        for id_, item in zip(ids, items, strict=True):
             if id_ not in self.authority:
                 kept.append(item)
                 continue

@@ -10,16 +10,6 @@ import typer
 from argus.cli import blocks
 from argus.cli import options as o
 
-NAMES = {
-    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
-    "frontier_missing": "queries that lack a controlling document",
-    "superseder_ignored": "queries with a superseded document and none of its superseders",
-    "stale_queries": "queries with a superseded document",
-    "stale_hits": "of the top k superseded (mean over queries)",
-    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
-    "false_retirements": "queries that lost an active document",
-}
-
 
 @blocks.with_blocks
 def lint(
@@ -89,6 +79,8 @@ def lint(
 
 def print_lint(summary: dict[str, Any]) -> None:
     """Print rates with intervals, the first violations, and the verdict."""
+    from argus.reports.sections.lint import RATES
+
     counts = summary["queries"]
     typer.echo(
         f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
@@ -109,9 +101,9 @@ def print_lint(summary: dict[str, Any]) -> None:
         typer.echo(f"  and {more:,} more")
     for name, rate in summary["rates"].items():
         if rate is None:
-            typer.echo(f"{NAMES[name]}: not measured (needs --before)")
+            typer.echo(f"{RATES[name]}: not measured (needs --before)")
             continue
-        typer.echo(f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {NAMES[name]}")
+        typer.echo(f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {RATES[name]}")
     if summary["verdict"] == "not measured" and counts["measured"]:
         typer.echo(
             "nothing is superseded in these records: rules that do not fit, or swapped edges?"

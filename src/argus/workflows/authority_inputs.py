@@ -122,9 +122,11 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
 def _moment(value: str | None, domain: Domain, option: str) -> Moment | None:
     if value is not None and not value.strip():
         raise InputError(
-            "an empty date", expected="a date such as 2024-03-01", fix="Leave it out for now.",
+            "an empty date",
+            expected="a date such as 2024-03-01",
+            fix="Leave it out to ask about today.",
             where=option,
-        )  # fmt: skip
+        )
     return parse_moment(value, zone=domain.zone, where=option)
 
 

@@ -199,6 +199,8 @@ def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str,
     Where phi is below 1, other chains share it: time alone could not tell them apart, and the rules
     did.
     """
+    if not resolution.retired:
+        return {}
     index = EntityIndex(authority.records.values(), authority.rules)
     found = {anchor: scope_ambiguity([anchor], authority, index) for anchor in resolution.retired}
     return {

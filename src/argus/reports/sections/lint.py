@@ -11,14 +11,15 @@ from argus.reports.sections.base import MAX_ROWS, Section, table
 from argus.reports.sections.relation import rules
 
 RATES = {
-    "violations": "queries that violate Theorem 4",
-    "frontier_missing": "lack a controlling document",
-    "superseder_ignored": "serve a superseded document without any of its superseders",
-    "stale_queries": "serve a superseded document",
-    "stale_hits": "share of the top k that is superseded (mean over queries)",
-    "removed_unreplaced": "lost a superseded document and got nothing in its place",
-    "false_retirements": "lost an active document",
+    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
+    "frontier_missing": "queries that lack a controlling document",
+    "superseder_ignored": "queries with a superseded document and none of its superseders",
+    "stale_queries": "queries with a superseded document",
+    "stale_hits": "of the top k superseded (mean over queries)",
+    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
+    "false_retirements": "queries that lost an active document",
 }
+"""What each rate is of, on the page and on the command line."""
 
 
 def section(folder: Path, lint: dict[str, Any]) -> Section:
