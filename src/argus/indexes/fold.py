@@ -1,23 +1,32 @@
-"""From scores of views to one score per document: the maximum, exact, ties by document id.
+"""From scores of views to one score per document: exact, ties by document id.
 
 Views lie ordered by (document, view), so the views of document d are the columns
-`starts[d]:starts[d + 1]`. Float32 products round, so views within the rounding bound of a place
-in the result are compared again in float64: equal vectors tie wherever they lie, and neither the
-number of queries nor the order in which they come changes a result.
+`starts[d]:starts[d + 1]`. A document scores as its best view (max fold). Where it has scenarios,
+its score is `λ·s_doc + (1-λ)·max s_scenario` (SPIKE eq. 3), s_doc the best of its other views; one
+without scenarios scores s_doc, so that no document is ever lost for want of them.
+
+Float32 products round, so documents within the rounding bound of a place in the result are compared
+again in float64: equal vectors tie wherever they lie, and neither the number of queries nor the
+order in which they come changes a result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray, Run
+from argus.errors import InputError
 
 Float64Array = npt.NDArray[np.float64]
+SCENARIO = "scenario"
+"""Kind of the views that are weighed against all others of a document."""
+RELEVANCE_WEIGHT = 0.7
+"""λ, the weight of the document's own score (SPIKE §4.1)."""
 PAIR_ROWS = 16_384  # (query, view) pairs compared again at a time
 
 
@@ -28,7 +37,9 @@ class TopDocuments:
     doc_ids: list[list[str]]
     scores: list[list[float]]
     view_ids: list[list[str]]
-    """The view that gave each document its score; the smaller id of equal ones."""
+    """The best view of each document that is no scenario; the smaller id of equal ones."""
+    scenario_ids: list[list[str]] = field(default_factory=list)
+    """The scenario that matched best, "" for a document without; no lists where there is none."""
 
     def run(self, query_ids: Sequence[str]) -> Run:
         """Return `query_id -> doc_id -> score`, in rank order."""
@@ -41,88 +52,163 @@ class TopDocuments:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """Which views belong to which document, and how they are weighed.
+
+    starts: (n_documents + 1,), every document with a view. scenario: (n_views,), None where no view
+    is one. weight: λ, from 0 to 1.
+    """
+
+    starts: IntArray
+    scenario: npt.NDArray[np.bool_] | None = None
+    weight: float = RELEVANCE_WEIGHT
+
+
+@dataclass(frozen=True)
 class Folded:
     """The best documents of each query as (query, document) pairs, by query and rank."""
 
     query: IntArray
     document: IntArray
     view: IntArray
-    """Row of the view that won."""
+    """Row of the best view that is no scenario; of the best scenario where there is no other."""
+    scenario: IntArray
+    """Row of the best scenario, -1 where there is none."""
     score: Float64Array
 
 
-def max_fold(scores: FloatArray, starts: IntArray) -> FloatArray:
-    """Return the best view's score per document.
+def check_weight(weight: float) -> float:
+    """Return λ; InputError unless it is from 0 to 1."""
+    if not 0 <= weight <= 1:
+        raise InputError(
+            f"λ = {weight}",
+            expected="a number from 0 (scenarios alone) to 1 (documents alone)",
+            fix=f"Leave it out for {RELEVANCE_WEIGHT}.",
+            where="--lambda",
+        )
+    return weight
 
-    scores: (n_queries, n_views); starts: (n_documents + 1,), every document with a view.
+
+def fold(scores: FloatArray, layout: Layout) -> FloatArray:
+    """Return one score per document, shape (n_queries, n_documents).
+
+    scores: (n_queries, n_views).
     """
-    folded: FloatArray = np.maximum.reduceat(scores, starts[:-1], axis=1)
-    return folded  # (n_queries, n_documents)
+    first = layout.starts[:-1]
+    if layout.scenario is None:
+        folded: FloatArray = np.maximum.reduceat(scores, first, axis=1)
+        return folded
+    low = np.float32(-np.inf)
+    own = np.maximum.reduceat(np.where(layout.scenario, low, scores), first, axis=1)
+    scenario = np.maximum.reduceat(np.where(layout.scenario, scores, low), first, axis=1)
+    mixed: FloatArray = mix(own, scenario, layout.weight)
+    return mixed
+
+
+def mix(
+    own: npt.NDArray[np.floating], scenario: npt.NDArray[np.floating], weight: float
+) -> FloatArray:
+    """Return `λ·own + (1-λ)·scenario` (SPIKE eq. 3), the other one where one is -inf."""
+    dtype = own.dtype.type
+    with np.errstate(invalid="ignore"):  # 0 · -inf, which is not taken
+        mixed = dtype(weight) * own + dtype(1 - weight) * scenario
+    without = np.isneginf(own)
+    out: FloatArray = np.where(np.isneginf(scenario), own, np.where(without, scenario, mixed))
+    return out
 
 
 def top_documents(
-    queries: FloatArray, vectors: FloatArray, starts: IntArray, scores: FloatArray, k: int
+    queries: FloatArray, vectors: FloatArray, scores: FloatArray, layout: Layout, k: int
 ) -> Folded:
-    """Return the k documents of highest max-folded score for each query.
+    """Return the k documents of highest score for each query.
 
     queries: (n_queries, dim); vectors: (n_views, dim); scores: their float32 products.
     """
-    bound = rounding_bound(vectors.shape[1])
-    best = max_fold(scores, starts)
+    best = fold(scores, layout)
     k = min(k, best.shape[1])
     kth = np.partition(best, -k, axis=1)[:, -k][:, None]
-    query, document = np.nonzero(best >= kth - bound)
-    view, score = _exact(queries, vectors, starts, scores, best, query, document, bound)
+    query, document = np.nonzero(best >= kth - rounding_bound(vectors.shape[1]))
+    return ranked(queries, vectors, layout, query, document, k)
+
+
+def ranked(
+    queries: FloatArray,
+    vectors: FloatArray,
+    layout: Layout,
+    query: IntArray,
+    document: IntArray,
+    k: int,
+) -> Folded:
+    """Return the k best of the (query, document) pairs of each query, compared in float64."""
+    view, scenario, score = exact(queries, vectors, layout, query, document)
     order = np.lexsort((document, -score, query))
-    query, document, view, score = query[order], document[order], view[order], score[order]
+    query = query[order]
     first = np.searchsorted(query, np.arange(len(queries)))
-    kept = np.arange(len(query)) - first[query] < k
-    return Folded(query[kept], document[kept], view[kept], score[kept])
+    kept = order[np.arange(len(query)) - first[query] < k]
+    query = query[np.arange(len(query)) - first[query] < k]
+    return Folded(query, document[kept], view[kept], scenario[kept], score[kept])
 
 
 def target_ranks(
     queries: FloatArray,
     vectors: FloatArray,
-    starts: IntArray,
     scores: FloatArray,
+    layout: Layout,
     targets: IntArray,
 ) -> IntArray:
     """Return the 1-based rank of document `targets[i]` in query i, ties by document."""
     bound = rounding_bound(vectors.shape[1])
-    best = max_fold(scores, starts)
+    best = fold(scores, layout)
     rows = np.arange(len(targets))
-    _, own = _exact(queries, vectors, starts, scores, best, rows, targets, bound)
+    _, _, own = exact(queries, vectors, layout, rows, targets)
     ranks = 1 + (best > own[:, None] + bound).sum(axis=1)
     near = np.abs(best - own[:, None]) <= bound
     near[rows, targets] = False
     query, rival = np.nonzero(near)
-    _, score = _exact(queries, vectors, starts, scores, best, query, rival, bound)
+    _, _, score = exact(queries, vectors, layout, query, rival)
     above = (score > own[query]) | ((score == own[query]) & (rival < targets[query]))
     np.add.at(ranks, query[above], 1)
     return np.asarray(ranks, np.int64)
 
 
-def _exact(
+def exact(
     queries: FloatArray,
     vectors: FloatArray,
-    starts: IntArray,
-    scores: FloatArray,
-    best: FloatArray,
+    layout: Layout,
     query: IntArray,
     document: IntArray,
-    bound: float,
-) -> tuple[IntArray, Float64Array]:
-    """Return winning view and float64 score of each (query, document) pair."""
-    counts = starts[document + 1] - starts[document]
+) -> tuple[IntArray, IntArray, Float64Array]:
+    """Return best view, best scenario (-1: none) and score of (query, document) pairs.
+
+    All in float64; of equal views the first row.
+    """
+    if not len(query):
+        none = np.zeros(0, np.int64)
+        return none, none, np.zeros(0)
+    counts = layout.starts[document + 1] - layout.starts[document]
+    first = np.cumsum(counts) - counts
     pair = np.repeat(np.arange(len(query)), counts)
-    offset = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
-    view = starts[document][pair] + offset
-    close = scores[query[pair], view] >= best[query, document][pair] - bound
-    pair, view = pair[close], view[close]
-    exact = pair_products(queries, vectors, query[pair], view)
-    order = np.lexsort((view, -exact, pair))  # the best view of each pair first, ties by view
-    winner = order[np.searchsorted(pair[order], np.arange(len(query)))]
-    return view[winner], exact[winner]
+    view = layout.starts[document][pair] + np.arange(len(pair)) - first[pair]
+    scores = pair_products(queries, vectors, query[pair], view)
+    if layout.scenario is None:
+        best, score = _best(scores, view, pair, first)
+        return best, np.full(len(query), -1), score
+    scenario = layout.scenario[view]
+    own_row, own = _best(np.where(scenario, -np.inf, scores), view, pair, first)
+    scenario_row, other = _best(np.where(scenario, scores, -np.inf), view, pair, first)
+    score = np.asarray(mix(own, other, layout.weight), np.float64)
+    own_row = np.where(np.isneginf(own), scenario_row, own_row)
+    return own_row, np.where(np.isneginf(other), -1, scenario_row), score
+
+
+def _best(
+    scores: Float64Array, view: IntArray, pair: IntArray, first: IntArray
+) -> tuple[IntArray, Float64Array]:
+    """Return the best view of each pair and its score; the first of equal ones."""
+    best = np.maximum.reduceat(scores, first)
+    hits = np.flatnonzero(scores == best[pair])
+    winner = hits[np.searchsorted(pair[hits], np.arange(len(first)))]
+    return view[winner], best
 
 
 def pair_products(

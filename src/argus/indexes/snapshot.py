@@ -11,7 +11,18 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray, View
 from argus.errors import InputError
-from argus.indexes.fold import TopDocuments, target_ranks, top_documents
+from argus.indexes.fold import (
+    RELEVANCE_WEIGHT,
+    SCENARIO,
+    Folded,
+    Layout,
+    TopDocuments,
+    check_weight,
+    fold,
+    target_ranks,
+    top_documents,
+)
+from argus.indexes.pruned import ScenarioLayout, top_documents_pruned
 
 BLOCK_BYTES = 128 << 20
 """Scores held at a time. Each block is folded, so about twice this is used beyond the vectors."""
@@ -62,6 +73,18 @@ class Snapshot:
         return list(rows_to_views(self.columns))
 
     @cached_property
+    def scenario_rows(self) -> npt.NDArray[np.bool_] | None:
+        """Which views are scenarios, shape (n_views,); None where none is."""
+        import pyarrow.compute as pc
+
+        found = pc.equal(self.columns["kind"], SCENARIO).to_numpy(zero_copy_only=False)
+        return found if found.any() else None
+
+    @cached_property
+    def _scenario_layout(self) -> ScenarioLayout | None:
+        return ScenarioLayout.of(self.vectors, self.layout())
+
+    @cached_property
     def _position(self) -> dict[str, int]:
         return {doc_id: i for i, doc_id in enumerate(self.doc_ids)}
 
@@ -78,31 +101,56 @@ class Snapshot:
         position = int(self.positions([doc_id])[0])
         return range(int(self.starts[position]), int(self.starts[position + 1]))
 
-    def search(self, queries: FloatArray, k: int) -> TopDocuments:
-        """Return the k documents whose best view is nearest to each query.
+    def layout(self, weight: float = RELEVANCE_WEIGHT) -> Layout:
+        """Return which views are whose, and λ; InputError unless that is from 0 to 1."""
+        return Layout(self.starts, self.scenario_rows, check_weight(weight))
 
-        queries: (n_queries, dim), unit rows. Ties break by document id; k is cut to the number of
-        documents. Raises InputError for queries of another dimension or that are not finite.
+    def search(self, queries: FloatArray, k: int, weight: float = RELEVANCE_WEIGHT) -> TopDocuments:
+        """Return the k best documents of each query; see `argus.indexes.fold` for their scores.
+
+        queries: (n_queries, dim), unit rows. weight: λ, which matters where there are scenarios.
+        Ties break by document id; k is cut to the number of documents. Raises InputError for
+        queries of another dimension or that are not finite, and for a λ that is not from 0 to 1.
         """
         queries = check_queries(queries, self.dim)
         check_k(k)
+        layout = self.layout(weight)
         result = TopDocuments(*([[] for _ in queries] for _ in range(3)))  # type: ignore[arg-type]
+        if layout.scenario is not None:
+            result.scenario_ids.extend([] for _ in queries)
         if not len(self):
             return result
         view_ids = self.columns["id"]
-        for start, block, scores in self._blocks(queries):
-            top = top_documents(block, self.vectors, self.starts, scores, k)
+        for start, top in self._tops(queries, k, layout):
             names = view_ids.take(top.view).to_pylist()
-            for query, document, score, name in zip(
-                (top.query + start).tolist(), top.document.tolist(), top.score.tolist(), names,
-                strict=True,
-            ):  # fmt: skip
-                result.doc_ids[query].append(self.doc_ids[document])
-                result.scores[query].append(score)
-                result.view_ids[query].append(name)
+            matched = view_ids.take(np.maximum(top.scenario, 0)).to_pylist()
+            for i, query in enumerate((top.query + start).tolist()):
+                result.doc_ids[query].append(self.doc_ids[top.document[i]])
+                result.scores[query].append(float(top.score[i]))
+                result.view_ids[query].append(names[i])
+                if layout.scenario is not None:
+                    result.scenario_ids[query].append(matched[i] if top.scenario[i] >= 0 else "")
         return result
 
-    def ranks(self, queries: FloatArray, doc_ids: Sequence[str]) -> IntArray:
+    def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[tuple[int, Folded]]:
+        """Yield the best documents of each block of queries, and where the block begins."""
+        views = None
+        if layout.scenario is not None and layout.weight > 0:
+            views = self._scenario_layout
+        for start, block in self._query_blocks(queries):
+            if views is not None:
+                yield start, top_documents_pruned(block, self.vectors, layout, views, k)
+            else:
+                scores = block @ self.vectors.T
+                yield start, top_documents(block, self.vectors, scores, layout, k)
+
+    def document_scores(self, queries: FloatArray, weight: float = RELEVANCE_WEIGHT) -> FloatArray:
+        """Return the score of every document in float32, shape (n_queries, n_documents)."""
+        return fold(check_queries(queries, self.dim) @ self.vectors.T, self.layout(weight))
+
+    def ranks(
+        self, queries: FloatArray, doc_ids: Sequence[str], weight: float = RELEVANCE_WEIGHT
+    ) -> IntArray:
         """Return the 1-based rank of document `doc_ids[i]` in query i, shape (n_queries,).
 
         Ranks count every document of the snapshot; ties break by document id. Raises InputError
@@ -112,19 +160,20 @@ class Snapshot:
         if len(queries) != len(doc_ids):
             raise ValueError(f"{len(doc_ids)} documents for {len(queries)} queries")
         targets = self.positions(doc_ids)
+        layout = self.layout(weight)
         parts = [
             target_ranks(
-                block, self.vectors, self.starts, scores, targets[start : start + len(block)]
+                block, self.vectors, block @ self.vectors.T, layout,
+                targets[start : start + len(block)],
             )
-            for start, block, scores in self._blocks(queries)
-        ]
+            for start, block in self._query_blocks(queries)
+        ]  # fmt: skip
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
-    def _blocks(self, queries: FloatArray) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    def _query_blocks(self, queries: FloatArray) -> Iterator[tuple[int, FloatArray]]:
         step = max(1, BLOCK_BYTES // (4 * max(1, len(self.vectors))))
         for start in range(0, len(queries), step):
-            block = queries[start : start + step]
-            yield start, block, block @ self.vectors.T  # (block, n_views)
+            yield start, queries[start : start + step]
 
 
 def check_queries(queries: FloatArray, dim: int) -> FloatArray:

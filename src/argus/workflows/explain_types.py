@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, View
-from argus.indexes.fold import max_fold, pair_products
+from argus.indexes.fold import pair_products
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import ORIGINAL
 from argus.workflows.retriever import IndexRetriever
@@ -165,11 +165,9 @@ class Case:
 
     @cached_property
     def best(self) -> FloatArray:
-        """Score of every document's best view, shape (n_documents,)."""
-        folded: FloatArray = max_fold(self.vector @ self.snapshot.vectors.T, self.snapshot.starts)[
-            0
-        ]
-        return folded
+        """Score of every document, shape (n_documents,)."""
+        scores: FloatArray = self.snapshot.document_scores(self.vector)[0]
+        return scores
 
     @cached_property
     def rivals(self) -> FloatArray:
