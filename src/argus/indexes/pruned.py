@@ -142,10 +142,11 @@ def upper_bound(own: FloatArray, angle: FloatArray, weight: float) -> FloatArray
     own: (n,); angle: (n, 2), cosine and sine of the angle within which their scenarios lie.
     """
     cosine, sine = angle[:, 0], angle[:, 1]
-    scenario = own * cosine + np.sqrt(np.maximum(0, 1 - own * own)) * sine
-    scenario = np.where(own >= cosine, np.float32(1), scenario)
-    bound: FloatArray = np.float32(weight) * own + np.float32(1 - weight) * scenario
-    return np.maximum(bound, own)  # one without scenarios scores as it is
+    beside = own * cosine + np.sqrt(np.maximum(0, 1 - own * own)) * sine
+    scenario = np.where(own >= cosine, np.float32(1), beside)
+    bound = np.float32(weight) * own + np.float32(1 - weight) * scenario
+    most: FloatArray = np.maximum(bound, own)  # one without scenarios scores as it is
+    return most
 
 
 def reach(least: float, angle: float, weight: float) -> float:

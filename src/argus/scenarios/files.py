@@ -1,0 +1,161 @@
+"""Profiles on disk: one JSON line per document, `_id, state, main_topic, key_aspects, scenarios`.
+
+The released teacher data (`key_points`; no state) and rows without a state, as people write them,
+are read, too. A file holds a row for every document that was tried: what is noise or failed says
+why, and counts as a document without scenarios.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from argus.data.artifacts import replacing
+from argus.data.rows import Row, id_value, pick_field, read_rows
+from argus.errors import InputError
+from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.schema import ProfileAnswer
+
+FILE = "profiles.jsonl"
+_IDS = ("_id", "id", "doc_id")
+_EXAMPLE = (
+    '{"_id": "d1", "main_topic": "...", '
+    '"scenarios": [{"information_need": "...", "explanation": "..."}]}'
+)
+
+
+def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
+    """Write the profiles, whole or not at all; return the path."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for profiled in profiles:
+            file.write(json.dumps(as_row(profiled), ensure_ascii=False) + "\n")
+    return path
+
+
+def as_row(profiled: Profiled) -> dict[str, Any]:
+    """Return one line as an object; fields that are empty are left out."""
+    row: dict[str, Any] = {"_id": profiled.doc_id, "state": str(profiled.state)}
+    if profiled.profile is not None:
+        row |= profile_fields(profiled.profile)
+    rest = {"reason": profiled.reason, "notes": profiled.notes, "source": profiled.source}
+    return row | {name: value for name, value in rest.items() if value}
+
+
+def profile_fields(profile: ScenarioProfile) -> dict[str, Any]:
+    """Return a profile as a generator answers with it."""
+    return {
+        "main_topic": profile.main_topic,
+        "key_aspects": list(profile.key_aspects),
+        "scenarios": [
+            {"information_need": s.information_need, "explanation": s.explanation}
+            for s in profile.scenarios
+        ],
+    }
+
+
+def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Profiled]:
+    """Read profiles by document id: a file, or a folder that holds profiles.jsonl.
+
+    Rows of state ok are validated as a generator's answer is: what cannot be used in one is noted,
+    and one of which nothing can be used is FAILED with the reason. Raises InputError, with the
+    line, for another file, an unknown state and a document that comes twice.
+    """
+    path = Path(path)
+    if path.is_dir() and (path / FILE).is_file():
+        path = path / FILE
+    found: dict[str, Profiled] = {}
+    for row in read_rows(path):
+        doc_id = id_value(row, pick_field(row, _IDS, what="document id"), coerce=coerce_ids)
+        if doc_id in found:
+            raise InputError(
+                f"document {doc_id!r} comes twice",
+                expected="one profile per document",
+                fix="Remove one of the two lines.",
+                where=row.at(),
+            )
+        found[doc_id] = _profiled(doc_id, row)
+    if not found:
+        raise InputError(
+            "no profile", expected=f"lines such as {_EXAMPLE}", fix="Check the path.", where=path
+        )
+    return found
+
+
+def read_fields(doc_id: str, values: Mapping[str, Any], source: str = "") -> Profiled:
+    """Return the profile in the fields of a row or an answer; FAILED where nothing can be used."""
+    try:
+        answer = ProfileAnswer.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        reason = f"{place}: {first['msg']}" if place else first["msg"]
+        return Profiled(doc_id, ProfileState.FAILED, None, reason, source=source)
+    return from_answer(doc_id, answer, source=source)
+
+
+def from_answer(
+    doc_id: str, answer: ProfileAnswer, *, notes: tuple[str, ...] = (), source: str = ""
+) -> Profiled:
+    """Return what became of a document whose answer was valid."""
+    if answer.noise:
+        reason = "the generator found nothing that anyone could need"
+        return Profiled(doc_id, ProfileState.NOISE, None, reason, notes, source)
+    profile, left_out = answer.profile()
+    return Profiled(doc_id, ProfileState.OK, profile, "", notes + left_out, source)
+
+
+def _profiled(doc_id: str, row: Row) -> Profiled:
+    values = row.values
+    state = _state(row)
+    reason, source = str(values.get("reason") or ""), str(values.get("source") or "")
+    if state is not ProfileState.OK:
+        return Profiled(doc_id, state, None, reason, _notes(values), source)
+    if isinstance(values.get("scenarios"), list) and values.get("state"):
+        trusted = _as_written(doc_id, values, source)
+        if trusted is not None:
+            return trusted
+    return read_fields(doc_id, values, source)
+
+
+def _as_written(doc_id: str, values: Mapping[str, Any], source: str) -> Profiled | None:
+    """Return a row that `write_profiles` wrote; None where it was changed since."""
+    try:
+        scenarios = tuple(
+            Scenario(s["information_need"], s["explanation"]) for s in values["scenarios"]
+        )
+        aspects = tuple(values["key_aspects"])
+        texts = [values["main_topic"], *aspects]
+    except (KeyError, TypeError):
+        return None
+    texts += [text for s in scenarios for text in (s.information_need, s.explanation)]
+    whole = all(isinstance(text, str) for text in texts)
+    if (
+        not scenarios
+        or not whole
+        or not all(s.information_need.strip() and s.explanation.strip() for s in scenarios)
+    ):
+        return None
+    profile = ScenarioProfile(values["main_topic"], aspects, scenarios)
+    return Profiled(doc_id, ProfileState.OK, profile, "", _notes(values), source)
+
+
+def _notes(values: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = values.get("notes")
+    return tuple(map(str, notes)) if isinstance(notes, list) else ()
+
+
+def _state(row: Row) -> ProfileState:
+    given = row.values.get("state")
+    try:
+        return ProfileState(given) if given else ProfileState.OK
+    except ValueError as error:
+        raise InputError(
+            f"state {given!r}",
+            expected=f"one of {', '.join(ProfileState)}",
+            fix="Leave it out for profiles written by hand.",
+            where=row.at("state"),
+        ) from error

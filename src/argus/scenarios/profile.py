@@ -1,0 +1,100 @@
+"""What a document would be needed for: topic, aspects, and pairs of need and explanation (§3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from argus.errors import InputError
+
+
+class Component(StrEnum):
+    """What of a scenario is indexed: main topic, information need, explanation (SPIKE Figure 6)."""
+
+    M = "M"
+    I = "I"  # noqa: E741 - the paper's letter
+    E = "E"
+    ME = "M+E"
+    IE = "I+E"
+
+
+class ProfileState(StrEnum):
+    """How the profile of a document ended."""
+
+    OK = "ok"
+    NOISE = "noise"
+    """The generator found nothing in the document that anyone could need."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One information need that the document meets, and how it meets it."""
+
+    information_need: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioProfile:
+    """The scenarios of one document; as many as it deserves, at least one."""
+
+    main_topic: str
+    key_aspects: tuple[str, ...]
+    scenarios: tuple[Scenario, ...]
+
+    def texts(self, component: Component = Component.ME) -> dict[int, str]:
+        """Return what is indexed, by position of the scenario; equal texts once.
+
+        M is one text for all. Joined parts stand on lines of their own.
+        """
+        found: dict[str, int] = {}
+        for i, scenario in enumerate(self.scenarios):
+            parts = {
+                "M": self.main_topic,
+                "I": scenario.information_need,
+                "E": scenario.explanation,
+            }
+            found.setdefault("\n".join(parts[p] for p in component.split("+")), i)
+        return {i: text for text, i in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """What became of one document."""
+
+    doc_id: str
+    state: ProfileState
+    profile: ScenarioProfile | None = None
+    """Only where the state is OK."""
+    reason: str = ""
+    """Why there is none; why it is noise."""
+    notes: tuple[str, ...] = ()
+    """What was left out of an answer that could be used, or of a document that was too long."""
+    source: str = ""
+    """Provenance as JSON: model and prompt hash; "" for profiles that were written by hand."""
+
+
+def needs(profiles: Mapping[str, Profiled]) -> list[tuple[str, int, str]]:
+    """Return (document, position, information need) of all scenarios, by document id."""
+    return [
+        (doc_id, i, scenario.information_need)
+        for doc_id, profiled in sorted(profiles.items())
+        if profiled.profile is not None
+        for i, scenario in enumerate(profiled.profile.scenarios)
+    ]
+
+
+def component(text: str) -> Component:
+    """Return the component of this name; parts in any order ("E+M"), in any case."""
+    parts = "+".join(sorted(text.upper().replace(" ", "").split("+"), key="MIE".find))
+    try:
+        return Component(parts)
+    except ValueError as error:
+        raise InputError(
+            f"component {text!r}",
+            expected=f"one of {', '.join(Component)}",
+            fix=f"Leave it out for {Component.ME}: main topic and explanation.",
+            where="--component",
+        ) from error

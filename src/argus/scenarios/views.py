@@ -1,0 +1,60 @@
+"""From profiles to views of an index, and back from a view to the scenario it stands for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argus.data.types import View
+from argus.indexes.fold import SCENARIO
+from argus.scenarios.profile import Component, Profiled
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The scenario behind a view, as a person or a language model is shown it."""
+
+    main_topic: str
+    information_need: str
+    explanation: str
+
+
+def scenario_views(
+    profiled: Iterable[Profiled], component: Component = Component.ME, *, label: str = "scenarios"
+) -> list[View]:
+    """Return one view per distinct text of `component`; ids `DOC#label-N`, N from 1.
+
+    `source` holds the scenario and where it came from, as JSON.
+    """
+    return [
+        View(f"{p.doc_id}#{label}-{i + 1}", p.doc_id, SCENARIO, text, _source(p, component, i))
+        for p in profiled
+        if p.profile is not None
+        for i, text in p.profile.texts(component).items()
+    ]
+
+
+def matched(view: View) -> Matched:
+    """Return the scenario of a view; its text as the explanation where the source does not say."""
+    try:
+        values: Mapping[str, Any] = json.loads(view.source)
+        return Matched(values["main_topic"], values["information_need"], values["explanation"])
+    except (ValueError, KeyError, TypeError):
+        return Matched("", "", view.text)
+
+
+def _source(profiled: Profiled, component: Component, i: int) -> str:
+    profile = profiled.profile
+    assert profile is not None
+    scenario = profile.scenarios[i]
+    values = {
+        "component": str(component),
+        "scenario": i + 1,
+        "main_topic": profile.main_topic,
+        "information_need": scenario.information_need,
+        "explanation": scenario.explanation,
+    }
+    by = {"by": profiled.source} if profiled.source else {}
+    return json.dumps({**values, **by}, ensure_ascii=False)
