@@ -35,6 +35,7 @@ def compare(
         typer.Option("--diagnosis", help="With --index: whose entities are asked for by name."),
     ] = None,
     hybrid: o.Hybrid = None,
+    weights: o.Weights = None,
     exact: Annotated[
         bool | None,
         typer.Option(
@@ -80,6 +81,7 @@ def compare(
             k=k,
             hybrid=hybrid or (),
             exact=exact,
+            weights=weights or (),
             fresh=fresh,
         )
     else:
@@ -142,7 +144,7 @@ def _one_kind(
 
 _BELONGS = {
     "folders": set(),
-    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k"},
+    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "weights"},
     "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""
@@ -158,10 +160,11 @@ def _no_other_options(context: typer.Context, kind: str) -> None:
     for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
+            spelling = "--lambda" if name == "weights" else f"--{name}"
             goes_with = [f"--{k}" for k, names in _BELONGS.items() if name in names]
             raise InputError(
                 f"is not read when {'folders' if kind == 'folders' else f'--{kind}'} are compared",
-                expected=f"--{name} with {' or '.join(goes_with)}",
+                expected=f"{spelling} with {' or '.join(goes_with)}",
                 fix="Leave it out.",
-                where=f"--{name}",
+                where=spelling,
             )

@@ -41,6 +41,7 @@ def evaluate(
         typer.Option("--encoder", help="For an index that does not name its own."),
     ] = None,
     hybrid: o.Hybrid = None,
+    weights: o.Weights = None,
     exact: Annotated[
         bool | None,
         typer.Option(
@@ -83,6 +84,7 @@ def evaluate(
         encoder=encoder,
         hybrid=hybrid or (),
         exact=exact,
+        weights=weights or (),
         config=EvaluateConfig(
             measures=tuple(name.strip() for name in measures.split(",") if name.strip()),
             headline=headline, depth=depth, resamples=resamples, seed=seed,

@@ -31,6 +31,7 @@ def explain(
         str | None,
         typer.Option("--hybrid", help="Explain a search fused with BM25: rrf, min-max or z."),
     ] = None,
+    weight: o.Weight = 0.7,
     queries: Annotated[
         Path | None, typer.Option("--queries", help="File of queries; QUERY is then an id in it.")
     ] = None,
@@ -77,7 +78,8 @@ def explain(
         doc_id,
         index,
         ExplainConfig(
-            k=k, hybrid=hybrid, queries=queries, supersedes=supersedes, corpus=corpus, seed=seed,
+            k=k, hybrid=hybrid, weight=weight, queries=queries, supersedes=supersedes,
+            corpus=corpus, seed=seed,
             rps=RpsSource(diagnosis=diagnosis, kb=kb, probe=probe, tau=tau),
         ),
         encoder=encoder,

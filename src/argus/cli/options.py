@@ -125,6 +125,22 @@ Hybrid = Annotated[
         help="Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not).",
     ),
 ]
+Weight = Annotated[
+    float,
+    typer.Option(
+        "--lambda", help="What a document's own score counts against its scenarios'.", min=0, max=1
+    ),
+]
+Weights = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--lambda",
+        help="What a document's own score counts against its scenarios' (0.7); for all indexes, "
+        "or once for each.",
+        min=0,
+        max=1,
+    ),
+]
 ProbeFolder = Annotated[
     Path | None,
     typer.Option(

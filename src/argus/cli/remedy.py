@@ -135,7 +135,7 @@ def synthesize(
 
     chosen = _synthesis(asked, min_similarity, accept_unanswered)
     if estimate:
-        _print_estimate(estimate_synthesis(index, config=chosen, **repair.options()), json)
+        print_estimate(estimate_synthesis(index, config=chosen, **repair.options()), json)
         return
     _print(synthesize_index(index, config=chosen, **repair.options(), **proof.options()), json)
 
@@ -160,7 +160,8 @@ def _synthesis(
     return config if min_similarity is None else replace(config, min_similarity=min_similarity)
 
 
-def _print_estimate(found: Estimate, as_json: bool) -> None:
+def print_estimate(found: Estimate, as_json: bool) -> None:
+    """Print what a run would ask and cost at most."""
     if as_json:
         o.print_json(asdict(found))
         return
@@ -238,7 +239,7 @@ def print_remedy(summary: dict[str, Any]) -> None:
         typer.echo(f"{own:,} of them add what the knowledge base says of a document's own subject")
     _print_left_out(made)
     if "language_model" in made:
-        _print_spent(made["language_model"])
+        print_spent(made["language_model"])
     _print_ranks(summary)
     if rps := summary["rps"]:
         alone = "" if rps["views"] is None else f", {rps['views']:.3f} in the views alone"
@@ -264,7 +265,8 @@ def _print_left_out(made: dict[str, Any]) -> None:
         )
 
 
-def _print_spent(model: dict[str, Any]) -> None:
+def print_spent(model: dict[str, Any]) -> None:
+    """Print what a language model was asked and what that took."""
     cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
     typer.echo(
         f"{model['prompts']:,} prompts, {model['cached']:,} of them answered before: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -22,6 +23,17 @@ def search(
         str | None,
         typer.Option("--hybrid", help="Fuse with BM25: rrf, min-max or z. Default: dense only."),
     ] = None,
+    weight: o.Weight = 0.7,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also the scenario that matched, in words.")
+    ] = False,
+    context: Annotated[
+        bool,
+        typer.Option("--context", help="Only a context block for a language model."),
+    ] = False,
+    max_chars: Annotated[
+        int, typer.Option("--max-chars", help="Length of that block at most.", min=1)
+    ] = 24_000,
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
     ] = None,
@@ -32,7 +44,9 @@ def search(
     """Show the documents that answer QUERY best, each with its own text."""
     from argus.workflows.retriever import search_index
 
-    found = search_index(query, index, k=k, hybrid=hybrid, encoder=encoder, device=device)
+    found = search_index(
+        query, index, k=k, hybrid=hybrid, weight=weight, encoder=encoder, device=device
+    )
     if found["warning"]:
         typer.echo(f"warning: {found['warning']}", err=True)
     if json:
@@ -45,6 +59,19 @@ def search(
         view = f"  (through {hit['kind']} {through})" if through else ""
         typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
         typer.echo(f"     {snippet(hit['text'])}")
+        if explain:
+            for line in _matched(hit["scenario"]):
+                typer.echo(f"     {line}")
+
+
+def _matched(scenario: dict[str, str] | None) -> Iterator[str]:
+    """Yield the scenario that matched, whole."""
+    if scenario is None:
+        yield "no scenario: found by its own text"
+        return
+    for name in ("main_topic", "information_need", "explanation"):
+        if scenario[name]:
+            yield f"{name.replace('_', ' ')}: {' '.join(scenario[name].split())}"
 
 
 def snippet(text: str) -> str:

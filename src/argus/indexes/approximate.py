@@ -1,18 +1,28 @@
 """Approximate search over views in LanceDB (IVF_HNSW_SQ), folded to distinct documents.
 
-A document's best view decides its score, so the k documents are certain, given what the index
+Where a document's best view decides its score, the k documents are certain, given what the index
 returned, once it returned views of k distinct documents and the last of them scores below the k-th
 document: no view further down could change the result. Until then twice as many views are asked
 for; where the index has no more to give, the rest is scanned. What stays approximate is the
 order in which the index returns views; benchmarks/view_search.py measures it.
+
+Where there are scenarios, each document that a view led to is scored by all its views (SPIKE eq. 3)
+from their vectors. A document that no view led to has none above the last one, and so no score
+above it either: the same condition holds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
+import numpy as np
+
 from argus.data.types import FloatArray
-from argus.indexes.fold import TopDocuments
+from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, Layout, TopDocuments, exact
+from argus.indexes.table import quoted
 
 METRIC: Literal["dot"] = "dot"
 PARTITIONS = 1
@@ -45,49 +55,99 @@ def exists(table: Any) -> bool:
 
 
 def approximate_search(
-    table: Any, queries: FloatArray, k: int, condition: str | None
+    table: Any,
+    queries: FloatArray,
+    k: int,
+    condition: str | None,
+    weight: float = RELEVANCE_WEIGHT,
 ) -> TopDocuments:
     """Return the k documents of each query; fewer where the state holds fewer."""
     total = int(table.count_rows(condition))
+    kinds = f"kind = '{SCENARIO}'"
+    weighed = bool(table.count_rows(f"({condition}) AND {kinds}" if condition else kinds))
     result = TopDocuments([], [], [])
     for query in queries:
-        found = _one(table, query, k, condition, total)
-        result.doc_ids.append([doc for doc, _, _ in found])
-        result.scores.append([score for _, score, _ in found])
-        result.view_ids.append([view for _, _, view in found])
+        look = partial(_views, table, query, condition)
+        score = partial(_weighed, table, query, condition, weight) if weighed else _best_views
+        found = _one(look, score, k, total)
+        result.doc_ids.append([hit.document for hit in found])
+        result.scores.append([hit.score for hit in found])
+        result.view_ids.append([hit.view for hit in found])
+        if weighed:
+            result.scenario_ids.append([hit.scenario for hit in found])
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    document: str
+    score: float
+    view: str
+    scenario: str = ""
+
+
+_Row = tuple[str, str, float]  # view id, document id, score
+
+
 def _one(
-    table: Any, query: FloatArray, k: int, condition: str | None, total: int
-) -> list[tuple[str, float, str]]:
+    look: Callable[[int, bool], list[_Row]],
+    score: Callable[[list[_Row]], list[_Hit]],
+    k: int,
+    total: int,
+) -> list[_Hit]:
     limit, scan = VIEWS_PER_RESULT * k + 1, False
     while True:
         limit = min(limit, total)
         if not limit:
             return []
         scan = scan or limit == total
-        rows = _views(table, query, limit, condition, scan=scan)
-        best: dict[str, tuple[float, str]] = {}
-        for view, doc, score in rows:
-            there = best.get(doc)
-            if there is None or (-score, view) < (-there[0], there[1]):
-                best[doc] = score, view
-        found = sorted((-score, doc, view) for doc, (score, view) in best.items())[:k]
-        certain = len(found) == k and rows[-1][2] < -found[-1][0]
+        rows = look(limit, scan)
+        found = sorted(score(rows), key=lambda hit: (-hit.score, hit.document))[:k]
+        certain = len(found) == k and rows[-1][2] < found[-1].score
         if certain or len(rows) >= total:
-            return [(doc, -score, view) for score, doc, view in found]
+            return found
         if len(rows) < limit:  # the index gives no more, the table holds more
             if scan:
-                return [(doc, -score, view) for score, doc, view in found]
+                return found
             scan = True
         else:
             limit *= 2
 
 
+def _best_views(rows: list[_Row]) -> list[_Hit]:
+    best: dict[str, _Hit] = {}
+    for view, doc, score in rows:
+        there = best.get(doc)
+        if there is None or (-score, view) < (-there.score, there.view):
+            best[doc] = _Hit(doc, score, view)
+    return list(best.values())
+
+
+def _weighed(
+    table: Any, query: FloatArray, condition: str | None, weight: float, rows: list[_Row]
+) -> list[_Hit]:
+    """Score the documents of these views by all their views."""
+    of_these = f"doc_id IN ({quoted(sorted({doc for _, doc, _ in rows}))})"
+    where = f"({condition}) AND {of_these}" if condition else of_these
+    found = table.search().select(["id", "doc_id", "kind", "vector"]).where(where).to_arrow()
+    found = found.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
+    vectors = found["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
+    documents = found["doc_id"].to_numpy(zero_copy_only=False)
+    first = np.flatnonzero(np.concatenate([[True], documents[1:] != documents[:-1]]))
+    scenario = found["kind"].to_numpy(zero_copy_only=False) == SCENARIO
+    layout = Layout(np.append(first, len(documents)), scenario, weight)
+    each = np.arange(len(first))
+    own, matched, scores = exact(query[None], vectors, layout, np.zeros_like(each), each)
+    ids = found["id"].to_pylist()
+    return [
+        _Hit(str(documents[row]), float(scores[i]), ids[own[i]], ids[at] if at >= 0 else "")
+        for i, (row, at) in enumerate(zip(first.tolist(), matched.tolist(), strict=True))
+    ]
+
+
 def _views(
-    table: Any, query: FloatArray, limit: int, condition: str | None, *, scan: bool
-) -> list[tuple[str, str, float]]:
+    table: Any, query: FloatArray, condition: str | None, limit: int, scan: bool
+) -> list[_Row]:
     """Return (view id, document id, score) of the nearest views, best first."""
     asked = table.search(query).distance_type(METRIC).select(["id", "doc_id", "_distance"])
     asked = asked.limit(limit)

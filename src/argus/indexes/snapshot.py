@@ -105,6 +105,18 @@ class Snapshot:
         """Return which views are whose, and λ; InputError unless that is from 0 to 1."""
         return Layout(self.starts, self.scenario_rows, check_weight(weight))
 
+    def best_scenario(self, query: FloatArray, doc_id: str) -> str:
+        """Return the id of a document's scenario nearest to a query, "" where it has none.
+
+        query: (dim,). Equal ones tie by id. InputError for a document that is not here.
+        """
+        rows = np.array(self.rows_of(doc_id))
+        if self.scenario_rows is None or not self.scenario_rows[rows].any():
+            return ""
+        rows = rows[self.scenario_rows[rows]]
+        best = np.argmax(self.vectors[rows].astype(float) @ query.astype(float))
+        return str(self.columns["id"][int(rows[best])])
+
     def search(self, queries: FloatArray, k: int, weight: float = RELEVANCE_WEIGHT) -> TopDocuments:
         """Return the k best documents of each query; see `argus.indexes.fold` for their scores.
 
@@ -163,9 +175,9 @@ class Snapshot:
         layout = self.layout(weight)
         parts = [
             target_ranks(
-                block, self.vectors, block @ self.vectors.T, layout,
+                block, self.vectors, fold(block @ self.vectors.T, layout), layout,
                 targets[start : start + len(block)],
-            )
+            )[0]
             for start, block in self._query_blocks(queries)
         ]  # fmt: skip
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)

@@ -20,7 +20,7 @@ from argus.data.types import FloatArray, View
 from argus.errors import InputError
 from argus.indexes.approximate import approximate_search, build, exists
 from argus.indexes.compact import KEPT, compact
-from argus.indexes.fold import TopDocuments
+from argus.indexes.fold import RELEVANCE_WEIGHT, TopDocuments, check_weight
 from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.remedy_views import (
     BEFORE,
@@ -307,22 +307,30 @@ class ViewIndex:
             return exists(self.table)
 
     def search(
-        self, queries: FloatArray, k: int, as_of: str | None = None, *, exact: bool | None = None
+        self,
+        queries: FloatArray,
+        k: int,
+        as_of: str | None = None,
+        *,
+        exact: bool | None = None,
+        weight: float = RELEVANCE_WEIGHT,
     ) -> TopDocuments:
-        """Return the k nearest documents of each query under the max fold, ties by id.
+        """Return the k best documents of each query (`argus.indexes.fold`), ties by id.
 
         exact: None searches approximately where there is an approximate index and the state is
-        not already in memory; see `argus.indexes.approximate` for what is then certain.
+        not already in memory; see `argus.indexes.approximate` for what is then certain. weight: λ
+        of documents against their scenarios.
         """
         queries = check_queries(queries, self.dim)
         check_k(k)
+        check_weight(weight)
         kept = self._kept is not None and self._kept[0] == (self.version, as_of)
         if exact is None:
             exact = kept or not self.has_ann()
         if exact:
-            return self.snapshot(as_of).search(queries, k)
+            return self.snapshot(as_of).search(queries, k, weight)
         with storage(self.path, "searching the index"):
-            return approximate_search(self.table, queries, k, self.condition(as_of))
+            return approximate_search(self.table, queries, k, self.condition(as_of), weight)
 
     def _query(self, condition: str | None, columns: Sequence[str]) -> Any:
         query = self.table.search().select(list(columns))

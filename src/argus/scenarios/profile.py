@@ -47,7 +47,7 @@ class ScenarioProfile:
     def texts(self, component: Component = Component.ME) -> dict[int, str]:
         """Return what is indexed, by position of the scenario; equal texts once.
 
-        M is one text for all. Joined parts stand on lines of their own.
+        M is one text for all. Joined parts stand on lines of their own; an empty one is left out.
         """
         found: dict[str, int] = {}
         for i, scenario in enumerate(self.scenarios):
@@ -56,8 +56,9 @@ class ScenarioProfile:
                 "I": scenario.information_need,
                 "E": scenario.explanation,
             }
-            found.setdefault("\n".join(parts[p] for p in component.split("+")), i)
-        return {i: text for text, i in found.items()}
+            named = (parts[name] for name in component.split("+"))
+            found.setdefault("\n".join(text for text in named if text), i)
+        return {i: text for text, i in found.items() if text}
 
 
 @dataclass(frozen=True, slots=True)

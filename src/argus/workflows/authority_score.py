@@ -28,14 +28,12 @@ from argus.progress import progress
 from argus.reports import write_report
 from argus.workflows.authority_score_source import Source, make_benchmark, open_benchmark
 from argus.workflows.authority_score_tables import Result, question_table, summarise_results
-from argus.workflows.workspace import Record, open_encoder
+from argus.workflows.workspace import NO_ENCODER, Record, open_encoder
 
 TABLE = "authority_questions"
 SECTION = "scoring"
 ANSWERED_BY = frozenset({"employee", "ticker"})
 """Scope keys of the questions whose answers `answer_of` derives."""
-WITHOUT = "no-encoder"
-"""In place of an encoder's fingerprint, where none was needed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +238,7 @@ def _score_built_in(
                 open_encoder(folder, models.encoder, record, sample=sample, store=models.store)
             )
         else:
-            record.encoder["fingerprint"] = WITHOUT
+            record.encoder["fingerprint"] = NO_ENCODER
             record.open(folder)
         stages = FirstStages(benchmark, encoder=model, store=opened, k=config.k)
         bench = Bench(benchmark, stages, k=config.k, cross_encoder=ranker)

@@ -23,7 +23,7 @@ from argus.workflows.compare_results import JOBS, SCHEMA, compare_results, read_
 from argus.workflows.exposure import ExposureConfig, exposure
 from argus.workflows.retriever import parse_index_spec
 from argus.workflows.rps_of_documents import diagnosis_file, documents_by_entity
-from argus.workflows.systems import open_index, rankings
+from argus.workflows.systems import one_for_each, open_index, rankings
 from argus.workflows.workspace import Record, check_folder, read_documents
 
 NAMED = 200
@@ -149,15 +149,17 @@ def compare_two_indexes(
     k: int = 10,
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
+    weights: Sequence[float] = (),
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
-    entities are asked for by name; without it documents alone are compared. hybrid, exact: as for
-    `argus.evaluate`.
+    entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
+    as for `argus.evaluate`.
     """
     ranked_by = rankings(hybrid, len(names))
+    weighed = one_for_each(weights, len(names))
     asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else None
     entities = documents_by_entity(diagnosis) if diagnosis else None
@@ -173,9 +175,12 @@ def compare_two_indexes(
     )
     about = [parse_index_spec(name).path for name in names]
     check_folder(folder, record, about=about)
-    opened = [open_index(name, ranked_by=how, exact=exact)
-              for name, how in zip(names, ranked_by, strict=True)]  # fmt: skip
+    opened = [
+        open_index(name, ranked_by=how, exact=exact, weight=weight)
+        for name, how, weight in zip(names, ranked_by, weighed, strict=True)
+    ]
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in opened]
+    record.config["lambda"] = [retriever.weight for _, retriever in opened]
     with record.timed("asking both"):
         table, changes, summary, notes = compare_indexes(
             opened, asked, k=k, corpus=documents, entities=entities

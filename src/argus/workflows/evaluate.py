@@ -25,6 +25,7 @@ from argus.workflows.systems import (
     System,
     given_run,
     judge,
+    one_for_each,
     open_index,
     rankings,
     search_index,
@@ -113,6 +114,7 @@ def evaluate(
     encoder: Encoder | str | None = None,
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
+    weights: Sequence[float] = (),
     config: EvaluateConfig | None = None,
     fresh: bool = False,
 ) -> EvaluateResult:
@@ -123,8 +125,9 @@ def evaluate(
     folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
     not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
-    approximately where it has an approximate index. Raises InputError for bad input, ArgusError
-    when every query failed; nothing is written before all of it has been read.
+    approximately where it has an approximate index. weights: λ of documents against scenarios, one
+    for all indexes or one for each. Raises InputError for bad input, ArgusError when every query
+    failed; nothing is written before all of it has been read.
     """
     config = config or EvaluateConfig()
     if len(indexes) + len(runs) not in (1, 2):
@@ -135,6 +138,7 @@ def evaluate(
             where="--index, --run",
         )
     ranked_by = rankings(hybrid, len(indexes))
+    weighed = one_for_each(weights, len(indexes))
     asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
     judged = judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
     highest = highest_rps(diagnosis) if diagnosis else None
@@ -144,11 +148,12 @@ def evaluate(
     check_folder(folder, record, about=about)
     with record.timed("asking"):
         opened = [
-            open_index(name, encoder, how, exact)
-            for name, how in zip(indexes, ranked_by, strict=True)
+            open_index(name, encoder, how, exact, weight)
+            for name, how, weight in zip(indexes, ranked_by, weighed, strict=True)
         ]
         systems = _systems(asked, opened, runs, corpus, config.depth)
     record.config |= {"hybrid": ranked_by, "exact": [r.searches_exactly() for _, r in opened]}
+    record.config["lambda"] = [retriever.weight for _, retriever in opened]
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
     with record.timed("measuring"):
         judged = without_failed(judged, systems)

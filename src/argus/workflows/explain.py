@@ -15,6 +15,7 @@ from argus.data.corpus import corpus_file, read_queries
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
+from argus.indexes.fold import RELEVANCE_WEIGHT
 from argus.indexes.snapshot import check_k
 from argus.progress import announce
 from argus.retrievability.probes import Probe
@@ -54,6 +55,7 @@ class ExplainConfig:
     hybrid: how the search that is explained fuses with BM25; None: dense. queries: a file; the
     query is then an id in it. rps: where predicted RPS comes from. supersedes: rows of superseder,
     superseded. corpus: what the index was built from; None takes the file that its manifest names.
+    weight: λ of documents against their scenarios.
     """
 
     k: int = 10
@@ -63,6 +65,7 @@ class ExplainConfig:
     supersedes: Path | None = None
     corpus: Path | None = None
     seed: int = 0
+    weight: float = RELEVANCE_WEIGHT
 
 
 def explain(
@@ -89,12 +92,14 @@ def explain(
         corpus_file(config.corpus)  # it is read only where the document is not in the index
     authority = read_authority(config.supersedes) if config.supersedes is not None else None
     if not isinstance(index, IndexRetriever):
-        retriever = open_retriever(index, encoder, hybrid=config.hybrid, device=device)
+        retriever = open_retriever(
+            index, encoder, hybrid=config.hybrid, device=device, weight=config.weight
+        )
     elif config.hybrid is None:
         retriever = index
     else:
         retriever = IndexRetriever(
-            index.index, index.encoder, index.as_of, config.hybrid, index.exact
+            index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
         )
     probe = load_for(config.rps, retriever.encoder)
     case = _case(asked.text, doc_id, config.k, retriever)

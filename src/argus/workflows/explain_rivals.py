@@ -89,7 +89,7 @@ def check_hubs(case: Case, place: Standing, seed: int) -> Finding:
     if rank <= case.k:
         return Finding(cause, Verdict.RULED_OUT, f"its exact rank is {rank}")
     seen = occurrences(case.snapshot, case.k, seed)
-    top = case.snapshot.search(case.vector, rank - 1)
+    top = case.top(case.vector, rank - 1)
     positions = case.snapshot.positions(top.doc_ids[0])
     hub = seen.counts[positions] > seen.threshold  # (rank - 1,)
 
@@ -150,9 +150,7 @@ def check_superseded(case: Case, place: Standing, authority: Authority | None) -
     if not chain:
         return Finding(cause, Verdict.RULED_OUT, "no document supersedes it")
     known = [doc for doc in chain if case.holds(doc)]
-    ranks = dict.fromkeys(chain, None) | {
-        doc: int(case.snapshot.ranks(case.vector, [doc])[0]) for doc in known
-    }
+    ranks = dict.fromkeys(chain, None) | {doc: case.rank(doc) for doc in known}
     rows = [{"id": doc, "direct": steps == 1, "rank": ranks[doc]} for doc, steps in chain.items()]
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     shown = "; ".join(

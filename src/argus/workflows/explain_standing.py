@@ -49,12 +49,11 @@ def standing(case: Case) -> Standing:
 def _dense(case: Case) -> Place:
     if not case.present:
         return Place(None, None, len(case.snapshot))
-    rank = int(case.snapshot.ranks(case.vector, [case.doc_id])[0])
-    return Place(rank, _views(case)[0].score, len(case.snapshot))
+    return Place(case.rank(case.doc_id), case.score, len(case.snapshot))
 
 
 def _kth(case: Case) -> float | None:
-    scores = case.snapshot.search(case.vector, case.k).scores[0] if len(case.snapshot) else []
+    scores = case.top(case.vector, case.k).scores[0] if len(case.snapshot) else []
     return scores[-1] if scores else None
 
 
@@ -62,7 +61,8 @@ def _approximate(case: Case) -> tuple[Place | None, float | None]:
     index = case.retriever.index
     if not index.has_ann():
         return None, None
-    found = index.search(case.vector, case.k, case.retriever.as_of, exact=False)
+    state, weight = case.retriever.as_of, case.weight
+    found = index.search(case.vector, case.k, state, exact=False, weight=weight)
     ids, scores = found.doc_ids[0], found.scores[0]
     rank = ids.index(case.doc_id) + 1 if case.doc_id in ids else None
     place = Place(rank, scores[rank - 1] if rank else None, len(ids))
@@ -88,7 +88,8 @@ def _bm25(case: Case, scores: FloatArray) -> Place:
 def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     """Fuse as a hybrid search does: two rankings of `depth` documents."""
     index, state, exact = case.retriever.index, case.retriever.as_of, _exact(case)
-    dense = index.search(case.vector, depth, state, exact=exact).run([QUERY])
+    found = index.search(case.vector, depth, state, exact=exact, weight=case.weight)
+    dense = found.run([QUERY])
     lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
     method = case.retriever.hybrid or DEFAULT_FUSION
     scores = fuse([dense, lexical], 2 * depth, method).get(QUERY, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, View
-from argus.indexes.fold import pair_products
+from argus.indexes.fold import SCENARIO, TopDocuments, exact, mix, pair_products
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import ORIGINAL
 from argus.workflows.retriever import IndexRetriever
@@ -166,8 +167,16 @@ class Case:
     @cached_property
     def best(self) -> FloatArray:
         """Score of every document, shape (n_documents,)."""
-        scores: FloatArray = self.snapshot.document_scores(self.vector)[0]
+        scores: FloatArray = self.snapshot.document_scores(self.vector, self.weight)[0]
         return scores
+
+    @cached_property
+    def score(self) -> float:
+        """The document's own score, scenarios included; it must be present."""
+        at = self.snapshot.positions([self.doc_id])
+        layout = self.snapshot.layout(self.weight)
+        zero = np.zeros(1, np.int64)
+        return float(exact(self.vector, self.snapshot.vectors, layout, zero, at)[2][0])
 
     @cached_property
     def rivals(self) -> FloatArray:
@@ -177,6 +186,27 @@ class Case:
             scores = np.delete(scores, int(self.snapshot.positions([self.doc_id])[0]))
         descending: FloatArray = np.sort(scores)[::-1]
         return descending
+
+    @property
+    def weight(self) -> float:
+        """λ of the search that is explained."""
+        return self.retriever.weight
+
+    def top(self, queries: FloatArray, k: int) -> TopDocuments:
+        """Search this state exactly, weighed as the retriever does."""
+        return self.snapshot.search(queries, k, self.weight)
+
+    def rank(self, doc_id: str, query: FloatArray | None = None) -> int:
+        """Return the exact rank of a document for the query, or for another vector, (1, dim)."""
+        asked = self.vector if query is None else query
+        return int(self.snapshot.ranks(asked, [doc_id], self.weight)[0])
+
+    def folded(self, scored: Iterable[tuple[str, float]]) -> float:
+        """Return the score of a document whose views have these kinds and scores."""
+        best = {True: -np.inf, False: -np.inf}
+        for kind, score in scored:
+            best[kind == SCENARIO] = max(best[kind == SCENARIO], score)
+        return float(mix(np.array(best[False]), np.array(best[True]), self.weight))
 
     def rank_of_score(self, score: float) -> int:
         """Return the dense rank that the document would have with this score."""

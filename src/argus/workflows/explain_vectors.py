@@ -100,20 +100,23 @@ def _spread(case: Case, seed: int) -> dict[str, Any]:
 def _mended(case: Case, place: Standing, fresh: FloatArray) -> dict[str, Any]:
     """Rank the document with its own vector, among rivals as they are and embedded again."""
     own = float(case.scores_with(fresh[None])[0])
-    found = case.snapshot.search(case.vector, max(2 * case.k, NEAREST)).doc_ids[0]
+    found = case.top(case.vector, max(2 * case.k, NEAREST)).doc_ids[0]
     rows = [(doc, row) for doc in found if doc != case.doc_id for row in case.snapshot.rows_of(doc)]
     texts = case.snapshot.columns["text"].take([row for _, row in rows]).to_pylist()
     again = case.scores_with(case.retriever.encoder.encode_documents(texts)).tolist()
-    best: dict[str, float] = {}
-    for (doc, _), score in zip(rows, again, strict=True):
-        best[doc] = max(best.get(doc, score), score)
+    kinds = case.snapshot.columns["kind"].take([row for _, row in rows]).to_pylist()
+    scored: dict[str, list[tuple[str, float]]] = {}
+    for (doc, _), kind, score in zip(rows, kinds, again, strict=True):
+        scored.setdefault(doc, []).append((kind, score))
+    rivals = [case.folded(views) for views in scored.values()]
     original = next(view.id for view in case.views if view.kind == ORIGINAL)
-    views = [view.score for view in place.views if view.id != original]
+    views = [(view.kind, view.score) for view in place.views if view.id != original]
+    whole = case.folded([(ORIGINAL, own), *views])
     return {
         "score_with_its_own_vector": round(own, 4),
-        "rank_with_its_own_vector": case.rank_of_score(max([own, *views])),
-        "rank_with_nearest_embedded_again": 1 + sum(score > own for score in best.values()),
-        "embedded_again": len(best),
+        "rank_with_its_own_vector": case.rank_of_score(whole),
+        "rank_with_nearest_embedded_again": 1 + sum(score > whole for score in rivals),
+        "embedded_again": len(rivals),
     }
 
 
@@ -127,7 +130,7 @@ def _query_side(case: Case) -> dict[str, Any]:
         return {}
     bare = next(iter(encoder.model.encode([case.query], prompt="", normalize_embeddings=True)))
     vector = np.asarray(bare, np.float32)[None]
-    rank = int(case.snapshot.ranks(vector, [case.doc_id])[0])
+    rank = case.rank(case.doc_id, vector)
     return {"query_prompt": prompt, "rank_without_query_prompt": rank}
 
 

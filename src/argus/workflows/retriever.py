@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy as np
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import InputError
-from argus.indexes.fold import TopDocuments
+from argus.indexes.fold import RELEVANCE_WEIGHT, TopDocuments, check_weight
 from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import check_k
 from argus.indexes.views import ViewIndex, served
+from argus.scenarios.views import matched as matched_scenario
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""
@@ -70,7 +71,8 @@ class IndexRetriever:
     """Searches one state of an index: dense, or dense and BM25 over the same views, fused.
 
     exact: None searches as the index is served, approximately where it has an approximate index;
-    True and False say which. What lies in memory makes no difference. Raises InputError for an
+    True and False say which. What lies in memory makes no difference. weight: λ, what a document's
+    own score counts against that of its best scenario. Raises InputError for an
     unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not the one that made the
     index, or that was named for queries where its vectors came from a file.
     """
@@ -82,19 +84,22 @@ class IndexRetriever:
         as_of: str | None = None,
         hybrid: str | None = None,
         exact: bool | None = None,
+        weight: float = RELEVANCE_WEIGHT,
     ) -> None:
         index.header.check_queries(encoder.fingerprint, index.path)
         index.condition(as_of)  # an unknown remedy is an error now, not at the first query
         self.index, self.encoder, self.as_of = index, encoder, as_of
         self.hybrid = check_fusion(hybrid) if hybrid is not None else None
         self.exact = exact
+        self.weight = check_weight(weight)
         self._lexical: tuple[int, LexicalIndex] | None = None
 
     @property
     def name(self) -> str:
         """What this ranks by, for manifests and reports."""
         state = self.as_of or "now"
-        ranked = "dense" if self.hybrid is None else f"{self.hybrid}(dense, bm25)"
+        dense = "dense" if self.weight == RELEVANCE_WEIGHT else f"dense with λ = {self.weight:g}"
+        ranked = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
         mode = "" if self.searches_exactly() else "approximate "
         return f"{mode}{ranked} of {self.index.path.name}@{state}"
 
@@ -153,7 +158,8 @@ class IndexRetriever:
         return np.asarray(self.encoder.encode_queries(texts), np.float32)
 
     def _nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
-        return self.index.search(vectors, k, self.as_of, exact=self.searches_exactly())
+        exact = self.searches_exactly()
+        return self.index.search(vectors, k, self.as_of, exact=exact, weight=self.weight)
 
     def lexical(self) -> LexicalIndex:
         """Return BM25 over the views of this state, built once per version of the index."""
@@ -171,6 +177,7 @@ def open_retriever(
     hybrid: str | None = None,
     exact: bool | None = None,
     device: str | None = None,
+    weight: float = RELEVANCE_WEIGHT,
 ) -> IndexRetriever:
     """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
 
@@ -178,11 +185,13 @@ def open_retriever(
     encoder it needs; FingerprintMismatch for the wrong encoder.
     """
     spec = parse_index_spec(spec)
+    check_weight(weight)
     if hybrid is not None:
         check_fusion(hybrid)
     index = ViewIndex.open(spec.path)
     index.condition(spec.as_of)  # before the encoder is loaded
-    return IndexRetriever(index, encoder_of(index, encoder, device), spec.as_of, hybrid, exact)
+    model = encoder_of(index, encoder, device)
+    return IndexRetriever(index, model, spec.as_of, hybrid, exact, weight)
 
 
 def encoder_of(
@@ -229,37 +238,53 @@ def search_index(
     *,
     k: int = 10,
     hybrid: str | None = None,
+    weight: float = RELEVANCE_WEIGHT,
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
 ) -> dict[str, Any]:
     """Answer one question: the k best documents, each with its own text and what found it.
 
-    `view` and `kind` name the dense view that won; a hybrid ranking has no single one (None).
-    `warning` is as `IndexRetriever.warning`.
+    `view` and `kind` name the best view that is no scenario; a hybrid ranking has no single one
+    (None). `scenario` is the view, main topic, need and explanation of the scenario that matched
+    best, None for a document without. `warning` is as `IndexRetriever.warning`.
     """
     check_k(k)
     if not query.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.")
-    retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device)
-    index = retriever.index
-    if hybrid is None:
-        top = retriever.search_views([query], k)
-        found = list(zip(top.doc_ids[0], top.scores[0], top.view_ids[0], strict=True))
-    else:
-        scores = retriever.search([Query("query", query)], k)["query"]
-        found = [(doc, score, "") for doc, score in scores.items()]
-    results = [_hit(index, rank, *hit) for rank, hit in enumerate(found, 1)]
+    retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
+    results = [_hit(retriever.index, rank, *hit)
+               for rank, hit in enumerate(_found(retriever, query, k), 1)]  # fmt: skip
     return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
             "warning": retriever.warning, "results": results}  # fmt: skip
 
 
-def _hit(index: ViewIndex, rank: int, doc_id: str, score: float, view_id: str) -> dict[str, Any]:
-    views = index.views_of(doc_id)
+def _found(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str, float, str, str]]:
+    """Yield document, score, best view and best scenario of the results, "" where not known."""
+    if retriever.hybrid is None:
+        top = retriever.search_views([query], k)
+        scenarios = top.scenario_ids[0] if top.scenario_ids else [""] * len(top.doc_ids[0])
+        yield from zip(top.doc_ids[0], top.scores[0], top.view_ids[0], scenarios, strict=True)
+        return
+    vector = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    for doc, score in retriever.rank([Query("query", query)], vector, k)["query"].items():
+        yield doc, score, "", snapshot.best_scenario(vector[0], doc)
+
+
+def _hit(
+    index: ViewIndex, rank: int, doc_id: str, score: float, view_id: str, scenario_id: str
+) -> dict[str, Any]:
+    views = {view.id: view for view in index.views_of(doc_id)}
+    view, scenario = views.get(view_id), views.get(scenario_id)
     return {
         "rank": rank,
         "id": doc_id,
         "score": score,
         "view": view_id or None,
-        "kind": next((view.kind for view in views if view.id == view_id), None),
-        "text": served(views).text,
+        "kind": view.kind if view else None,
+        "text": served(list(views.values())).text,
+        "title": served(list(views.values())).source,
+        "scenario": {"view": scenario.id, **asdict(matched_scenario(scenario))}
+        if scenario
+        else None,
     }

@@ -65,28 +65,48 @@ def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
     return list(hybrid) if len(hybrid) == n_indexes else list(hybrid or [DENSE]) * n_indexes
 
 
+def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]:
+    """Return λ of each index, None for the usual; InputError for another number of them."""
+    if len(weights) not in {0, 1, n_indexes} or len(weights) > n_indexes:
+        raise InputError(
+            f"{len(weights)} weights for {n_indexes} indexes",
+            expected="one for all indexes, or one for each",
+            fix="Runs are as they are: leave it out for those.",
+            where="--lambda",
+        )
+    if not weights:
+        return [None] * n_indexes
+    return [*weights] if len(weights) == n_indexes else [*weights] * n_indexes
+
+
 def open_index(
     name: str,
     encoder: Encoder | str | None = None,
     ranked_by: str = DENSE,
     exact: bool | None = None,
+    weight: float | None = None,
 ) -> tuple[str, IndexRetriever]:
     """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return what to call it, too.
 
     encoder: instead of the one that the index names; FingerprintMismatch when it is another.
-    ranked_by: as `rankings` returns. exact: None searches as the index is served. Both become part
-    of the name where they are not the usual: dense and exact.
+    ranked_by: as `rankings` returns. exact: None searches as the index is served. weight: λ of
+    documents against scenarios. All become part of the name where they are not the usual: dense,
+    exact, and None.
     """
+    from argus.indexes.fold import RELEVANCE_WEIGHT
     from argus.workflows.retriever import open_retriever
 
     hybrid = None if ranked_by == DENSE else ranked_by
-    retriever = open_retriever(name, encoder, hybrid=hybrid, exact=exact)
-    return called(name, ranked_by, exactly=retriever.searches_exactly()), retriever
+    used = RELEVANCE_WEIGHT if weight is None else weight
+    retriever = open_retriever(name, encoder, hybrid=hybrid, exact=exact, weight=used)
+    exactly = retriever.searches_exactly()
+    return called(name, ranked_by, exactly=exactly, weight=weight), retriever
 
 
-def called(name: str, ranked_by: str, *, exactly: bool = True) -> str:
+def called(name: str, ranked_by: str, *, exactly: bool = True, weight: float | None = None) -> str:
     """Return what to call an index in a report: one of two states may be searched in two ways."""
     ways = [] if exactly else ["approximate search"]
+    ways += [] if weight is None else [f"λ = {weight:g}"]
     ways += [] if ranked_by == DENSE else [f"{ranked_by} with BM25"]
     return f"{name} ({', '.join(ways)})" if ways else name
 

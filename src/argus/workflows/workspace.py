@@ -32,6 +32,10 @@ from argus.errors import ArgusError, InputError
 from argus.progress import announce
 
 
+NO_ENCODER = "no-encoder"
+"""In place of an encoder's fingerprint, where none was needed."""
+
+
 @dataclass
 class Record:
     """What a job notes of itself, for its section of manifest.json."""

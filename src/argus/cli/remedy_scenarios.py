@@ -1,0 +1,243 @@
+"""`argus remedy scenarios`: write what documents would be needed for, and index it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.cli.evaluate import print_change
+from argus.cli.remedy import print_estimate, print_spent
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.data.types import Document
+    from argus.llm import Estimate
+    from argus.workflows.receipt import RemedyResult
+    from argus.workflows.scenarios_profile import ProfileConfig, ProfileResult
+
+HOME = "scenarios"
+"""Folder of an index for the profiles of its documents."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(blocks.Columns):
+    """Options that say which documents are profiled, or where their profiles are."""
+
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="Documents to profile; default: those of --index."),
+    ] = None
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", help="Index to add the scenarios to; default: only write them."),
+    ] = None
+    profiles: Annotated[
+        Path | None,
+        typer.Option("--profiles", help="Scenarios that exist already, instead of --model."),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for profiles; default INDEX/scenarios or argus-out."),
+    ] = None
+    limit: o.Limit = None
+    fresh: o.Fresh = False
+
+    @property
+    def home(self) -> Path:
+        """Where profiles and answers go."""
+        return self.out or (self.index / HOME if self.index else Path("argus-out"))
+
+    def documents(self) -> Path | list[Document]:
+        """Return what to profile; InputError where nothing is named."""
+        if self.corpus is not None:
+            return self.corpus
+        if self.index is None:
+            raise InputError(
+                "neither --corpus nor --index",
+                expected="documents to profile",
+                fix="Name a corpus, or an index whose documents are to get scenarios.",
+                where="--corpus",
+            )
+        from argus.indexes.views import ViewIndex
+        from argus.workflows.originals import originals
+        from argus.workflows.retriever import index_folder
+
+        return originals(ViewIndex.open(index_folder(self.index)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """Options that say how the generator is asked."""
+
+    role: Annotated[
+        str, typer.Option("--role", help="teacher, or student: a model that was distilled.")
+    ] = "teacher"
+    max_chars: Annotated[
+        int, typer.Option("--max-chars", help="More of a document is not shown.", min=1)
+    ] = 24_000
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Only say what would be asked and what it would cost."),
+    ] = False
+    accept_unanswered: Annotated[
+        bool,
+        typer.Option(
+            "--accept-unanswered",
+            help="Go on without the documents to which the endpoint never gave an answer.",
+        ),
+    ] = False
+
+
+@blocks.with_blocks
+def scenarios(
+    source: Source,
+    asked: blocks.LanguageModel,
+    asking: Asking,
+    component: Annotated[
+        str, typer.Option("--component", help="What is indexed: M, I, E, M+E or I+E.")
+    ] = "M+E",
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Judged queries, before and after.")
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="Their judgements.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
+    ] = None,
+    device: o.Device = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Write what each document would be needed for, and index it (SPIKE).
+
+    A language model profiles every document of --corpus, or of --index: main topic, key aspects,
+    information needs and explanations. With --index, what --component names becomes views beside
+    each document's own; a document without scenarios is found as before. The same command goes on
+    where it was stopped, and asks only what is missing.
+    """
+    from argus.scenarios.profile import component as named
+
+    chosen = named(component)
+    if source.profiles is None:
+        settings = _settings(asked, asking)
+        if asking.estimate:
+            print_estimate(_estimate(source, settings), json)
+            return
+        written = _write(source, settings)
+        if source.index is None:
+            _print_profiles(written.summary, written.report, as_json=json)
+            return
+        given: Any = written.profiles
+    else:
+        _refuse_model(source, asked, asking)
+        given = source.profiles
+    from argus.workflows.scenarios_index import add_scenarios
+
+    assert source.index is not None
+    result = add_scenarios(
+        source.index, given, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
+        corpus=source.corpus, device=device,
+    )  # fmt: skip
+    _print_added(result, as_json=json)
+
+
+def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
+    from argus.scenarios.prompts import Role
+    from argus.workflows.scenarios_profile import ProfileConfig
+
+    model = asked.config()
+    if model is None:
+        raise InputError(
+            "neither --model nor --profiles",
+            expected="a language model that writes scenarios, or a file of them",
+            fix="For example --model NAME --llm-base-url http://127.0.0.1:8000/v1.",
+            where="--model",
+        )
+    return ProfileConfig(
+        model=model,
+        role=o.one_of(Role, asking.role, "--role"),
+        max_chars=asking.max_chars,
+        accept_unanswered=asking.accept_unanswered,
+    )
+
+
+def _refuse_model(source: Source, asked: blocks.LanguageModel, asking: Asking) -> None:
+    """Refuse --profiles with what would write them, or without an index to put them in."""
+    if asked.config() is not None or asking.estimate:
+        raise InputError(
+            "--profiles with --model or --estimate",
+            expected="one of them: profiles that exist are not written again",
+            fix="Leave --profiles out to have them written.",
+            where="--profiles",
+        )
+    if source.index is None:
+        raise InputError(
+            "--profiles without --index",
+            expected="an index to add them to",
+            fix="Build one with `argus index build` and give --index.",
+            where="--profiles",
+        )
+
+
+def _write(source: Source, settings: ProfileConfig) -> ProfileResult:
+    from argus.workflows.scenarios_profile import profile_documents
+
+    return profile_documents(
+        source.documents(), out=source.home, config=settings, fields=source.names(),
+        limit=source.limit, fresh=source.fresh,
+    )  # fmt: skip
+
+
+def _estimate(source: Source, settings: ProfileConfig) -> Estimate:
+    from argus.workflows.scenarios_profile import estimate_profiles
+
+    return estimate_profiles(
+        source.documents(), out=source.home, config=settings, fields=source.names(),
+        limit=source.limit,
+    )  # fmt: skip
+
+
+def _print_profiles(summary: dict[str, Any], report: Path, *, as_json: bool) -> None:
+    if as_json:
+        o.print_json(summary)
+        return
+    documents = summary["documents"]
+    typer.echo(
+        f"{documents['ok']:,} of {documents['total']:,} documents have "
+        f"{summary['scenarios']:,} scenarios; {documents['noise']:,} are noise, "
+        f"{documents['failed']:,} failed"
+    )
+    for row in summary["failures"][:3]:
+        typer.echo(f"failed, {row['documents']:,} documents: {row['reason']}")
+    print_spent(summary["language_model"])
+    typer.echo(f"profiles: {report.parent / 'profiles.jsonl'}")
+    typer.echo(f"report: {report}")
+
+
+def _print_added(result: RemedyResult, *, as_json: bool) -> None:
+    if as_json:
+        judged = {"evaluation": result.evaluation} if result.evaluation else {}
+        o.print_json(result.summary | judged)
+        return
+    summary = result.summary
+    if not summary["added"]:
+        typer.echo(f"{summary['remedy']} was in the index already; nothing added")
+    documents = summary["documents"]["ok"]
+    typer.echo(
+        f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
+        f"{documents:,} documents"
+    )
+    without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
+    if without:
+        typer.echo(f"documents without scenarios, found by their own text alone: {without}")
+    if summary["profiles_of_other_documents"]:
+        typer.echo(f"profiles of other documents: {summary['profiles_of_other_documents']:,}")
+    if summary["views_failed"]:
+        typer.echo(f"{summary['views_failed']:,} scenarios could not be embedded and are left out")
+    if result.evaluation:
+        print_change(result.evaluation)
+    typer.echo(f"report: {result.report}")

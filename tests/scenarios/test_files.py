@@ -1,0 +1,84 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.errors import InputError
+from argus.scenarios.files import read_profiles, write_profiles
+from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+
+text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+whole = st.builds(
+    ScenarioProfile,
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.lists(text, max_size=3).map(tuple),
+    st.lists(st.builds(Scenario, text, text), min_size=1, max_size=4).map(tuple),
+)
+
+
+@given(
+    st.lists(whole, min_size=1, max_size=4), st.text(max_size=5).filter(lambda t: t.isprintable())
+)
+def test_profiles_survive_the_round_trip_whatever_they_hold(tmp_path_factory, profiles, reason):
+    path = tmp_path_factory.mktemp("p") / "profiles.jsonl"
+    given = [Profiled(f"d{i}", ProfileState.OK, p, source="s") for i, p in enumerate(profiles)]
+    given += [
+        Profiled("n", ProfileState.NOISE, None, reason),
+        Profiled("f", ProfileState.FAILED, None, reason, ("cut",)),
+    ]
+    assert list(read_profiles(write_profiles(path, given)).values()) == given
+
+
+def test_the_released_teacher_data_is_read(shared):
+    profiles = read_profiles(shared("spike_scenarios") / "scenarios.jsonl")
+    assert len(profiles) == 67
+    assert {p.state for p in profiles.values()} == {ProfileState.OK}
+    assert sum(len(p.profile.scenarios) for p in profiles.values()) == 311
+    assert profiles["f03ka7bd"].profile.main_topic.startswith("Structural Insights")
+    assert len(profiles["f03ka7bd"].profile.key_aspects) == 4
+
+
+def lines(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+PAIR = {"information_need": "n", "explanation": "e"}
+
+
+def test_rows_without_a_state_are_validated_as_answers_are(tmp_path):
+    found = read_profiles(
+        lines(
+            tmp_path / "p.jsonl",
+            {"id": "a", "main_topic": "m", "scenarios": [PAIR, {"information_need": "x"}]},
+            {"id": "b", "scenarios": []},
+            {"id": "c", "noise": True},
+            {"id": "d", "state": "ok", "main_topic": 5, "scenarios": [PAIR]},
+        )
+    )
+    assert found["a"].notes == ("scenario 2 has a need without explanation",)
+    assert found["b"].state == "failed"
+    assert "the list of scenarios is empty" in found["b"].reason
+    assert found["c"].state == "noise"
+    assert found["d"].state == "failed"
+    assert found["d"].reason.startswith("main_topic: ")
+
+
+def test_a_folder_stands_for_its_profiles(tmp_path):
+    lines(tmp_path / "profiles.jsonl", {"_id": "a", "scenarios": [PAIR]})
+    assert list(read_profiles(tmp_path)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"_id": "a", "scenarios": [PAIR]}] * 2, r"line 2: document 'a' comes twice"),
+        ([{"scenarios": [PAIR]}], "document id"),
+        ([{"_id": "a", "state": "done"}], "state 'done'; expected one of ok, noise, failed"),
+        ([], "no profile; expected lines such as"),
+    ],
+)
+def test_bad_files_are_named_with_the_mend(tmp_path, rows, message):
+    with pytest.raises(InputError, match=message):
+        read_profiles(lines(tmp_path / "p.jsonl", *rows))

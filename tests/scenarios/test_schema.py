@@ -1,0 +1,109 @@
+import json
+import time
+
+import pytest
+from pydantic import ValidationError
+
+from argus.scenarios.files import profile_fields, read_profiles
+from argus.scenarios.schema import ProfileAnswer, repeats_itself
+
+
+def read(**fields):
+    answer = ProfileAnswer.model_validate({"main_topic": "Queues", **fields})
+    return answer.profile()
+
+
+def pair(need, explanation):
+    return {"information_need": need, "explanation": explanation}
+
+
+GOOD = pair("A user wants to know how to queue.", "The document describes a queue.")
+
+
+def test_a_good_answer_is_kept_whole():
+    found, notes = read(key_aspects=["fast", " fast", "both ends"], scenarios=[GOOD])
+    assert found.main_topic == "Queues"
+    assert found.key_aspects == ("fast", "both ends")
+    assert [s.explanation for s in found.scenarios] == [GOOD["explanation"]]
+    assert notes == ()
+
+
+def test_scenarios_as_one_object_are_read_as_the_paper_asks_for_them():
+    found, _ = read(scenarios={"A user wants to know a.": "Since a.", "…to know b.": "Since b."})
+    assert [(s.information_need, s.explanation) for s in found.scenarios] == [
+        ("A user wants to know a.", "Since a."),
+        ("…to know b.", "Since b."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "note"),
+    [
+        (pair("A user wants to know x.", ""), "scenario 2 has a need without explanation"),
+        ({"information_need": "A user wants to know x."}, "a need without explanation"),
+        (pair("A user wants to know x.", None), "a need without explanation"),
+        (pair(" ", "Since x."), "scenario 2 has no information need"),
+        (pair("a user  wants to know HOW to queue.", "Else."), "scenario 2 repeats an earlier one"),
+        (pair("Another.", GOOD["explanation"]), "scenario 2 repeats an earlier one"),
+        (pair("Another.", "and so on " * 60), "scenario 2 repeats itself"),
+    ],
+)
+def test_what_cannot_be_used_is_left_out_and_named(scenario, note):
+    found, notes = read(scenarios=[GOOD, scenario])
+    assert [s.information_need for s in found.scenarios] == [GOOD["information_need"]]
+    assert note in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "reason"),
+    [
+        ([], "the list of scenarios is empty"),
+        (None, "the list of scenarios is empty"),
+        ([pair("A user wants to know x.", "")], "a need without explanation"),
+        ([pair("n" * 400, "e")], "scenario 1 repeats itself"),
+        ("none", "Input should be a valid list"),
+        ([{"explanation": "e"}], "Field required"),
+    ],
+)
+def test_an_answer_with_nothing_to_use_says_why(scenarios, reason):
+    with pytest.raises(ValidationError, match=reason):
+        read(scenarios=scenarios)
+
+
+def test_noise_needs_no_scenarios():
+    assert ProfileAnswer.model_validate({"noise": True}).noise
+
+
+def test_a_main_topic_in_a_loop_is_dropped_and_a_missing_one_is_noted():
+    found, notes = read(main_topic="queue " * 80, scenarios=[GOOD])
+    assert (found.main_topic, notes) == ("", ("the main topic repeats itself",))
+    found, notes = read(main_topic="", scenarios=[GOOD])
+    assert notes == ("there is no main topic",)
+
+
+@pytest.mark.parametrize(
+    ("text", "loops"),
+    [
+        ("The user wants to know. " * 20, True),
+        ("ユーザーは知りたい" * 40, True),
+        ("用户想知道如何" * 60, True),
+        ("x" * 200, True),
+        ("short " * 5, False),
+        ("| a | b |\n|---|---|\n" + "".join(f"| {i} | row {i * 7} |\n" for i in range(12)), False),
+        ("The report covers 2019, 2020 and 2021; in each year sales rose, in 2019 by 3%, in 2020 "
+         "by 5%, in 2021 by 8%, while costs in each year fell, in 2019 by 1%.", False),
+    ],
+)  # fmt: skip
+def test_loops_are_told_from_prose_and_tables(text, loops):
+    assert repeats_itself(text) is loops
+
+
+def test_no_teacher_text_counts_as_a_loop_and_validation_is_fast(shared):
+    profiles = read_profiles(shared("spike_scenarios") / "scenarios.jsonl").values()
+    assert [p.notes for p in profiles if p.notes] == []
+    answers = [json.dumps(profile_fields(p.profile)) for p in profiles]
+    start = time.perf_counter()
+    for answer in answers * 5:
+        ProfileAnswer.model_validate_json(answer).profile()
+    each = (time.perf_counter() - start) / len(answers * 5)
+    assert each * 10_000 < 5  # 0.6 s measured
