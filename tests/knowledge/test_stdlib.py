@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from argus.knowledge.stdlib import (
     Member,
     first_paragraph,
     relate,
+    standard_expansions,
     standard_library,
     standard_questions,
+    standard_scenarios,
     write_sample_corpus,
 )
 
@@ -226,3 +229,33 @@ def test_a_cut_corpus_keeps_only_questions_that_it_can_answer(
     assert 0 < len(expected) < len(all_qrels)
     assert {q.id for q in queries} == set(qrels) == expected
     assert all(d in cut.index for gold in qrels.values() for d in gold)
+
+
+def test_scenarios_ship_for_all_that_questions_want_and_as_many_others(
+    base: KnowledgeBase,
+) -> None:
+    written = {row["_id"] for row in standard_scenarios(base)}
+    assert written == {row["_id"] for row in standard_expansions(base)}
+    wanted = {doc for gold in standard_questions()[1].values() for doc in gold} & set(base.index)
+    assert len(written) >= 400
+    assert wanted <= written
+    assert len(written - wanted) >= len(wanted) - 10
+
+
+def test_no_scenario_repeats_seven_words_of_a_question_that_wants_its_document(
+    base: KnowledgeBase,
+) -> None:
+    queries, qrels = standard_questions()
+    scenarios = {row["_id"]: row["scenarios"] for row in standard_scenarios(base)}
+
+    def runs(text: str) -> set[tuple[str, ...]]:
+        words = re.findall(r"\w+", text.lower())
+        return {tuple(words[i : i + 7]) for i in range(len(words) - 6)}
+
+    shared = []
+    for query in queries:
+        asked = runs(query.text)
+        for doc in qrels[query.id]:
+            told = [" ".join(s.values()) for s in scenarios.get(doc, [])]
+            shared += [(query.id, doc, run) for run in asked & set().union(*map(runs, told), set())]
+    assert not shared

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from argus.data.beir import write_beir
+from argus.data.beir import write_beir, write_jsonl
 from argus.data.types import Document, Qrels, Query
 from argus.errors import ArgusError
 from argus.knowledge.base import Entity, KnowledgeBase
@@ -150,14 +151,36 @@ def standard_questions() -> tuple[list[Query], Qrels]:
     Written for this project. Gold entities are names of the standard library; those that the
     running interpreter does not document are left out, and a question without any goes with them.
     """
-    raw = files("argus.knowledge").joinpath("stdlib_questions.jsonl").read_text(encoding="utf-8")
-    records = [json.loads(line) for line in raw.splitlines()]
+    records = _shipped("stdlib_questions.jsonl")
     queries = [Query(r["_id"], r["text"]) for r in records]
     return queries, {r["_id"]: dict.fromkeys(r["gold"], 1) for r in records}
 
 
+def standard_scenarios(base: KnowledgeBase) -> list[dict[str, Any]]:
+    """Return the scenario profiles of entities of `base` that ship with Argus, by id.
+
+    Written for this project after SPIKE Table 8, from each entity's text alone and without sight of
+    the questions: of all that some question wants, of as many documents that lie nearest to those,
+    and of 34 drawn at random. The sample teacher set.
+    """
+    return [r for r in _shipped("stdlib_scenarios.jsonl") if r["_id"] in base.index]
+
+
+def standard_expansions(base: KnowledgeBase) -> list[dict[str, Any]]:
+    """Return three pseudo-queries and a summary of each of these entities, by the same writer."""
+    return [r for r in _shipped("stdlib_expansions.jsonl") if r["_id"] in base.index]
+
+
+def _shipped(name: str) -> list[dict[str, Any]]:
+    raw = files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in raw.splitlines()]
+
+
 def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:
-    """Write `base` and the judged questions as a BEIR folder; return what can be asked of it."""
+    """Write `base` as a BEIR folder; return the judged questions that can be asked of it.
+
+    Beside it the scenarios and expansions that ship: profiles.jsonl and expansions.jsonl.
+    """
     queries, qrels = standard_questions()
     answerable = {
         query_id: {doc: grade for doc, grade in gold.items() if doc in base.index}
@@ -167,4 +190,6 @@ def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query],
     queries = [q for q in queries if q.id in answerable]
     documents = (Document(e.id, e.paragraph, title=e.id) for e in base.entities)
     write_beir(folder, documents, queries, answerable)
+    write_jsonl(folder / "profiles.jsonl", standard_scenarios(base))
+    write_jsonl(folder / "expansions.jsonl", standard_expansions(base))
     return queries, answerable
