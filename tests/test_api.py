@@ -55,6 +55,9 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("expand_index", "remedy expand"), ("synthesize_index", "remedy synthesize"),
         ("rollback", "remedy rollback"), ("evaluate", "evaluate"), ("explain", "explain"),
         ("compare_folders", "compare"), ("gate", "gate"), ("open_retriever", "search"),
+        ("add_scenarios", "remedy scenarios"), ("audit_needs", "scenarios needs"),
+        ("ablate_scenarios", "scenarios ablate"), ("compare_answers", "scenarios qa"),
+        ("distill", "scenarios distill"),
     ],
 )  # fmt: skip
 def test_every_command_has_a_function(name, command):

@@ -7,10 +7,12 @@
 There is a function per command, here with what it takes and returns: `audit` and `exposure` find
 blind spots, `fit_probe`, `predict_rps` and `diagnose` predict them, `build_index`, `expand_index`,
 `synthesize_index` and `rollback` mend them, `evaluate`, `compare_indexes`, `explain` and `gate` say
-what came of it; `Authority`, `resolve`, `lint`, `audit_authority` and `search_authority` keep what
-is superseded from being served. Each job writes a folder of results. The pieces under them, such as
-the measures of `argus.evaluation`, live in the folders that docs/design.md names. Importing this
-package loads nothing heavy.
+what came of it; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_scenarios`,
+`compare_answers` and `distill` index what documents would be needed for; `Authority`, `resolve`,
+`lint`, `audit_authority` and `search_authority` keep what is superseded from being served. Each job
+writes a folder of results. The pieces under them, such as the measures of `argus.evaluation`, live
+in the folders that docs/design.md names. Importing this package
+loads nothing heavy.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from argus.authority.stream import Stream
     from argus.authority.uncertain import safe_frontier
     from argus.authority.wrappers import AuthorityRetriever
+    from argus.llm import ChatConfig, LocalConfig
+    from argus.scenarios.files import read_profiles
+    from argus.scenarios.profile import Component
     from argus.workflows.audit import AuditConfig, AuditResult, audit
     from argus.workflows.authority_audit import AuthorityAuditResult, audit_authority
     from argus.workflows.authority_inputs import AuthoritySource
@@ -65,17 +70,29 @@ if TYPE_CHECKING:
     from argus.workflows.reference import ReferenceConfig
     from argus.workflows.remedy import rollback
     from argus.workflows.retriever import IndexRetriever, open_retriever
+    from argus.workflows.scenarios_ablate import AblateConfig, AblateResult, ablate_scenarios
+    from argus.workflows.scenarios_distill import DistillConfig, DistillResult, distill
+    from argus.workflows.scenarios_index import add_scenarios
+    from argus.workflows.scenarios_needs import NeedsConfig, NeedsResult, audit_needs
+    from argus.workflows.scenarios_profile import ProfileConfig, ProfileResult, profile_documents
+    from argus.workflows.scenarios_qa import QAConfig, QAResult, compare_answers
     from argus.workflows.synthesize import SynthesizeConfig, synthesize_index
 
 _HOMES = {
+    "AblateConfig": "argus.workflows.scenarios_ablate",
+    "AblateResult": "argus.workflows.scenarios_ablate",
     "AuditConfig": "argus.workflows.audit",
     "AuditResult": "argus.workflows.audit",
     "Authority": "argus.authority.relation",
     "AuthorityAuditResult": "argus.workflows.authority_audit",
     "AuthorityRetriever": "argus.authority.wrappers",
     "AuthoritySource": "argus.workflows.authority_inputs",
+    "ChatConfig": "argus.llm",
     "CompareResult": "argus.workflows.compare",
+    "Component": "argus.scenarios.profile",
     "DiagnoseResult": "argus.workflows.diagnose",
+    "DistillConfig": "argus.workflows.scenarios_distill",
+    "DistillResult": "argus.workflows.scenarios_distill",
     "Domain": "argus.authority.domains",
     "Edge": "argus.authority.rules",
     "EvaluateConfig": "argus.workflows.evaluate",
@@ -90,9 +107,16 @@ _HOMES = {
     "IndexRetriever": "argus.workflows.retriever",
     "LintBounds": "argus.workflows.authority_lint",
     "LintResult": "argus.workflows.authority_lint",
+    "LocalConfig": "argus.llm",
+    "NeedsConfig": "argus.workflows.scenarios_needs",
+    "NeedsResult": "argus.workflows.scenarios_needs",
     "PredictResult": "argus.workflows.probe_predict",
     "ProbeConfig": "argus.workflows.probe",
     "ProbeResult": "argus.workflows.probe",
+    "ProfileConfig": "argus.workflows.scenarios_profile",
+    "ProfileResult": "argus.workflows.scenarios_profile",
+    "QAConfig": "argus.workflows.scenarios_qa",
+    "QAResult": "argus.workflows.scenarios_qa",
     "Record": "argus.authority.records",
     "ReferenceConfig": "argus.workflows.reference",
     "RemedyResult": "argus.workflows.receipt",
@@ -102,17 +126,22 @@ _HOMES = {
     "ScoreResult": "argus.workflows.authority_score",
     "Stream": "argus.authority.stream",
     "SynthesizeConfig": "argus.workflows.synthesize",
+    "ablate_scenarios": "argus.workflows.scenarios_ablate",
     "add_documents": "argus.workflows.index",
+    "add_scenarios": "argus.workflows.scenarios_index",
     "audit": "argus.workflows.audit",
     "audit_authority": "argus.workflows.authority_audit",
+    "audit_needs": "argus.workflows.scenarios_needs",
     "build_index": "argus.workflows.index",
     "check_conditions": "argus.authority.conditions",
     "compact_index": "argus.workflows.index",
+    "compare_answers": "argus.workflows.scenarios_qa",
     "compare_encoders": "argus.workflows.compare",
     "compare_folders": "argus.workflows.compare",
     "compare_indexes": "argus.workflows.compare",
     "delete_documents": "argus.workflows.index",
     "diagnose": "argus.workflows.diagnose",
+    "distill": "argus.workflows.scenarios_distill",
     "evaluate": "argus.workflows.evaluate",
     "expand_index": "argus.workflows.expand",
     "expectation": "argus.authority.latent",
@@ -126,7 +155,9 @@ _HOMES = {
     "map_frontier": "argus.authority.latent",
     "open_retriever": "argus.workflows.retriever",
     "predict_rps": "argus.workflows.probe_predict",
+    "profile_documents": "argus.workflows.scenarios_profile",
     "read_edges": "argus.authority.edges",
+    "read_profiles": "argus.scenarios.files",
     "resolve": "argus.authority.resolve",
     "rollback": "argus.workflows.remedy",
     "safe_frontier": "argus.authority.uncertain",
@@ -144,14 +175,20 @@ _OWN_NAMES = {
 """What is called otherwise at home, where other things have the plain name."""
 
 __all__ = [
+    "AblateConfig",
+    "AblateResult",
     "AuditConfig",
     "AuditResult",
     "Authority",
     "AuthorityAuditResult",
     "AuthorityRetriever",
     "AuthoritySource",
+    "ChatConfig",
     "CompareResult",
+    "Component",
     "DiagnoseResult",
+    "DistillConfig",
+    "DistillResult",
     "Domain",
     "Edge",
     "EvaluateConfig",
@@ -166,9 +203,16 @@ __all__ = [
     "IndexRetriever",
     "LintBounds",
     "LintResult",
+    "LocalConfig",
+    "NeedsConfig",
+    "NeedsResult",
     "PredictResult",
     "ProbeConfig",
     "ProbeResult",
+    "ProfileConfig",
+    "ProfileResult",
+    "QAConfig",
+    "QAResult",
     "Record",
     "ReferenceConfig",
     "RemedyResult",
@@ -179,17 +223,22 @@ __all__ = [
     "Stream",
     "SynthesizeConfig",
     "__version__",
+    "ablate_scenarios",
     "add_documents",
+    "add_scenarios",
     "audit",
     "audit_authority",
+    "audit_needs",
     "build_index",
     "check_conditions",
     "compact_index",
+    "compare_answers",
     "compare_encoders",
     "compare_folders",
     "compare_indexes",
     "delete_documents",
     "diagnose",
+    "distill",
     "evaluate",
     "expand_index",
     "expectation",
@@ -203,7 +252,9 @@ __all__ = [
     "map_frontier",
     "open_retriever",
     "predict_rps",
+    "profile_documents",
     "read_edges",
+    "read_profiles",
     "resolve",
     "rollback",
     "safe_frontier",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, field_validator
 
 from argus.errors import ArgusError, InputError
 from argus.llm import ChatConfig, LanguageModelError, Ledger, OpenAIModel, Prompt, State
-from argus.llm.plan import request_key
+from argus.llm.plan import request_keys
 
 OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
 
@@ -406,7 +406,7 @@ def test_any_text_can_be_asked_and_answered(model, endpoint, ledger):
     assert all(o.cached for o in ask(model(), *texts))
     endpoint.behave = lambda text, n: {"content": endpoint.chat("\ud800")}
     assert ask(model(), "x")[0].value == "\ufffd"
-    keys = [request_key(prompt, model().config, None) for prompt in prompts(*texts, "x")]
+    keys = request_keys(prompts(*texts, "x"), model().config, None)
     assert {row.prompt for row in ledger.find(keys)} == {*sent, "x"}
 
 

@@ -106,7 +106,9 @@ def test_an_endpoint_that_dies_keeps_what_was_answered_and_the_run_goes_on(
 def test_a_budget_that_is_spent_stops_with_all_that_was_paid_for(endpoint, config, tmp_path):
     endpoint.behave = behaving()
     tight = config(max_total_tokens=20_000, concurrency=1)
-    many = [Document(f"d{i}", f"Document {i}: the quick brown fox jumps over dogs.") for i in range(8)]
+    many = [
+        Document(f"d{i}", f"Document {i}: the quick brown fox jumps over dogs.") for i in range(8)
+    ]
     spent = {"usage": {"prompt_tokens": 3000, "completion_tokens": 500}}
 
     def costly(text, n):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
@@ -13,17 +12,25 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from argus.cli import options as o
-from argus.errors import InputError
+from argus.cli.model_options import API_KEY, LanguageModel, needs_model
 
 if TYPE_CHECKING:
     from argus.data import FieldNames
     from argus.encoders import EncoderConfig
-    from argus.llm import ChatConfig
     from argus.workflows.authority_inputs import AuthoritySource
     from argus.workflows.reference import ReferenceConfig
 
+__all__ = [
+    "Columns",
+    "Encoding",
+    "Entities",
+    "LanguageModel",
+    "Supersession",
+    "needs_model",
+    "with_blocks",
+]
+
 R = TypeVar("R")
-API_KEY = "OPENAI_API_KEY"
 
 
 def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
@@ -233,110 +240,3 @@ class Supersession:
             records=self.records, rules=self.rules, edges=self.edges,
             as_of=self.as_of, known_by=self.known_by, theta=self.theta,
         )  # fmt: skip
-
-
-_PANEL = "Language model"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LanguageModel:
-    """Options of a command that may ask a language model; None is the default of ChatConfig."""
-
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", help="Model of an OpenAI-compatible endpoint.", rich_help_panel=_PANEL
-        ),
-    ] = None
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url",
-            help="The endpoint; default https://api.openai.com/v1.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    api_key_env: Annotated[
-        str | None,
-        typer.Option(
-            "--api-key-env",
-            help=f"Environment variable that holds the API key; default {API_KEY}.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget",
-            help="Most that may be spent, in the currency of the prices.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    max_total_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--max-total-tokens",
-            help="Most tokens that may be read and written.",
-            min=1,
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    input_price: Annotated[
-        float | None,
-        typer.Option("--input-price", help="Per million tokens read.", rich_help_panel=_PANEL),
-    ] = None
-    output_price: Annotated[
-        float | None,
-        typer.Option("--output-price", help="Per million tokens written.", rich_help_panel=_PANEL),
-    ] = None
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency", help="Requests at once; default 8.", min=1, rich_help_panel=_PANEL
-        ),
-    ] = None
-    requests_per_minute: Annotated[
-        float | None,
-        typer.Option("--requests-per-minute", help="At most.", rich_help_panel=_PANEL),
-    ] = None
-    timeout_s: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", help="Seconds for one answer; default 120.", rich_help_panel=_PANEL
-        ),
-    ] = None
-
-    def config(self) -> ChatConfig | None:
-        """Return the endpoint to ask, None without a model.
-
-        Raises InputError for options that say how to ask where there is nobody to be asked.
-        """
-        from argus.llm import ChatConfig
-
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        given = {name: value for name, value in values.items() if value is not None}
-        model = given.pop("model", None)
-        if model is None:
-            if given:
-                raise needs_model([_spelling(type(self), name) for name in given])
-            return None
-        key = os.environ.get(given.pop("api_key_env", API_KEY))
-        return ChatConfig(model=model, api_key=key, **given)
-
-
-def _spelling(block: type, name: str) -> str:
-    """Return how the option of a block's field is given, such as --max-total-tokens."""
-    option = get_type_hints(block, include_extras=True)[name].__metadata__[0]
-    declared = (option.default, *option.param_decls)  # typer puts the first into `default`
-    return next(d for d in declared if isinstance(d, str) and d.startswith("--"))
-
-
-def needs_model(given: list[str]) -> InputError:
-    """Return the error for options that mean nothing without a language model."""
-    names = ", ".join(given)
-    return InputError(
-        f"{names} without --model",
-        expected="--model NAME with it",
-        fix=f"Name the model, or leave {names} out: without one, none is asked.",
-        where=given[0],
-    )

@@ -23,8 +23,8 @@ def demo(
     """Audit a retriever on the documentation of this Python's standard library, and repair it.
 
     Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
-    deprecations, diagnosis, repair, evaluation before and after, receipt. OUT is also an index, and
-    OUT/corpus a BEIR folder, to try every other command on.
+    deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
+    index, and OUT/corpus a BEIR folder, to try every other command on.
     """
     from argus.cli.audit import print_audit
     from argus.cli.authority_audit import print_audit as print_authority
@@ -32,6 +32,7 @@ def demo(
     from argus.cli.evaluate import print_change
     from argus.cli.exposure import print_exposure
     from argus.cli.remedy import print_remedy
+    from argus.cli.scenarios.ablate import print_ablation
     from argus.encoders import EncoderConfig
     from argus.workflows.audit import AuditConfig
     from argus.workflows.demo import FEWEST
@@ -61,4 +62,6 @@ def demo(
         print_remedy(result.repair.summary)
         if result.repair.evaluation:
             print_change(result.repair.evaluation)
+    if result.scenarios is not None:
+        print_ablation(result.scenarios.ablation.summary)
     typer.echo(f"report: {result.report}")

@@ -35,13 +35,14 @@ from argus.cli import (  # noqa: E402
     remedy,
     remedy_scenarios,
     report,
+    scenarios,
     search,
 )
 
 for module in (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, report):
     app.command()(getattr(module, module.__name__.rpartition(".")[2]))
 remedy.app.command()(remedy_scenarios.scenarios)
-for group in (probe, index, remedy, authority):
+for group in (probe, index, remedy, scenarios, authority):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,6 +49,10 @@ def search(
     )
     if found["warning"]:
         typer.echo(f"warning: {found['warning']}", err=True)
+    if context:
+        block = _context(found["results"], max_chars)
+        o.print_json(found | {"context": block}) if json else typer.echo(block)
+        return
     if json:
         o.print_json(found)
         return
@@ -62,6 +66,24 @@ def search(
         if explain:
             for line in _matched(hit["scenario"]):
                 typer.echo(f"     {line}")
+
+
+def _context(hits: list[dict[str, Any]], max_chars: int) -> str:
+    """Return what a language model is shown of the results, scenarios included."""
+    from argus.scenarios.context import ContextHit, context_block
+    from argus.scenarios.views import Matched
+
+    shown = [
+        ContextHit(hit["id"], hit["text"], (Matched(**_without_view(hit["scenario"])),))
+        if hit["scenario"]
+        else ContextHit(hit["id"], hit["text"])
+        for hit in hits
+    ]
+    return context_block(shown, max_chars=max_chars)
+
+
+def _without_view(scenario: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in scenario.items() if name != "view"}
 
 
 def _matched(scenario: dict[str, str] | None) -> Iterator[str]:

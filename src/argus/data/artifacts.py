@@ -22,7 +22,10 @@ import pyarrow.parquet
 from argus.errors import InputError
 
 MARKER = ".argus"
-OWN_FOLDERS = ("embeddings", "ranks", "views.lance", "probe", "remedies")
+OWN_FOLDERS = (
+    *("embeddings", "ranks", "views.lance", "probe", "remedies"),
+    *("training", "adapter", "merged"),
+)
 OWN_FILES = frozenset(
     f"{name}{suffix}"
     for name, suffixes in {
@@ -40,6 +43,12 @@ OWN_FILES = frozenset(
         "comparison": (".parquet", ".csv"),
         "comparison_queries": (".parquet", ".csv"),
         "lint": (".parquet", ".csv"),
+        "needs": (".parquet", ".csv"),
+        "need_audit": (".parquet", ".csv"),
+        "scenarios_qa": (".parquet", ".csv"),
+        "ablation": (".parquet", ".csv"),
+        "losses": (".parquet",),
+        "expansions": (".jsonl",),
         "authority": (".parquet", ".csv"),
         "authority_questions": (".parquet", ".csv"),
         "summary": (".json",),

@@ -152,23 +152,34 @@ def ranked(
 def target_ranks(
     queries: FloatArray,
     vectors: FloatArray,
-    scores: FloatArray,
+    best: FloatArray,
     layout: Layout,
     targets: IntArray,
-) -> IntArray:
-    """Return the 1-based rank of document `targets[i]` in query i, ties by document."""
-    bound = rounding_bound(vectors.shape[1])
-    best = fold(scores, layout)
-    rows = np.arange(len(targets))
-    _, _, own = exact(queries, vectors, layout, rows, targets)
-    ranks = 1 + (best > own[:, None] + bound).sum(axis=1)
-    near = np.abs(best - own[:, None]) <= bound
-    near[rows, targets] = False
+    *,
+    stand_in: Float64Array | None = None,
+) -> tuple[IntArray, IntArray]:
+    """Return the 1-based rank of document `targets[i]` in query i, and what scores strictly higher.
+
+    best: (n_queries, n_documents), what `fold` made of the float32 products. Ranks break ties by
+    document. stand_in: (n_queries,), scores that take the place of the targets' own, in float64
+    and as `exact` gives them (a document less one of its views). Both results: (n_queries,).
+    """
+    rows, bound = np.arange(len(targets)), rounding_bound(vectors.shape[1])
+    own = exact(queries, vectors, layout, rows, targets)[2] if stand_in is None else stand_in
+    higher = best > (own + bound)[:, None]
+    near = (best >= (own - bound)[:, None]) & ~higher
+    higher[rows, targets] = near[rows, targets] = False
+    above = higher.sum(axis=1)
+    ranks = 1 + above
     query, rival = np.nonzero(near)
-    _, _, score = exact(queries, vectors, layout, query, rival)
-    above = (score > own[query]) | ((score == own[query]) & (rival < targets[query]))
-    np.add.at(ranks, query[above], 1)
-    return np.asarray(ranks, np.int64)
+    for start in range(0, len(query), PAIR_ROWS):
+        pairs = slice(start, start + PAIR_ROWS)
+        asked, other = query[pairs], rival[pairs]
+        _, _, score = exact(queries, vectors, layout, asked, other)
+        first = (score == own[asked]) & (other < targets[asked])
+        np.add.at(above, asked[score > own[asked]], 1)
+        np.add.at(ranks, asked[(score > own[asked]) | first], 1)
+    return np.asarray(ranks, np.int64), np.asarray(above, np.int64)
 
 
 def exact(

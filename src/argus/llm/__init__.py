@@ -3,9 +3,19 @@
 from argus.llm.budget import Spending, approximate_tokens
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry, Ledger
+from argus.llm.local import TransformersModel
+from argus.llm.local_config import LocalConfig
+from argus.llm.open import OpenedModel, open_model
 from argus.llm.openai import OpenAIModel
 from argus.llm.plan import Estimate, estimate
-from argus.llm.protocol import LanguageModel, LanguageModelError, Outcome, Prompt, State
+from argus.llm.protocol import (
+    LanguageModel,
+    LanguageModelError,
+    ModelConfig,
+    Outcome,
+    Prompt,
+    State,
+)
 
 __all__ = [
     "ChatConfig",
@@ -14,11 +24,16 @@ __all__ = [
     "LanguageModel",
     "LanguageModelError",
     "Ledger",
+    "LocalConfig",
+    "ModelConfig",
     "OpenAIModel",
+    "OpenedModel",
     "Outcome",
     "Prompt",
     "Spending",
     "State",
+    "TransformersModel",
     "approximate_tokens",
     "estimate",
+    "open_model",
 ]

@@ -20,11 +20,12 @@ from argus.http_retry import (
 from argus.llm.budget import Budget, most_tokens
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry
+from argus.llm.outcomes import entry_of
 from argus.llm.pace import Pace
-from argus.llm.plan import tokens_in
-from argus.llm.protocol import LanguageModelError, Prompt, State
+from argus.llm.plan import answer_bound, tokens_in
+from argus.llm.protocol import LanguageModelError, Prompt
 from argus.llm.reply import Reply, read_reply
-from argus.llm.structured import UnusableAnswer, instruction, read_object, response_format
+from argus.llm.structured import instructed, response_format
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -125,7 +126,7 @@ class Asker:
     async def _attempt(self, prompt: Prompt) -> Attempt:
         bound = (
             tokens_in(prompt, self._schema, most_tokens),
-            prompt.max_tokens or self._config.max_tokens,
+            answer_bound(prompt, self._config),
         )
         await self._admit(bound)
         used = bound  # a request that is cut off may be charged
@@ -172,12 +173,12 @@ class Asker:
     def _payload(self, prompt: Prompt, formatted: bool) -> dict[str, Any]:
         config, system = self._config, prompt.system
         if self._schema and not formatted:
-            system = f"{system}\n\n{instruction(self._schema)}".strip()
+            system = instructed(system, self._schema)
         messages = [{"role": "user", "content": without_half_pairs(prompt.text)}]
         if system:
             messages.insert(0, {"role": "system", "content": without_half_pairs(system)})
         payload: dict[str, Any] = {"model": config.model, "messages": messages, **config.extra}
-        payload[config.max_tokens_field] = prompt.max_tokens or config.max_tokens
+        payload[config.max_tokens_field] = answer_bound(prompt, config)
         if config.temperature is not None:
             payload["temperature"] = config.temperature
         if self._schema and formatted:
@@ -212,25 +213,8 @@ class Asker:
         return Attempt((0, 0), Reply(reason=f"the endpoint rejected the prompt with {problem}"))
 
     def _entry(self, key: str, prompt: Prompt, reply: Reply, seconds: float) -> Entry:
-        reply = replace(reply, text=self._scrub(reply.text))
-        if self._schema and not reply.reason:
-            try:
-                read_object(reply.text, self._schema)
-            except UnusableAnswer as error:
-                reply = replace(reply, reason=str(error))
-        failed = bool(reply.reason)
-        return Entry(
-            key=key,
-            model=self._config.model,
-            prompt=prompt.text,
-            state=State.FAILED if failed else State.OK,
-            answer="" if failed else reply.text,
-            reason=self._scrub(reply.reason),
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            seconds=seconds,
-            unanswered=reply.unanswered,
-        )
+        reply = replace(reply, text=self._scrub(reply.text), reason=self._scrub(reply.reason))
+        return entry_of(key, self._config.label, prompt, reply, self._schema, seconds)
 
     def _scrub(self, text: str) -> str:
         """Hide the key and password where a server repeats them: texts go into shared files."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from argus.http_retry import without_half_pairs
 from argus.llm.config import ChatConfig
+from argus.llm.protocol import ModelConfig
 
 TokenCount = Callable[[str], int]
 
@@ -44,7 +45,7 @@ class Spending:
     cost: float | None
 
 
-def cost_of(tokens_in: int, tokens_out: int, config: ChatConfig) -> float | None:
+def cost_of(tokens_in: int, tokens_out: int, config: ModelConfig) -> float | None:
     """Return what so many tokens cost, in the currency of the prices; None without prices."""
     if config.input_price is None or config.output_price is None:
         return None

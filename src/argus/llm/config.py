@@ -23,8 +23,10 @@ OWN_FIELDS = frozenset(
 class ChatConfig:
     """An OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, llama.cpp, LiteLLM, ...
 
-    temperature: None leaves it out, for models that refuse it. max_tokens: bound of an answer;
-    `max_tokens_field` is its name in the request ("max_completion_tokens" for newer OpenAI models).
+    temperature: None leaves it out, for models that refuse it. max_tokens: bound of an answer where
+    its prompt names none; max_tokens_override: of every answer, whatever its prompt says;
+    max_tokens_field: name of the bound in the request ("max_completion_tokens" for newer OpenAI
+    models).
     extra: further fields of the request, such as {"seed": 1, "top_p": 0.9}.
     connect_timeout_s, timeout_s: for the connection, and for the whole of one attempt, however
     slowly bytes keep coming. attempts, backoff_s: passing troubles are tried again after doubling
@@ -40,6 +42,7 @@ class ChatConfig:
     api_key: str | None = field(default=None, repr=False)
     temperature: float | None = 0.0
     max_tokens: int = 1024
+    max_tokens_override: int | None = None
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra: Mapping[str, Any] = field(default_factory=dict)
     connect_timeout_s: float = 10.0
@@ -84,8 +87,18 @@ class ChatConfig:
                 where="--budget",
             )
 
+    @property
+    def label(self) -> str:
+        """The model's name."""
+        return self.model
+
+    @property
+    def identity(self) -> str:
+        """The model's name: not the address, so that a server may move."""
+        return self.model
+
     def _check_numbers(self) -> None:
-        whole = ("max_tokens", "attempts", "give_up_after", "concurrency")
+        whole = ("max_tokens", "max_tokens_override", "attempts", "give_up_after", "concurrency")
         above = (*whole, "connect_timeout_s", "timeout_s", "requests_per_minute")
         not_below = ("temperature", "backoff_s", "input_price", "output_price", "budget")
         for name in (*above, *not_below, "max_total_tokens"):

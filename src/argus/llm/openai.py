@@ -15,9 +15,9 @@ from argus.llm.background import Background, Deliver
 from argus.llm.budget import Budget, Spending
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry, Ledger
+from argus.llm.outcomes import outcome_of
 from argus.llm.plan import Plan, make_plan
-from argus.llm.protocol import M, Outcome, Prompt, State
-from argus.llm.structured import read_object
+from argus.llm.protocol import M, Outcome, Prompt
 from argus.progress import progress
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class OpenAIModel:
                 work = Background(run.work) if plan.ask else None
                 for prompt, entry, cached in run.entries(prompts, work):
                     on(0 if cached else 1)
-                    yield _outcome(prompt, entry, schema, cached)
+                    yield outcome_of(prompt, entry, schema, cached)
             finally:
                 if work is not None:
                     work.stop()
@@ -133,21 +133,3 @@ class _Run:
             self._model.ledger.put(entry)
             asker.check_alive()  # before: whoever waits for this one is to get the error
             deliver(key, entry)
-
-
-def _outcome(
-    prompt: Prompt,
-    entry: Entry | str,
-    schema: type[BaseModel] | None,
-    cached: bool,
-) -> Outcome[Any]:
-    if isinstance(entry, str):
-        return Outcome(prompt, State.NOT_ASKED, reason=entry)
-    value: Any = None
-    if entry.state is State.OK:
-        value = read_object(entry.answer, schema) if schema else entry.answer
-    counts = (entry.tokens_in, entry.tokens_out)
-    return Outcome(
-        prompt, entry.state, value, entry.reason, *counts,
-        cached=cached, unanswered=entry.unanswered,
-    )  # fmt: skip

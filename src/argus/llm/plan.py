@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from argus.data.provenance import content_hash
 from argus.llm.budget import TEMPLATE_TOKENS, TokenCount, approximate_tokens, cost_of, most_tokens
-from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry, Ledger
-from argus.llm.protocol import Prompt, State
+from argus.llm.protocol import ModelConfig, Prompt, State
 from argus.llm.structured import UnusableAnswer, instruction, read_object
 
 if TYPE_CHECKING:
@@ -53,27 +52,30 @@ class Estimate:
     cost_at_most: float | None
 
 
-def request_key(prompt: Prompt, config: ChatConfig, schema: type[BaseModel] | None) -> str:
-    """Return the key under which the ledger keeps an answer, in hexadecimal.
+def request_keys(
+    prompts: Sequence[Prompt], config: ModelConfig, schema: type[BaseModel] | None
+) -> list[str]:
+    """Return the keys under which the ledger keeps their answers, in hexadecimal.
 
-    Model, temperature, extra fields, schema and prompt decide. Not the address, so that a server
-    may move, and not max_tokens: a whole answer is as good under a higher limit, and raising the
-    limit asks again only what was cut off.
+    The model's identity, temperature, extra fields, schema and prompt decide. Not the bound of the
+    answer: a whole answer is as good under a higher one, and raising it asks again only what was
+    cut off.
     """
     temperature = None if config.temperature is None else float(config.temperature)
     fields = schema.model_json_schema() if schema else None
     parameters = json.dumps([temperature, dict(config.extra), fields], sort_keys=True)
-    return content_hash(config.model, parameters, prompt.system, prompt.text).hex()
+    model = config.identity
+    return [content_hash(model, parameters, p.system, p.text).hex() for p in prompts]
 
 
 def make_plan(
     prompts: Sequence[Prompt],
     ledger: Ledger,
-    config: ChatConfig,
+    config: ModelConfig,
     schema: type[BaseModel] | None = None,
 ) -> Plan:
     """Look every prompt up in the ledger. Ones that failed are asked again if `retry_failed`."""
-    keys = [request_key(prompt, config, schema) for prompt in prompts]
+    keys = request_keys(prompts, config, schema)
     ask: dict[str, Prompt] = {}
     for key, prompt in zip(keys, prompts, strict=True):
         ask.setdefault(key, prompt)
@@ -86,7 +88,7 @@ def make_plan(
     return Plan(keys, ask, failed_before)
 
 
-def is_settled(entry: Entry, config: ChatConfig, schema: type[BaseModel] | None) -> bool:
+def is_settled(entry: Entry, config: ModelConfig, schema: type[BaseModel] | None) -> bool:
     """Whether a row stands. An answer that validators refuse by now is asked for again."""
     if entry.state is State.FAILED:
         return not config.retry_failed
@@ -102,7 +104,7 @@ def is_settled(entry: Entry, config: ChatConfig, schema: type[BaseModel] | None)
 def estimate(
     prompts: Sequence[Prompt],
     ledger: Ledger,
-    config: ChatConfig,
+    config: ModelConfig,
     *,
     schema: type[BaseModel] | None = None,
     count_tokens: TokenCount = approximate_tokens,
@@ -112,7 +114,7 @@ def estimate(
     asked = plan.ask.values()
     expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in asked)
     bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in asked)
-    out = sum(prompt.max_tokens or config.max_tokens for prompt in asked)
+    out = sum(answer_bound(prompt, config) for prompt in asked)
     distinct = len(set(plan.keys))
     return Estimate(
         prompts=len(prompts),
@@ -126,6 +128,11 @@ def estimate(
         cost=cost_of(expected, out, config),
         cost_at_most=cost_of(bound, out, config),
     )
+
+
+def answer_bound(prompt: Prompt, config: ModelConfig) -> int:
+    """Return how many tokens the answer to a prompt may have."""
+    return config.max_tokens_override or prompt.max_tokens or config.max_tokens
 
 
 def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: TokenCount) -> int:

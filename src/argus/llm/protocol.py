@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from argus.data.provenance import content_hash
 from argus.errors import ArgusError, InputError
@@ -74,6 +74,46 @@ class Outcome(Generic[T]):
     tokens_out: int | None = None
     cached: bool = False
     unanswered: bool = False
+
+
+class ModelConfig(Protocol):
+    """What estimates, ledger keys and accounts need to know of a model, wherever it runs."""
+
+    @property
+    def label(self) -> str:
+        """What a person calls it; holds no secret."""
+
+    @property
+    def identity(self) -> str:
+        """What answers are kept under: the name at an endpoint, a hash of weights here."""
+
+    @property
+    def temperature(self) -> float | None:
+        """0 is greedy; None leaves it to the endpoint."""
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """Further settings that change answers."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Bound of an answer where its prompt names none."""
+
+    @property
+    def max_tokens_override(self) -> int | None:
+        """Bound of every answer, whatever its prompt says; None for none."""
+
+    @property
+    def retry_failed(self) -> bool:
+        """Whether what the ledger holds as failed is asked again."""
+
+    @property
+    def input_price(self) -> float | None:
+        """Currency per million tokens read; None where nothing is charged, or it is not known."""
+
+    @property
+    def output_price(self) -> float | None:
+        """Currency per million tokens written."""
 
 
 class LanguageModel(Protocol):

@@ -8,6 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from argus.data.provenance import content_hash
+from argus.llm.escapes import repair_escapes
+
 
 class UnusableAnswer(Exception):
     """An answer came, but nothing that can be used; the message says why."""
@@ -18,6 +21,11 @@ def schema_text(schema: type[BaseModel] | None) -> str:
     if schema is None:
         return ""
     return json.dumps(schema.model_json_schema(), sort_keys=True, ensure_ascii=False)
+
+
+def schema_hash(schema: type[BaseModel]) -> str:
+    """Return what tells schemas apart, in hexadecimal."""
+    return content_hash(schema_text(schema)).hex()
 
 
 def response_format(schema: type[BaseModel]) -> dict[str, Any]:
@@ -36,13 +44,18 @@ def instruction(schema: type[BaseModel]) -> str:
     return f"Answer only with one JSON object that fits this JSON schema:\n{schema_text(schema)}"
 
 
+def instructed(system: str, schema: type[BaseModel]) -> str:
+    """Return a system message with that instruction at its end."""
+    return f"{system}\n\n{instruction(schema)}".strip()
+
+
 def read_object(text: str, schema: type[BaseModel]) -> BaseModel:
-    """Return the object in an answer: JSON, alone or in a ``` fence.
+    """Return the object in an answer: JSON, alone or in a ``` fence, LaTeX escaped or not.
 
     Raises UnusableAnswer with the first of what does not fit.
     """
     try:
-        return schema.model_validate_json(_unfenced(text))
+        return schema.model_validate_json(repair_escapes(_unfenced(text)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the answer"

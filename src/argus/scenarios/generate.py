@@ -44,11 +44,12 @@ def generate(
     """
     prompts = prompts_for(documents, role, max_chars=max_chars)
     outcomes = model.complete(prompts, schema=ProfileAnswer)
+    name = model.name
     for document in documents:
         if not _has_text(document):
             yield Profiled(document.id, ProfileState.FAILED, reason=NO_TEXT)
         else:
-            yield _read(document, next(outcomes), model.name, max_chars)
+            yield _read(document, next(outcomes), name, max_chars)
 
 
 def _read(

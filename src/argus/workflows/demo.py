@@ -26,6 +26,7 @@ from argus.retrievability.rps import HIGH
 from argus.workflows.audit import AuditConfig, AuditResult, audit_knowledge
 from argus.workflows.authority_audit import AuthorityAuditResult
 from argus.workflows.demo_authority import audit_deprecations
+from argus.workflows.demo_scenarios import DemoScenarios, add_and_ablate
 from argus.workflows.expand import expand_index
 from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
 from argus.workflows.index import build_index
@@ -56,6 +57,8 @@ class DemoResult:
     """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
     repair: RemedyResult | None
     """None under a `limit` that leaves too few entities to fit a probe on."""
+    scenarios: DemoScenarios | None
+    """None where there is no repair: they go into its index."""
     report: Path
 
 
@@ -101,12 +104,15 @@ def demo(
     )
     asked = ask(corpus, questions, qrels, audited, folder, encoder)
     deprecated = audit_deprecations(base, corpus, folder, encoder, exposed.summary["k"])
-    repaired = None
+    repaired = scenarios = None
     if audited.summary["entities"]["measured"] >= FEWEST:
         repaired = repair(base, folder, encoder)
+        scenarios = add_and_ablate(folder, encoder)
     summary = folder.read_json("summary.json")
     report = write_report(folder.path)
-    return DemoResult(folder.path, summary, audited, exposed, asked, deprecated, repaired, report)
+    return DemoResult(
+        folder.path, summary, audited, exposed, asked, deprecated, repaired, scenarios, report
+    )
 
 
 def repair(

@@ -8,20 +8,20 @@ from typing import Any
 from pydantic import BaseModel
 
 from argus.errors import ArgusError
-from argus.llm import OpenAIModel, Outcome, Prompt, State
+from argus.llm import OpenedModel, Outcome, Prompt, State
 from argus.llm.budget import cost_of
 
 
 class Heard:
     """A model that remembers the outcomes it gave; a `LanguageModel` itself."""
 
-    def __init__(self, model: OpenAIModel) -> None:
+    def __init__(self, model: OpenedModel) -> None:
         self.model = model
         self.outcomes: list[Outcome[Any]] = []
 
     @property
     def name(self) -> str:
-        """Model and address, without secrets."""
+        """What answers, without secrets."""
         return self.model.name
 
     def complete(

@@ -11,7 +11,7 @@ from typing import Any
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document
-from argus.llm import ChatConfig, Estimate, Ledger, OpenAIModel, estimate
+from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.reports import write_report
 from argus.scenarios.files import FILE, write_profiles
 from argus.scenarios.generate import generate, prompts_for
@@ -35,7 +35,7 @@ class ProfileConfig:
     the endpoint never gave an answer count as failed; without it the job ends with an error.
     """
 
-    model: ChatConfig
+    model: ChatConfig | LocalConfig
     role: Role = Role.TEACHER
     max_chars: int = MAX_DOCUMENT_CHARS
     accept_unanswered: bool = False
@@ -43,7 +43,7 @@ class ProfileConfig:
     def described(self) -> dict[str, Any]:
         """Return the settings that change the outcome; no secret, no pace, no budget."""
         return {
-            "model": self.model.model,
+            "model": self.model.identity,
             "temperature": self.model.temperature,
             "extra": dict(self.model.extra),
             "role": str(self.role),
@@ -86,12 +86,12 @@ def profile_documents(
     )
     record.open(folder)
     with record.timed("asking for scenarios"), Ledger(folder / LEDGER) as ledger:
-        heard = Heard(OpenAIModel(config.model, ledger))
+        heard = Heard(open_model(config.model, ledger))
         profiled = generate(documents, heard, config.role, max_chars=config.max_chars)
         profiles = {p.doc_id: p for p in profiled}
     write_profiles(folder / FILE, profiles.values())
     summary = summarise(profiles) | {
-        "written_by": config.model.model,
+        "written_by": config.model.label,
         "role": str(config.role),
         "language_model": heard.summary(),
     }

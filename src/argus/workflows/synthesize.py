@@ -11,7 +11,7 @@ from typing import Any
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
-from argus.llm import ChatConfig, Estimate, Ledger, OpenAIModel, estimate
+from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.remedies.diagnose import TAU
 from argus.remedies.expand import (
     MIN_SIMILARITY,
@@ -44,14 +44,15 @@ LEDGER = "answers.sqlite"
 class SynthesizeConfig:
     """How descriptions are written.
 
-    model: a language model's endpoint; None takes the knowledge base's own short descriptions.
+    model: a language model, at an endpoint or on this machine; None takes the knowledge base's own
+    short descriptions.
     min_similarity: context check without a model, least cosine of mention and passage.
     title_first: as for expansions. accept_unanswered: documents to which the endpoint never gave an
     answer count as failed and are not asked for again; without it nothing is added until all are
     answered.
     """
 
-    model: ChatConfig | None = None
+    model: ChatConfig | LocalConfig | None = None
     min_similarity: float = MIN_SIMILARITY
     title_first: bool = True
     accept_unanswered: bool = False
@@ -66,7 +67,7 @@ class SynthesizeConfig:
         chosen: dict[str, Any] = {"model": None, "title_first": self.title_first}
         if self.model is None:
             return {**chosen, "min_similarity": self.min_similarity}
-        asked = {"model": self.model.model, "temperature": self.model.temperature}
+        asked = {"model": self.model.identity, "temperature": self.model.temperature}
         accepted = {"accept_unanswered": True} if self.accept_unanswered else {}
         return {**chosen, **asked, "extra": dict(self.model.extra), **accepted}
 
@@ -196,7 +197,7 @@ def _answered(
         replace(config.model, retry_failed=False) if config.accept_unanswered else config.model
     )
     with Ledger(index / LEDGER) as ledger:
-        heard = Heard(OpenAIModel(settled, ledger))
+        heard = Heard(open_model(settled, ledger))
         done = list(with_model(making.documents, candidates, heard))
     require_answers(heard, accept=config.accept_unanswered)
     return Written(done, heard.summary())
@@ -206,7 +207,7 @@ def _notes(written: Written, config: SynthesizeConfig) -> dict[str, Any]:
     done = written.done
     states = Counter(str(s.state) for s in done)
     return {
-        "written_by": config.model.model if config.model else "descriptions of the knowledge base",
+        "written_by": config.model.label if config.model else "descriptions of the knowledge base",
         "documents": {str(s): states.get(str(s), 0) for s in State},
         "insertions": sum(len(s.insertions) for s in done),
         "fallen_back": dict(Counter(s.reason for s in done if s.state is State.FAILED)),

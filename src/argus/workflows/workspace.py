@@ -31,7 +31,6 @@ from argus.encoders import (
 from argus.errors import ArgusError, InputError
 from argus.progress import announce
 
-
 NO_ENCODER = "no-encoder"
 """In place of an encoder's fingerprint, where none was needed."""
 

@@ -7,6 +7,7 @@ tables, and a template `assets/sections/NAME.html.j2` that lays them out.
 from __future__ import annotations
 
 from argus.reports.sections import (
+    ablation,
     audit,
     authority,
     comparison,
@@ -14,9 +15,12 @@ from argus.reports.sections import (
     evaluation,
     exposure,
     lint,
+    needs,
     probe,
     questions,
     remedy,
+    scenarios,
+    scenarios_qa,
     scoring,
 )
 from argus.reports.sections.base import MAX_ROWS, Build, Section
@@ -29,6 +33,10 @@ SECTIONS: dict[str, tuple[str, Build]] = {
     "questions": ("Questions", questions.section),
     "diagnosis": ("Diagnosis", diagnosis.section),
     "remedy": ("Repair", remedy.section),
+    "scenarios": ("Scenarios", scenarios.section),
+    "needs": ("Needs", needs.section),
+    "scenarios_qa": ("Answers", scenarios_qa.section),
+    "ablation": ("Scenario ablation", ablation.section),
     "evaluation": ("Judged questions", evaluation.section),
     "comparison": ("Gained and lost", comparison.section),
     "authority": ("Superseded documents", authority.section),

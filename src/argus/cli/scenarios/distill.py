@@ -1,0 +1,170 @@
+"""`argus scenarios distill`: train a small model to write scenarios as a large one does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+
+if TYPE_CHECKING:
+    from argus.scenarios.distill.settings import TrainConfig
+    from argus.workflows.scenarios_distill import DistillResult
+
+_PANEL = "Training"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """Options of the training; the defaults are the paper's (SPIKE §C.2.2)."""
+
+    epochs: Annotated[
+        int, typer.Option("--epochs", help="At most.", min=1, rich_help_panel=_PANEL)
+    ] = 10
+    patience: Annotated[
+        int,
+        typer.Option(
+            "--patience",
+            help="Epochs without a lower evaluation loss that end it.",
+            min=1,
+            rich_help_panel=_PANEL,
+        ),
+    ] = 4
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", help="The highest.", rich_help_panel=_PANEL)
+    ] = 2e-5
+    warmup_ratio: Annotated[
+        float,
+        typer.Option("--warmup-ratio", help="Share of the steps.", rich_help_panel=_PANEL),
+    ] = 0.1
+    weight_decay: Annotated[
+        float, typer.Option("--weight-decay", help="Of AdamW.", rich_help_panel=_PANEL)
+    ] = 0.1
+    batch_size: Annotated[
+        int, typer.Option("--batch", help="Examples at once.", min=1, rich_help_panel=_PANEL)
+    ] = 4
+    accumulation: Annotated[
+        int, typer.Option("--accumulate", help="Batches per step.", min=1, rich_help_panel=_PANEL)
+    ] = 2
+    rank: Annotated[int, typer.Option("--rank", help="Of LoRA.", min=1, rich_help_panel=_PANEL)] = (
+        32
+    )
+    alpha: Annotated[float, typer.Option("--alpha", help="Of LoRA.", rich_help_panel=_PANEL)] = 64
+    dropout: Annotated[
+        float, typer.Option("--dropout", help="Of LoRA.", rich_help_panel=_PANEL)
+    ] = 0.1
+    gradient_checkpointing: Annotated[
+        bool,
+        typer.Option(
+            "--gradient-checkpointing",
+            help="Less memory, about a third more time.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False
+    seed: o.Seed = 0
+
+    def config(self) -> TrainConfig:
+        """Return the settings."""
+        from argus.scenarios.distill.settings import TrainConfig
+
+        return TrainConfig(**{f.name: getattr(self, f.name) for f in fields(self)})
+
+
+@blocks.with_blocks
+def distill(
+    *,
+    corpus: o.Corpus,
+    profiles: Annotated[
+        Path,
+        typer.Option("--profiles", help="Teacher's profiles: a file, or a folder that holds them."),
+    ],
+    base: Annotated[
+        str,
+        typer.Option("--base", help="Causal language model with tokenizer: a folder, or a name."),
+    ],
+    out: o.Out = Path("argus-out"),
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Also write the model with the adapter in its weights.")
+    ] = False,
+    max_length: Annotated[
+        int,
+        typer.Option("--max-length", help="Longer examples (in tokens) are left out.", min=1),
+    ] = 4096,
+    validation_share: Annotated[
+        float, typer.Option("--validation-share", help="Documents kept for evaluation.")
+    ] = 0.1,
+    dtype: Annotated[
+        str, typer.Option("--dtype", help="auto, float32, bfloat16, float16.")
+    ] = "auto",
+    device: o.Device = None,
+    training: Training,
+    columns: blocks.Columns,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Fine-tune a small language model with LoRA on the scenarios that a large one wrote.
+
+    Writes OUT/adapter (with --merge, OUT/merged, too), losses.parquet, summary.json and
+    manifest.json. The adapter generates with --model local:BASE --adapter OUT/adapter; a merged
+    model with --model local:OUT/merged, or from any endpoint that serves it.
+    """
+    from argus.workflows.scenarios_distill import DistillConfig
+    from argus.workflows.scenarios_distill import distill as run
+
+    chosen = DistillConfig(
+        base=base, training=training.config(), max_length=max_length,
+        validation_share=validation_share, dtype=dtype, merge=merge,
+    )  # fmt: skip
+    result = run(
+        corpus, profiles=profiles, config=chosen, out=out, fields=columns.names(), limit=limit,
+        device=device, fresh=fresh,
+    )  # fmt: skip
+    if json:
+        o.print_json(result.summary)
+        return
+    print_distilled(result)
+
+
+def print_distilled(result: DistillResult) -> None:
+    """Print what was learnt, what it took, and how the result is used."""
+    summary = result.summary
+    counts = summary["examples"]
+    noise = f", {counts['noise']:,} of them noise" if counts.get("noise") else ""
+    typer.echo(
+        f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
+        f"with{noise}; {_left_out(counts)}"
+    )
+    for evaluation in summary["evaluations"]:
+        name = f"epoch {evaluation['epoch']}" if evaluation["epoch"] else "before training"
+        best = " (best, kept)" if evaluation["epoch"] == summary["best"]["epoch"] else ""
+        typer.echo(f"evaluation loss, {name}: {evaluation['loss']:.4f}{best}")
+    rate = summary["tokens_per_s"]
+    memory = f"{summary['peak_memory_bytes'] / 2**30:.2f} GiB"
+    if summary["device_memory_bytes"] is not None:
+        memory += f", {summary['device_memory_bytes'] / 2**30:.2f} GiB on {summary['device']}"
+    typer.echo(
+        f"stopped after {summary['stopped']}, {summary['steps']:,} steps; "
+        f"{'?' if rate is None else f'{rate:,.0f}'} tokens per second in {summary['dtype']} on "
+        f"{summary['device']}; peak memory {memory}"
+    )
+    typer.echo(f"adapter: {result.adapter} (--model local:{summary['base']} --adapter ...)")
+    if result.merged:
+        typer.echo(f"merged model: {result.merged} (--model local:{result.merged})")
+
+
+def _left_out(counts: dict[str, Any]) -> str:
+    names = {
+        "documents_without_profile": "documents without profile",
+        "without_document": "profiles without document",
+        "failed": "failed profiles",
+        "documents_without_text": "documents without text",
+        "too_long": "too long",
+    }
+    told = [f"{counts[name]:,} {what}" for name, what in names.items() if counts.get(name)]
+    return f"left out: {', '.join(told)}" if told else "none left out"

@@ -1,0 +1,94 @@
+"""`argus scenarios needs`: which documents are not brought back by what they are for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.cli.scenarios import grid
+
+
+@blocks.with_blocks
+def needs(
+    *,
+    corpus: o.Corpus,
+    profiles: Annotated[
+        Path, typer.Option("--profiles", help="Profiles of its documents, or a folder with them.")
+    ],
+    out: o.Out = Path("argus-out"),
+    component: grid.Components = None,
+    weights: grid.Weights = "0.5,0.6,0.7,0.8,0.9",
+    k: Annotated[int, typer.Option("--k", help="How far down a list counts as found.", min=1)] = 10,
+    pool: Annotated[
+        int, typer.Option("--pool", help="N of RPS: among so many documents.", min=1)
+    ] = 800,
+    encoding: blocks.Encoding,
+    store: o.Store = None,
+    columns: blocks.Columns,
+    limit: o.Limit = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Ask for every document by its own information needs.
+
+    Twice: in an index of documents alone, and in one with scenarios, where each need is held out:
+    it searches without the scenario that it comes from. Writes need_audit.parquet and .csv,
+    needs.parquet and .csv, summary.json, manifest.json and report.html.
+    """
+    from argus.workflows.scenarios_needs import NeedsConfig, audit_needs
+
+    result = audit_needs(
+        corpus,
+        profiles,
+        out=out,
+        encoder=encoding.config(),
+        config=NeedsConfig(
+            components=grid.components(component or ["M+E"]),
+            weights=grid.weights(weights),
+            k=k,
+            pool=pool,
+            seed=seed,
+        ),
+        fields=columns.names(),
+        store=store,
+        limit=limit,
+        fresh=fresh,
+    )
+    o.show(result, print_needs, as_json=json)
+
+
+def print_needs(summary: dict[str, Any]) -> None:
+    """Print the headline of a need audit."""
+    from argus.reports.sections.needs import brief
+
+    documents, rps, wanted = summary["documents"], summary["rps"], summary["wanted"]
+    alone, fused = summary["alone"], summary["fused"]
+    if rps != wanted:
+        typer.echo(
+            f"only {documents['indexed']:,} documents: RPS at k={rps['k']}, N={rps['pool']:,} "
+            f"instead of k={wanted['k']}, N={wanted['pool']:,}"
+        )
+    typer.echo(brief(summary))
+    for name, where in (("found_at_1", "first"), ("found_at_k", f"in the top {summary['k']}")):
+        change = fused[name]["difference"]
+        interval = "no interval: fewer than 6 documents changed"
+        if change["low"] is not None:
+            interval = f"95% interval {change['low']:+.3f} to {change['high']:+.3f}"
+        typer.echo(
+            f"found {where} of {documents['indexed']:,}: {alone[name]['mean']:.1%} of a "
+            f"document's needs, {fused[name]['mean']:.1%} with scenarios "
+            f"({change['mean']:+.3f}; {interval})"
+        )
+    if documents["reasons"]:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
+        typer.echo(f"not measured: {reasons}")
+    if summary["profiles_elsewhere"]:
+        typer.echo(
+            f"{summary['profiles_elsewhere']:,} profiles are of documents that the corpus lacks"
+        )

@@ -1,0 +1,324 @@
+"""`argus scenarios qa`: answers from documents, and from documents with their scenarios."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.cli.model_options import LOCAL
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.llm import ChatConfig, LocalConfig
+
+_PANEL = "Judge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """Options that say who judges; by default whoever answers."""
+
+    judge_model: Annotated[
+        str | None,
+        typer.Option(
+            "--judge-model", help="Another model, as for --model.", rich_help_panel=_PANEL
+        ),
+    ] = None
+    judge_base_url: Annotated[
+        str | None,
+        typer.Option("--judge-base-url", help="Another endpoint.", rich_help_panel=_PANEL),
+    ] = None
+    judge_api_key_env: Annotated[
+        str | None,
+        typer.Option(
+            "--judge-api-key-env",
+            help="Variable that holds its key; default: none for another endpoint.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    judge_temperature: Annotated[
+        float | None,
+        typer.Option(
+            "--judge-temperature",
+            help="Default 0; several votes differ by more than chance only above it.",
+            min=0,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    judge_input_price: Annotated[
+        float | None,
+        typer.Option(
+            "--judge-input-price", help="Per million tokens read.", rich_help_panel=_PANEL
+        ),
+    ] = None
+    judge_output_price: Annotated[
+        float | None,
+        typer.Option(
+            "--judge-output-price", help="Per million tokens written.", rich_help_panel=_PANEL
+        ),
+    ] = None
+    votes: Annotated[
+        int, typer.Option("--votes", help="Judgements per answer.", min=1, rich_help_panel=_PANEL)
+    ] = 1
+
+    def config(self, asked: blocks.LanguageModel) -> ChatConfig | LocalConfig | None:
+        """Return who judges, None for whoever answers.
+
+        A key is never sent to another endpoint than its own. Raises InputError for a budget that
+        could not be kept for want of the judge's prices, and for options that do not fit.
+        """
+        if all(v is None for v in (self.judge_model, self.judge_base_url, self.judge_temperature)):
+            self._refuse_idle_options()
+            return None
+        self._check_prices(asked)
+        block = self._options(asked)
+        config = block.config()
+        assert config is not None and block.model is not None
+        if block.model.startswith(LOCAL):
+            if self.judge_temperature:
+                raise InputError(
+                    f"--judge-temperature {self.judge_temperature:g} with a {LOCAL} model",
+                    expected="an endpoint with it: decoding is greedy on this machine",
+                    fix="Leave it out.",
+                    where="--judge-temperature",
+                )
+            return config
+        changed: dict[str, Any] = {}
+        if self.judge_api_key_env is not None:
+            changed["api_key"] = os.environ.get(self.judge_api_key_env)
+        elif self.judge_base_url is not None:
+            changed["api_key"] = None
+        if self.judge_temperature is not None:
+            changed["temperature"] = self.judge_temperature
+        return replace(config, **changed)
+
+    def _options(self, asked: blocks.LanguageModel) -> blocks.LanguageModel:
+        """Return the options of the answering model with what the judge has of its own."""
+        model = self.judge_model or asked.model or ""
+        if model.startswith(LOCAL):
+            return blocks.LanguageModel(
+                model=model,
+                adapter=None if self.judge_model else asked.adapter,
+                base_url=self.judge_base_url,
+                max_tokens=asked.max_tokens,
+                retry_failed=asked.retry_failed,
+            )
+        given = {
+            "base_url": self.judge_base_url,
+            "input_price": self.judge_input_price,
+            "output_price": self.judge_output_price,
+        }
+        own = {name: value for name, value in given.items() if value is not None}
+        return replace(asked, model=model, adapter=None, **own)  # type: ignore[arg-type]
+
+    def _check_prices(self, asked: blocks.LanguageModel) -> None:
+        another = (self.judge_model or asked.model, self.judge_base_url or asked.base_url)
+        own = (self.judge_input_price, self.judge_output_price)
+        same = another == (asked.model, asked.base_url)
+        if asked.input_price is None or same or None not in own:
+            return
+        if (self.judge_model or "").startswith(LOCAL):
+            return
+        raise InputError(
+            "prices of the answering model alone",
+            expected="those of the judge, too, since it is another one",
+            fix="Give --judge-input-price and --judge-output-price.",
+            where="--judge-input-price",
+        )
+
+    def _refuse_idle_options(self) -> None:
+        given = {
+            "--judge-api-key-env": self.judge_api_key_env,
+            "--judge-input-price": self.judge_input_price,
+            "--judge-output-price": self.judge_output_price,
+        }
+        idle = [name for name, value in given.items() if value is not None]
+        if idle:
+            raise InputError(
+                f"{', '.join(idle)} without another judge",
+                expected="--judge-model or --judge-base-url with it",
+                fix="Name the judge, or leave it out: the answering model judges.",
+                where=idle[0],
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Options that say what is asked, and what for."""
+
+    index: Annotated[
+        str, typer.Option("--index", help="PATH, PATH@REMEDY: an index with scenarios.")
+    ]
+    queries: Annotated[
+        Path, typer.Option("--queries", help="Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")
+    ]
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            "--answers",
+            help="Reference answers (query_id, answer); default: the queries' answer field.",
+        ),
+    ] = None
+    qrels: Annotated[
+        Path | None,
+        typer.Option("--qrels", help="Judgements, for the oracle and the rankings' nDCG@10."),
+    ] = None
+    reasoned: Annotated[
+        Path | None,
+        typer.Option(
+            "--reasoned", help="Reformulated queries (query_id, text) to search with, as BRIGHT's."
+        ),
+    ] = None
+    coerce_ids: Annotated[
+        bool, typer.Option("--coerce-ids", help="Read ids that are whole numbers as text.")
+    ] = False
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
+    ] = None
+    device: o.Device = None
+
+    def options(self) -> dict[str, Any]:
+        """Return what the workflow is told of it."""
+        names = ("answers", "qrels", "reasoned", "coerce_ids", "encoder", "device")
+        return {name: getattr(self, name) for name in names}
+
+
+@blocks.with_blocks
+def qa(
+    asked: Asked,
+    model: blocks.LanguageModel,
+    judge: Judge,
+    out: o.Out = Path("argus-out"),
+    reason: Annotated[
+        bool,
+        typer.Option("--reason", help="Have the model reformulate each question to search with."),
+    ] = False,
+    k: Annotated[int, typer.Option("--k", help="Documents in a context.", min=1)] = 10,
+    weight: o.Weight = 0.7,
+    max_chars: Annotated[
+        int, typer.Option("--max-chars", help="Characters of a context, shared alike.", min=1_000)
+    ] = 48_000,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", help="Only so many questions, drawn at random.", min=1),
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", help="Of the test and the intervals; 1,000 or more.")
+    ] = 10_000,
+    seed: o.Seed = 0,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Only say what would be asked and what it would cost."),
+    ] = False,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Compare answers from documents, from documents with scenarios, and from relevant documents.
+
+    Each answer gets a score from 0 to 100 against a reference answer (SPIKE §4.4). Answers are kept
+    in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
+    scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
+    """
+    from argus.workflows.scenarios_qa import QAConfig, compare_answers
+    from argus.workflows.scenarios_qa_estimate import estimate_answers
+
+    answering = model.config()
+    if answering is None:
+        raise InputError(
+            "no --model",
+            expected="the model that answers",
+            fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
+            where="--model",
+        )
+    chosen = QAConfig(
+        model=answering, judge=judge.config(model), votes=judge.votes, k=k, weight=weight,
+        reason=reason, limit=limit, max_chars=max_chars, resamples=resamples, seed=seed,
+    )  # fmt: skip
+    given = {"config": chosen, "out": out, **asked.options()}
+    if estimate:
+        print_estimates(estimate_answers(asked.index, asked.queries, **given), as_json=json)
+        return
+    o.show(
+        compare_answers(asked.index, asked.queries, **given, fresh=fresh), print_qa, as_json=json
+    )
+
+
+def print_estimates(found: dict[str, Any], *, as_json: bool) -> None:
+    """Print what each stage would ask and cost at most."""
+    if as_json:
+        o.print_json(found)
+        return
+    for stage, e in [*found["stages"].items(), ("total", found["total"])]:
+        cost = (
+            "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"
+        )
+        typer.echo(
+            f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked ({e['cached']:,} "
+            f"are in the ledger, {e['repeated']:,} equal others): {e['tokens_in']:,} tokens in, at "
+            f"most {e['tokens_out_at_most']:,} out{cost}"
+        )
+    if not found["exact"]:
+        typer.echo("judging is counted as if every answer that is missing had its greatest length")
+
+
+def print_qa(summary: dict[str, Any]) -> None:
+    """Print the mean score of every arm, the differences, and what makes them doubtful."""
+    counts = summary["questions"]
+    typer.echo(
+        f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
+        f"{counts['not applicable']:,} not applicable"
+    )
+    for reason, n in counts["reasons"].items():
+        typer.echo(f"  {n:,}: {reason}")
+    for arm in summary["arms"]:
+        typer.echo(_arm(arm))
+    for comparison in summary["comparisons"]:
+        if comparison["found"] is not None:
+            typer.echo(_comparison(comparison))
+    agreement = summary["agreement"]
+    if agreement["mean_difference"] is not None:
+        alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
+        typer.echo(
+            f"votes on one answer differ by {agreement['mean_difference']:.1f} on average "
+            f"(Krippendorff's alpha {alpha}, {agreement['answers']:,} answers)"
+        )
+    for note in summary["notes"]:
+        typer.echo(f"note: {note}")
+
+
+def _arm(arm: dict[str, Any]) -> str:
+    states = arm["states"]
+    failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
+    counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
+    if states["not applicable"]:
+        counts += f", {states['not applicable']:,} not applicable"
+    if arm["mean"] is None:
+        return f"{arm['arm']}: no score ({counts})"
+    interval = (
+        f"no interval: {arm['no_interval']}"
+        if arm["low"] is None
+        else f"95% {arm['low']:.1f} to {arm['high']:.1f}"
+    )
+    ranked = "" if arm["nDCG@10"] is None else f", nDCG@10 {arm['nDCG@10']:.3f}"
+    return f"{arm['arm']}: {arm['mean']:.1f} ({interval}; {counts}{ranked})"
+
+
+def _comparison(comparison: dict[str, Any]) -> str:
+    found = comparison["found"]
+    interval = (
+        f"no interval: {found['no_interval']}"
+        if found["low"] is None
+        else f"95% {found['low']:+.1f} to {found['high']:+.1f}"
+    )
+    return (
+        f"{comparison['before']} → {comparison['after']}: {found['mean_difference']:+.1f} "
+        f"({interval}, p={found['p_value']:.3g}, {found['queries']:,} questions: "
+        f"{found['improved']:,} better, {found['harmed']:,} worse, {found['unchanged']:,} the same)"
+    )

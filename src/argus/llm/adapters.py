@@ -1,0 +1,134 @@
+"""Putting a LoRA adapter on the model that it was trained on top of, and on no other."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.errors import InputError
+from argus.llm.weights import ADAPTER_CONFIG, ADAPTER_WEIGHTS, NOTE, base_hash
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+def need_peft(what: str) -> None:
+    """Raise InputError, naming the extra, where peft is not installed."""
+    try:
+        import peft  # noqa: F401
+    except ImportError as error:
+        raise InputError(
+            f"{what} without peft",
+            expected="the libraries peft and accelerate",
+            fix="pip install 'argus-retrieval[distill]'",
+        ) from error
+
+
+@contextmanager
+def without_peft_warnings() -> Iterator[None]:
+    """Silence peft: it warns of what transformers will rename, and of weights that we check."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def read_note(folder: Path) -> dict[str, Any]:
+    """Return what Argus noted beside an adapter or model that it made; nothing for others."""
+    path = folder / NOTE
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected="the file as argus scenarios distill wrote it",
+            fix="Restore it, or train the adapter again.",
+            where=path,
+        ) from error
+
+
+def attach(
+    network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, base: Path, adapter: Path
+) -> PeftModel:
+    """Return the model with the adapter on it.
+
+    Raises InputError where the adapter was trained on top of another model: by the hash of its
+    weights where Argus noted that, by vocabulary, names and shapes for all. (peft alone would leave
+    weights that it cannot place at random values, with a warning.)
+    """
+    need_peft(f"an adapter ({adapter})")
+    noted = read_note(adapter).get("base", {})
+    if noted and noted.get("weights") != base_hash(base):
+        raise other_base(adapter, base, f"weights {noted.get('weights')} of {noted.get('name')}")
+    _check_vocabulary(tokenizer, base, adapter)
+    return _attached(network, base, adapter)
+
+
+def other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
+    """Return the error for an adapter that does not belong to a model."""
+    named = read_note(adapter).get("base", {}).get("name") or _named_base(adapter)
+    return InputError(
+        f"the adapter was not trained on top of {base}",
+        expected=f"{named or 'its own base model'} ({trained_on})",
+        fix=f"Give --model local:{named or 'BASE'} with it, or train an adapter for this model: "
+        "argus scenarios distill --base.",
+        where=adapter,
+    )
+
+
+def _attached(network: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
+    from peft import PeftModel, get_peft_model_state_dict
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(adapter / ADAPTER_WEIGHTS, framework="pt") as file:
+            stored = set(file.keys())
+        with without_peft_warnings():
+            model = PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
+    except (SafetensorError, OSError, json.JSONDecodeError, TypeError) as error:
+        raise InputError(
+            f"the adapter cannot be read ({_first_line(error)})",
+            expected=f"{ADAPTER_CONFIG} and {ADAPTER_WEIGHTS} as peft writes them",
+            fix="Copy it again, or train it again.",
+            where=adapter,
+        ) from error
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise other_base(adapter, base, _first_line(error)) from error
+    placed = get_peft_model_state_dict(model, save_embedding_layers=False)
+    missing = sorted(placed.keys() - stored)
+    left_over = sorted(name for name in stored - placed.keys() if "lora_" in name)
+    if missing or left_over:
+        told = f"{len(missing)} weights of its layers are missing, {len(left_over)} fit nowhere"
+        raise other_base(adapter, base, f"{told}; first {(missing or left_over)[0]}")
+    return model
+
+
+def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, base: Path, adapter: Path) -> None:
+    path = adapter / "tokenizer.json"
+    if not path.is_file():
+        return
+    from tokenizers import Tokenizer
+
+    vocabulary = Tokenizer.from_file(str(path)).get_vocab()
+    if vocabulary != tokenizer.get_vocab():
+        raise other_base(adapter, base, f"a vocabulary of {len(vocabulary):,} other tokens")
+
+
+def _named_base(adapter: Path) -> str:
+    try:
+        values = json.loads((adapter / ADAPTER_CONFIG).read_text(encoding="utf-8"))
+        return str(values.get("base_model_name_or_path") or "")
+    except (ValueError, OSError, AttributeError):
+        return ""
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = next((line for line in lines if "mismatch" in line and "for" in line), None)
+    return (named or (lines[0] if lines else type(error).__name__))[:200]

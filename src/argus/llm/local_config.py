@@ -1,0 +1,119 @@
+"""Which model runs here, with which adapter, and how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argus.data.provenance import content_hash
+from argus.errors import InputError
+from argus.llm.weights import adapter_hash, find_adapter, find_model, model_hash
+
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+OWN_SETTINGS = frozenset(
+    {"max_new_tokens", "max_length", "min_length", "min_new_tokens", "do_sample", "temperature"}
+    | {"eos_token_id", "pad_token_id", "num_return_sequences", "return_dict_in_generate"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalConfig:
+    """A causal language model that `transformers` runs on this machine.
+
+    model: a folder with weights and tokenizer, or a name on the hub. adapter: folder of a LoRA
+    adapter (`argus scenarios distill` writes one). device: "cpu", "cuda", ...; None takes a GPU
+    when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on others, float32 on
+    the CPU. max_tokens: bound of an answer where its prompt names none; max_tokens_override: of
+    every answer. batch_size: prompts at once; halved when the memory does not suffice. extra:
+    further settings of `transformers.GenerationConfig`, such as {"repetition_penalty": 1.1}; what a
+    model's own generation_config.json suggests is not taken. retry_failed: ask again what the
+    ledger holds as failed.
+
+    Decoding is greedy, each answer is that of its prompt alone: which others stand in its batch
+    changes it only by rounding, which in float32 stays far below the gaps between tokens.
+    """
+
+    model: str
+    adapter: Path | None = None
+    device: str | None = None
+    dtype: str = "auto"
+    max_tokens: int = 1024
+    max_tokens_override: int | None = None
+    batch_size: int = 8
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    retry_failed: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise InputError(
+                "no model",
+                expected="a folder with a causal language model, or its name on the hub",
+                fix="Give --model local:FOLDER.",
+                where="model",
+            )
+        for name in ("max_tokens", "max_tokens_override", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputError(
+                    f"{value!r}",
+                    expected="a whole number from 1",
+                    fix="Leave it out for the default.",
+                    where=name,
+                )
+        if self.dtype not in DTYPES:
+            raise InputError(
+                f"dtype {self.dtype!r}",
+                expected=f"one of {', '.join(DTYPES)}",
+                fix="Leave it out to have it chosen.",
+                where="dtype",
+            )
+        self._check_extra()
+
+    @property
+    def label(self) -> str:
+        """Names of model and adapter, without the folders that they lie in."""
+        name = Path(self.model).resolve().name if Path(self.model).is_dir() else self.model
+        return f"{name}+{self.adapter.resolve().name}" if self.adapter else name
+
+    @property
+    def identity(self) -> str:
+        """Hash of weights, tokenizer and adapter: a folder may hold another model tomorrow."""
+        parts = [model_hash(find_model(self.model))]
+        if self.adapter is not None:
+            parts.append(adapter_hash(find_adapter(self.adapter)))
+        return f"local:{content_hash(*parts).hex()}"
+
+    @property
+    def temperature(self) -> float:
+        """0: decoding is greedy."""
+        return 0.0
+
+    @property
+    def input_price(self) -> None:
+        """Nothing is charged."""
+
+    @property
+    def output_price(self) -> None:
+        """Nothing is charged."""
+
+    def _check_extra(self) -> None:
+        own = sorted(OWN_SETTINGS & set(self.extra))
+        if own:
+            raise InputError(
+                f"the extra settings {', '.join(own)}",
+                expected="settings that Argus does not set itself",
+                fix="Use max_tokens for the length; decoding is greedy.",
+                where="extra",
+            )
+        try:
+            json.dumps(dict(self.extra), allow_nan=False, sort_keys=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"extra settings that are no JSON ({error})",
+                expected="names with JSON values",
+                fix='Give such as {"repetition_penalty": 1.1}.',
+                where="extra",
+            ) from error

@@ -1,0 +1,152 @@
+"""The context that a language model is given: documents, and what they would be needed for.
+
+Each document stands between marks that hold a hash of all that is shown, which no text can hold
+itself, so that no document can end itself and begin another one, or a scenario of its own. Texts
+go in as they are: code, LaTeX and tables survive.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argus.data.provenance import content_hash
+from argus.scenarios.views import Matched
+
+MAX_CHARS = 48_000
+"""Of a whole block: about 12,000 tokens of English."""
+LEAST_CHARS = 200
+"""Of a document's text, where it has so many; one that would have fewer is left out instead."""
+_NOTE_CHARS = 80  # what the line on documents that were left out may take
+
+
+@dataclass(frozen=True, slots=True)
+class ContextHit:
+    """A document as it is shown: its text with its title, and the scenarios that matched."""
+
+    doc_id: str
+    text: str
+    scenarios: tuple[Matched, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBlock:
+    """The text of a context, and what of the hits is not in it."""
+
+    text: str
+    cut: tuple[str, ...] = ()
+    """Documents of whose text or scenarios only the beginning is shown."""
+    left_out: tuple[str, ...] = ()
+    """Documents for which there was no room at all, the last ones of the ranking."""
+
+
+def context_block(
+    hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
+) -> str:
+    """Return the context of a language model; see `build_context`."""
+    return build_context(hits, with_scenarios=with_scenarios, max_chars=max_chars).text
+
+
+def build_context(
+    hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
+) -> ContextBlock:
+    """Lay hits out in rank order, in at most `max_chars` characters; "" where there are none.
+
+    All share the room alike, and what short ones leave goes to the others. What is cut says so.
+    The room for scenarios is set aside whether they are shown or not: with and without them, the
+    same text of the same documents is there, and the scenarios are all the difference.
+    """
+    said = [_said(hit.scenarios) for hit in hits]
+    kept = _how_many_fit(hits, said, max_chars)
+    if not kept:
+        return ContextBlock("", (), tuple(hit.doc_id for hit in hits))
+    frames = sum(_frame_chars(hits[i], said[i]) for i in range(kept))
+    note = _NOTE_CHARS if kept < len(hits) else 0
+    lengths = [len(hit.text) for hit in hits[:kept]] + [len(text) for text in said[:kept]]
+    shares = fair_shares(lengths, max_chars - frames - note)
+    mark = _mark(hits, said)
+    parts, cut = [], []
+    for i, hit in enumerate(hits[:kept]):
+        scenario = said[i] if with_scenarios else ""
+        parts.append(_document(hit, scenario, mark, shares[i], shares[kept + i]))
+        if shares[i] < len(hit.text) or shares[kept + i] < len(scenario):
+            cut.append(hit.doc_id)
+    left_out = tuple(hit.doc_id for hit in hits[kept:])
+    if left_out:
+        parts.append(f"<left out {mark}: {len(left_out):,} more documents>")
+    return ContextBlock("\n\n".join(parts), tuple(cut), left_out)
+
+
+def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
+    """Return how much of each is shown: all of the short ones, of the others alike.
+
+    Their sum is at most `budget`.
+    """
+    left = max(0, budget)
+    for i, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - i)
+        if length > share:
+            return [min(length, share) for length in lengths]
+        left -= length
+    return list(lengths)
+
+
+def _how_many_fit(hits: Sequence[ContextHit], said: Sequence[str], max_chars: int) -> int:
+    """Return how many of the first documents fit with LEAST_CHARS of each text and scenario."""
+    used = 0
+    for i, (hit, scenario) in enumerate(zip(hits, said, strict=True)):
+        least = min(len(hit.text), LEAST_CHARS) + min(len(scenario), LEAST_CHARS)
+        used += _frame_chars(hit, scenario) + least
+        if used + (_NOTE_CHARS if i + 1 < len(hits) else 0) > max_chars:
+            return i
+    return len(hits)
+
+
+def _frame_chars(hit: ContextHit, scenario: str) -> int:
+    """Return how many characters are around a document at most: marks, id, notes, empty lines."""
+    longest = _document(ContextHit(hit.doc_id, ""), "", "0" * _MARK_CHARS, 0, 0)
+    note = 2 * len(_note(len(hit.text), len(hit.text)))
+    around = len(_scenarios("", "0" * _MARK_CHARS, 0)) if scenario else 0
+    return len(longest) + note + around + 2 * len(_note(len(scenario), len(scenario))) + 2
+
+
+def _document(hit: ContextHit, scenario: str, mark: str, chars: int, scenario_chars: int) -> str:
+    name = json.dumps(hit.doc_id, ensure_ascii=False)
+    note = _note(chars, len(hit.text)) if chars < len(hit.text) else ""
+    lines = [f"<document {mark} {name}{note}>", hit.text[:chars]]
+    if scenario:
+        lines.append(_scenarios(scenario, mark, scenario_chars))
+    return "\n".join([*lines, f"</document {mark}>"])
+
+
+def _scenarios(text: str, mark: str, chars: int) -> str:
+    note = _note(chars, len(text)) if chars < len(text) else ""
+    return f"<scenarios {mark}{note}>\n{text[:chars]}\n</scenarios {mark}>"
+
+
+def _note(shown: int, of: int) -> str:
+    return f": the first {shown:,} of {of:,} characters"
+
+
+def _said(scenarios: Sequence[Matched]) -> str:
+    """Return scenarios in words; a main topic that several share stands once."""
+    lines: dict[str, None] = {}
+    for scenario in scenarios:
+        named = {
+            "Main topic": scenario.main_topic,
+            "Information need": scenario.information_need,
+            "Explanation": scenario.explanation,
+        }
+        lines |= {f"{name}: {text}": None for name, text in named.items() if text.strip()}
+    return "\n".join(lines)
+
+
+_MARK_CHARS = 16
+
+
+def _mark(hits: Sequence[ContextHit], said: Sequence[str]) -> str:
+    parts = [
+        part for hit, text in zip(hits, said, strict=True) for part in (hit.doc_id, hit.text, text)
+    ]
+    return content_hash(*parts, size=_MARK_CHARS // 2).hex()

@@ -1,0 +1,89 @@
+"""Adapters of LoRA: made for a base model, saved with a note of what they are, merged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.llm.adapters import need_peft, without_peft_warnings
+from argus.llm.weights import NOTE
+from argus.scenarios.distill.settings import TrainConfig
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> Any:
+    """Return the model with new LoRA weights, the only ones that want gradients.
+
+    On all linear layers but the output (peft's "all-linear"); in float32, whatever the model is in.
+    name: what the adapter calls its base model.
+    """
+    need_peft("argus scenarios distill")
+    import torch
+    from peft import LoraConfig, get_peft_model
+
+    settings = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=config.rank,
+        lora_alpha=config.alpha,  # type: ignore[arg-type]
+        lora_dropout=config.dropout,
+        target_modules="all-linear",
+    )
+    with torch.random.fork_rng(devices=[]), without_peft_warnings():
+        torch.manual_seed(config.seed)
+        model = get_peft_model(network, settings)
+        if config.gradient_checkpointing:
+            network.gradient_checkpointing_enable({"use_reentrant": False})  # type: ignore[no-untyped-call]
+            network.enable_input_require_grads()  # type: ignore[no-untyped-call]
+    model.peft_config["default"].base_model_name_or_path = name  # peft puts the path there
+    return model
+
+
+def save_adapter(model: Any, folder: Path, note: Mapping[str, Any]) -> Path:
+    """Write adapter and note, whole or not at all; return the folder."""
+    with replacing_folder(folder) as temporary:
+        model.save_pretrained(str(temporary), save_embedding_layers=False)  # not trained
+        _write_note(temporary, note)
+    return folder
+
+
+def save_merged(
+    model: Any, tokenizer: PreTrainedTokenizerBase, folder: Path, note: Mapping[str, Any]
+) -> Path:
+    """Write the model with the adapter added to its weights; return the folder.
+
+    A model like any other: transformers and vLLM load it without peft. `model` is used up.
+    """
+    merged = model.merge_and_unload()
+    with replacing_folder(folder) as temporary:
+        merged.save_pretrained(str(temporary))
+        tokenizer.save_pretrained(str(temporary))
+        _write_note(temporary, note)
+    return folder
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Yield a new folder beside `path` that takes its place when the block ends well."""
+    temporary, old = (path.with_name(f".{path.name}.{end}") for end in ("partial", "old"))
+    for leftover in (temporary, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        if path.exists():
+            path.rename(old)
+        temporary.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_note(folder: Path, note: Mapping[str, Any]) -> None:
+    text = json.dumps(dict(note), indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / NOTE).write_text(f"{text}\n", encoding="utf-8")

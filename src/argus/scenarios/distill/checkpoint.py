@@ -1,0 +1,136 @@
+"""The state of a training on disk: a killed run goes on to the very same weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.data.artifacts import replacing
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+STATE, BEST = "state.pt", "best.safetensors"
+
+
+@dataclass
+class Progress:
+    """How far a training is. Losses are means over tokens of answers, in nats.
+
+    evaluations: epoch (0 is before training), loss. steps: step, loss, learning rate. tokens: read
+    in training, prompts included; learnt: tokens of answers.
+    """
+
+    step: int = 0
+    tokens: int = 0
+    learnt: int = 0
+    seconds: float = 0.0
+    steps: list[dict[str, float]] = field(default_factory=list)
+    evaluations: list[dict[str, float]] = field(default_factory=list)
+    stopped: str = ""
+    """Why it ended; "" while it has not."""
+
+    @property
+    def best(self) -> dict[str, float] | None:
+        """The evaluation with the lowest loss after training began; the first of equals."""
+        return min(self.evaluations[1:], key=lambda e: e["loss"], default=None)
+
+    @property
+    def stale(self) -> int:
+        """How many evaluations in a row, the last included, brought no lower loss."""
+        if self.best is None:
+            return 0
+        return len(self.evaluations) - 1 - self.evaluations.index(self.best, 1)
+
+
+class Checkpoint:
+    """Two files in a folder: the state after a step, and the best weights so far.
+
+    key: hash of what is trained, and how; a folder that holds another training is refused.
+    """
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self.folder, self.key = folder, key
+
+    def load(
+        self, weights: dict[str, torch.nn.Parameter], optimizer: torch.optim.Optimizer
+    ) -> Progress:
+        """Set weights and optimizer to where a run was stopped; return how far that was.
+
+        Raises InputError for the state of another training, and a file that cannot be read.
+        """
+        path = self.folder / STATE
+        if not path.is_file():
+            return Progress()
+        stored = _read(path)
+        if stored["key"] != self.key:
+            raise InputError(
+                "holds another training: of other documents, base model or settings",
+                expected="the same command as before, or an empty folder",
+                fix="Give another --out, or start over with --fresh.",
+                where=self.folder,
+            )
+        _put(weights, stored["weights"])
+        optimizer.load_state_dict(stored["optimizer"])
+        return Progress(**json.loads(stored["progress"]))
+
+    def save(
+        self,
+        progress: Progress,
+        weights: dict[str, torch.nn.Parameter],
+        optimizer: torch.optim.Optimizer,
+    ) -> None:
+        """Write the state, whole or not at all."""
+        import torch
+
+        stored = {
+            "key": self.key,
+            "progress": json.dumps(asdict(progress)),
+            "weights": {name: p.detach().cpu() for name, p in weights.items()},
+            "optimizer": optimizer.state_dict(),
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / STATE) as temporary:
+            torch.save(stored, temporary)
+
+    def save_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
+        """Write the weights as the best so far."""
+        from safetensors.torch import save_file
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / BEST) as temporary:
+            found = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
+            save_file(found, temporary)
+
+    def load_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
+        """Set the weights to the best."""
+        from safetensors.torch import load_file
+
+        _put(weights, load_file(self.folder / BEST))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import pickle
+
+    import torch
+
+    try:
+        return dict(torch.load(path, map_location="cpu", weights_only=True))
+    except (RuntimeError, EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+        raise InputError(
+            f"the state of the training cannot be read ({str(error).splitlines()[0][:120]})",
+            expected="the file as it was written",
+            fix="Start over with --fresh.",
+            where=path,
+        ) from error
+
+
+def _put(weights: dict[str, torch.nn.Parameter], stored: dict[str, torch.Tensor]) -> None:
+    import torch
+
+    with torch.no_grad():
+        for name, parameter in weights.items():
+            parameter.copy_(stored[name])

@@ -1,0 +1,141 @@
+"""Training examples: the student's prompt for a document, and the answer it should give (§3.2)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from argus.data.provenance import content_hash
+from argus.data.types import Document
+from argus.llm.chat_format import answer_tokens, prompt_tokens
+from argus.scenarios.files import profile_fields
+from argus.scenarios.profile import Profiled, ProfileState
+from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role, scenario_prompt
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+MAX_LENGTH = 4_096
+"""Tokens of prompt and answer; the released training data was cut to as many."""
+VALIDATION_SHARE = 0.1
+COUNTED = (
+    *("profiles", "train", "validation", "noise", "failed", "too_long"),
+    *("without_document", "documents_without_profile", "documents_without_text"),
+)
+"""What is counted; noise is in train and validation, too."""
+_NOISE: dict[str, Any] = {"main_topic": "", "key_aspects": [], "scenarios": []}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One document: the tokens of prompt and answer, of which the last `completion` are learnt."""
+
+    doc_id: str
+    tokens: tuple[int, ...]
+    completion: int
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Examples by use. counts: what became of the profiles. teachers: who wrote how many."""
+
+    train: list[Example]
+    validation: list[Example]
+    counts: dict[str, int]
+    teachers: dict[str, int]
+
+
+def build_examples(
+    documents: Sequence[Document],
+    profiles: Mapping[str, Profiled],
+    tokenizer: PreTrainedTokenizerBase,
+    stops: frozenset[int],
+    *,
+    max_length: int = MAX_LENGTH,
+    validation_share: float = VALIDATION_SHARE,
+    max_chars: int = MAX_DOCUMENT_CHARS,
+) -> TrainingSet:
+    """Return an example per document with a profile, noise included; failed ones teach nothing.
+
+    stops: tokens that end an answer (see `chat_format.stop_tokens`). Examples of more than
+    `max_length` tokens are left out: a cut answer would teach to stop in its middle.
+    """
+    counts = Counter(dict.fromkeys(COUNTED, 0) | {"profiles": len(profiles)})
+    teachers: Counter[str] = Counter()
+    examples: list[Example] = []
+    for document in documents:
+        profiled = profiles.get(document.id)
+        use = _use_of(document, profiled)
+        if use is not None:
+            counts[use] += 1
+            continue
+        assert profiled is not None
+        example = make_example(document, profiled, tokenizer, stops, max_chars=max_chars)
+        if len(example.tokens) > max_length:
+            counts["too_long"] += 1
+            continue
+        counts["noise"] += profiled.state is ProfileState.NOISE
+        teachers[_teacher(profiled)] += 1
+        examples.append(example)
+    known = {document.id for document in documents}
+    counts["without_document"] = sum(doc_id not in known for doc_id in profiles)
+    train, validation = split(examples, validation_share)
+    counts["train"], counts["validation"] = len(train), len(validation)
+    return TrainingSet(train, validation, dict(counts), dict(teachers))
+
+
+def make_example(
+    document: Document,
+    profiled: Profiled,
+    tokenizer: PreTrainedTokenizerBase,
+    stops: frozenset[int],
+    *,
+    max_chars: int = MAX_DOCUMENT_CHARS,
+) -> Example:
+    """Return the example of a document whose profile is ok or noise."""
+    prompt = scenario_prompt(document.content, Role.STUDENT, max_chars=max_chars)
+    question = prompt_tokens(tokenizer, prompt.system, prompt.text)
+    answer = answer_tokens(tokenizer, completion_of(profiled), stops)
+    return Example(document.id, (*question, *answer), len(answer))
+
+
+def completion_of(profiled: Profiled) -> str:
+    """Return the answer that a student should give: JSON, fields in the order of the schema."""
+    if profiled.profile is None:
+        fields = {"noise": True, **_NOISE}
+    else:
+        fields = {"noise": False, **profile_fields(profiled.profile)}
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def split(examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+    """Return examples to train on and to validate with, in their order.
+
+    The ids' hashes decide, so that the order of a corpus does not; at least one is on either side
+    where there are two.
+    """
+    ranked = sorted(examples, key=lambda e: content_hash("distill-validation", e.doc_id))
+    n = min(max(1, round(share * len(ranked))), max(len(ranked) - 1, 0))
+    held_out = {e.doc_id for e in ranked[:n]}
+    train = [e for e in examples if e.doc_id not in held_out]
+    return train, [e for e in examples if e.doc_id in held_out]
+
+
+def _use_of(document: Document, profiled: Profiled | None) -> str | None:
+    """Return why a document makes no example; None where it does."""
+    if profiled is None:
+        return "documents_without_profile"
+    if profiled.state is ProfileState.FAILED:
+        return "failed"
+    return None if document.content.strip() else "documents_without_text"
+
+
+def _teacher(profiled: Profiled) -> str:
+    try:
+        values = json.loads(profiled.source)
+        return str(values["model"])
+    except (ValueError, KeyError, TypeError):
+        return "unknown"

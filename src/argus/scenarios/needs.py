@@ -1,0 +1,162 @@
+"""The need audit: whether a document is brought back by what it is for.
+
+The information needs of a document x are questions that it answers, so they take the place of the
+related entities of ARGUS §3.2: T_x are the needs of x, and the neutrals of a need are all other
+documents, M = n - 1. With r of them above x, `P(hit) = Pr[Hypergeometric(M, r, N-1) <= k-1]`, and
+RPS is the mean over T_x; N = n gives the plain share of needs that find x in the top k.
+
+With scenarios in the index a need would find itself. It is therefore **held out**: need t of x
+searches an index without the scenario of t. All other scenarios stay, those of x and those of
+every other document. What is left out is what indexing the profile without that scenario would
+lack: where another scenario of x has the same text (M has one for all), the text stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from argus.data.types import FloatArray, IntArray
+from argus.indexes.fold import (
+    SCENARIO,
+    Float64Array,
+    Layout,
+    fold,
+    mix,
+    pair_products,
+    target_ranks,
+)
+from argus.indexes.snapshot import Snapshot
+from argus.progress import Advance
+from argus.retrievability.ranks import PairRanks
+from argus.scenarios.profile import Component, Profiled, ScenarioProfile
+
+ALONE = 1.0
+"""λ of documents alone: no scenario counts."""
+BLOCK_BYTES = 128 << 20
+"""Scores of views held at a time; with what is folded of them, at most three times this."""
+
+
+@dataclass(frozen=True)
+class NeedRanks:
+    """Ranks of documents for their own needs. All arrays have shape (n_weights, n_needs)."""
+
+    weights: tuple[float, ...]
+    score: FloatArray
+    """Of the need's own document, less the scenario that is held out."""
+    rank: IntArray
+    """1-based, ties by id."""
+    above: IntArray
+    """Documents that score strictly higher: rank - 1 where nothing ties."""
+
+
+def held_out_rows(
+    snapshot: Snapshot,
+    profiles: Mapping[str, Profiled],
+    needs: Sequence[tuple[str, int, str]],
+    component: Component,
+) -> IntArray:
+    """Return the row of the view that each need is searched without, -1 where none goes.
+
+    needs: (document, position, text), as `argus.scenarios.profile.needs` gives them; snapshot:
+    with `scenario_views(..., component)`, or some of them.
+    """
+    rows: dict[tuple[str, str | None], int] = {
+        (view.doc_id, view.text): i
+        for i, view in enumerate(snapshot.views)
+        if view.kind == SCENARIO
+    }
+    found = []
+    for doc_id, position, _ in needs:
+        profile = profiles[doc_id].profile
+        text = None if profile is None else left_out(profile, component, position)
+        found.append(rows.get((doc_id, text), -1))
+    return np.array(found, np.int64)
+
+
+def left_out(profile: ScenarioProfile, component: Component, position: int) -> str | None:
+    """Return the text that a profile without one scenario lacks; None where others have it."""
+    scenarios = profile.scenarios
+    rest = replace(profile, scenarios=scenarios[:position] + scenarios[position + 1 :])
+    gone = set(profile.texts(component).values()) - set(rest.texts(component).values())
+    return next(iter(gone), None)
+
+
+def held_out_ranks(
+    queries: FloatArray,
+    targets: IntArray,
+    without: IntArray,
+    snapshot: Snapshot,
+    weights: Sequence[float],
+    *,
+    advance: Advance | None = None,
+) -> NeedRanks:
+    """Rank the document of every need among all documents, for every λ from the same products.
+
+    queries: (n_needs, dim), unit rows; targets: (n_needs,), positions of their documents; without:
+    (n_needs,), rows of the views left out of those documents, -1 for none. A document without
+    another scenario then scores by its own views. advance: called with the number of needs done.
+    Raises InputError for a λ that is not from 0 to 1.
+    """
+    layouts = [snapshot.layout(weight) for weight in weights]
+    shape = len(weights), len(queries)
+    found = NeedRanks(
+        tuple(weights), np.zeros(shape, np.float32), np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+    )  # fmt: skip
+    step = max(1, BLOCK_BYTES // (4 * len(snapshot.vectors)))
+    for start in range(0, len(queries), step):
+        block = slice(start, start + step)
+        asked, target = queries[block], targets[block]
+        own, scenario = _of_targets(asked, target, without[block], snapshot)
+        scores = asked @ snapshot.vectors.T
+        ends = [fold(scores, snapshot.layout(end)) for end in (ALONE, 0.0)]
+        for i, layout in enumerate(layouts):
+            # Without a scenario both ends are the own score, and any λ of them within rounding.
+            best = np.float32(layout.weight) * ends[0] + np.float32(1 - layout.weight) * ends[1]
+            score = np.asarray(mix(own, scenario, layout.weight), np.float64)
+            found.score[i, block] = score
+            found.rank[i, block], found.above[i, block] = target_ranks(
+                asked, snapshot.vectors, best, layout, target, stand_in=score
+            )
+        if advance is not None:
+            advance(len(asked))
+    return found
+
+
+def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> PairRanks:
+    """Return the ranks at one λ as pairs (document, need), as the exact kernel counts them.
+
+    weight: position in `ranks.weights`. n: documents; M = n - 1 of them are neutral.
+    """
+    needs = len(targets)
+    return PairRanks(
+        entity=targets.astype(np.int32),
+        related=np.arange(needs, dtype=np.int32),
+        similarity=ranks.score[weight],
+        above=(ranks.rank[weight] - 1).astype(np.int32),
+        pool=np.full(needs, n - 1, np.int32),
+    )
+
+
+def _of_targets(
+    queries: FloatArray, targets: IntArray, without: IntArray, snapshot: Snapshot
+) -> tuple[Float64Array, Float64Array]:
+    """Return the best own view and the best scenario that is left of each target, in float64.
+
+    -inf where no scenario is left. Products as in `fold.exact`, so that equal scores are equal.
+    """
+    layout: Layout = snapshot.layout()
+    counts = layout.starts[targets + 1] - layout.starts[targets]
+    pair = np.repeat(np.arange(len(targets)), counts)
+    first = np.cumsum(counts) - counts
+    view = layout.starts[targets][pair] + np.arange(len(pair)) - first[pair]
+    scores = pair_products(queries, snapshot.vectors, pair, view)
+    own, other = (np.full(len(targets), -np.inf) for _ in range(2))
+    scenario = np.zeros(len(view), bool) if layout.scenario is None else layout.scenario[view]
+    kept = scenario & (view != without[pair])
+    np.maximum.at(own, pair[~scenario], scores[~scenario])
+    np.maximum.at(other, pair[kept], scores[kept])
+    return own, other

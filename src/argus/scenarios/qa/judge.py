@@ -1,0 +1,144 @@
+"""What a judge said: a score from 0 to 100, or why there is none. A failure is never a zero."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from argus.data.types import State
+from argus.llm import Outcome
+from argus.llm import State as Asked
+
+LOW, HIGH = 0.0, 100.0
+
+_MARKS = r"(?:[^\w\n]|_)"
+_LINE = re.compile(
+    rf"^{_MARKS}*(?:final |overall )?score{_MARKS}*?[:=]\s*(?P<rest>.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPEN, _CLOSE = r"[\s*_`\"'(\[{<]*", r"[\s*_`\"')\]}>.,]*"
+_NUMBER = re.compile(
+    rf"{_OPEN}(?P<number>[-+]?\d+(?:[.,]\d{{1,2}})?)"
+    rf"\s*(?:%|(?:/|out of|of)\s*(?P<of>\d+))?\s*(?:points?)?{_CLOSE}"
+    r"(?:\(.*|\s[-–—]\s+[^\d\s].*)?",  # a remark, which is no second number
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\W*(?:i['’ ]?a?m sorry|sorry\b|i apologi[sz]e|i(?: can ?not| can['’]?t| am unable| won['’]?t)"
+    r"|as an ai\b)",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"^[\W_]*reason[\W_]*?:[*_\s]*", re.IGNORECASE)
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+"""Full-width letters, digits and marks of Chinese and Japanese text to those of ASCII."""
+_ENDPOINT_REFUSED = ("the model refused", "the answer was withheld")
+
+
+class Failure(StrEnum):
+    """Why there is no score, or no answer."""
+
+    UNPARSABLE = "unparsable"
+    OUT_OF_RANGE = "out of range"
+    REFUSED = "refused"
+    NOT_ANSWERED = "not answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One judgement. score: from 0 to 100, None where there is none."""
+
+    score: float | None
+    reason: str
+    """What the judge gives as its reason; else why there is no score."""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What all votes on an answer come to.
+
+    state: MEASURED or FAILED. score: the median of the votes that could be read, so that a single
+    judgement that went astray decides nothing.
+    """
+
+    state: State
+    score: float | None
+    votes: tuple[Vote, ...]
+    reason: str = ""
+    failure: Failure | None = None
+
+
+def read_judgement(text: str) -> Vote:
+    """Read "REASON: ... SCORE: 60", as models write it.
+
+    Mark-up around the words, a score on the line below, "60%" and "60/100" are read. Not read is
+    what leaves any doubt: two scores that differ, a range, a share of anything but 100, words.
+    """
+    said = without_thoughts(text).translate(_NARROW)
+    lines = list(_LINE.finditer(said))
+    if not lines:
+        refused = _REFUSAL.match(said) is not None
+        failure = Failure.REFUSED if refused else Failure.UNPARSABLE
+        return Vote(None, f"no line 'SCORE: NUMBER'; it says {_excerpt(said)}", failure)
+    scores: set[float] = set()
+    for line in lines:
+        found = _NUMBER.fullmatch(line["rest"].strip())
+        if found is None or found["of"] not in (None, "100"):
+            why = f"no number from 0 to 100 after SCORE: {_excerpt(line['rest'])}"
+            return Vote(None, why, Failure.UNPARSABLE)
+        scores.add(float(found["number"].replace(",", ".")))
+    if len(scores) > 1:
+        named = " and ".join(f"{score:g}" for score in sorted(scores))
+        return Vote(None, f"several scores: {named}", Failure.UNPARSABLE)
+    (score,) = scores
+    if not LOW <= score <= HIGH:
+        return Vote(None, f"the score {score:g} is not from 0 to 100", Failure.OUT_OF_RANGE)
+    return Vote(score, _REASON.sub("", said[: lines[0].start()], count=1).strip())
+
+
+def vote_of(outcome: Outcome[str]) -> Vote:
+    """Return the vote in what became of a judge's prompt."""
+    if outcome.state is Asked.OK and outcome.value is not None:
+        return read_judgement(outcome.value)
+    return Vote(None, why_no_answer(outcome), failure_of(outcome))
+
+
+def failure_of(outcome: Outcome[str]) -> Failure:
+    """Return how a prompt failed that has no answer: the model refused, or there was none."""
+    refused = outcome.reason.startswith(_ENDPOINT_REFUSED)
+    return Failure.REFUSED if refused else Failure.NOT_ANSWERED
+
+
+def why_no_answer(outcome: Outcome[str]) -> str:
+    """Return why a prompt has no answer, in words."""
+    return f"not asked: {outcome.reason}" if outcome.state is Asked.NOT_ASKED else outcome.reason
+
+
+def combine(votes: Sequence[Vote]) -> Verdict:
+    """Return the median of the votes with a score; FAILED unless these are more than half.
+
+    votes: at least one.
+    """
+    scores = [vote.score for vote in votes if vote.score is not None]
+    if 2 * len(scores) > len(votes):
+        return Verdict(State.MEASURED, statistics.median(scores), tuple(votes))
+    failed = [vote for vote in votes if vote.failure is not None]
+    commonest = Counter(vote.failure for vote in failed).most_common(1)[0][0]
+    reason = next(vote.reason for vote in failed if vote.failure is commonest)
+    if len(votes) > 1:
+        reason = f"{len(scores)} of {len(votes)} votes could be read: {reason}"
+    return Verdict(State.FAILED, None, tuple(votes), reason, commonest)
+
+
+def without_thoughts(text: str) -> str:
+    """Return what follows a model's thoughts, which some servers leave in the answer."""
+    return text.rpartition("</think>")[2].strip()
+
+
+def _excerpt(text: str) -> str:
+    short = " ".join(text.split())
+    return repr(short[:80] + ("..." if len(short) > 80 else ""))

@@ -1,0 +1,172 @@
+"""What `scenarios qa` reads: questions, their reference answers, reformulations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.corpus import ID_FIELDS, find_file, read_queries
+from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.data.types import Query
+from argus.errors import InputError
+from argus.scenarios.qa.compare import Question
+
+QUERY_ID_FIELDS = ("query_id", "query-id", "qid", *ID_FIELDS)
+ANSWER_FIELDS = ("answer", "gold_answer", "reference_answer", "reference")
+REASONED_FIELDS = ("text", "query", "reasoning", "reasoned", "reformulated", "question")
+
+NO_TEXT = "the question has no text"
+NO_ANSWER = "there is no reference answer"
+NO_REASONED = "there is no reformulated query for it"
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions that are asked, and what became of the others."""
+
+    asked: list[Question]
+    """In the order of the file."""
+    reasons: dict[str, str]
+    """Query id to why it is not applicable."""
+    not_drawn: int
+    """How many could be asked, and are not under a limit."""
+    unknown_answers: int
+    """Reference answers for ids that are no query's."""
+
+
+def read_questions(
+    queries: Path | str | Sequence[Query],
+    answers: Path | str | Mapping[str, str] | None,
+    reasoned: Mapping[str, str] | None = None,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    coerce_ids: bool = False,
+) -> Questions:
+    """Set questions beside their reference answers.
+
+    answers: a file; None takes the field `answer` or `gold_answer` of the queries. reasoned: where
+    it is given, a question without an entry in it is not applicable. limit: so many are drawn at
+    random; a larger limit keeps those of a smaller one. Raises InputError when no question can be
+    asked.
+    """
+    path = Path(queries) if isinstance(queries, (str, Path)) else None
+    asked = (
+        read_queries(Path(queries), coerce_ids=coerce_ids)
+        if isinstance(queries, (str, Path))
+        else list(queries)
+    )
+    known = _answers(path, answers, coerce_ids)
+    reasons: dict[str, str] = {}
+    kept = []
+    for query in asked:
+        reference = known.get(query.id, "")
+        why_not = _why_not(query, reference, reasoned)
+        if why_not:
+            reasons[query.id] = why_not
+        else:
+            kept.append(Question(query.id, query.text, reference))
+    ids = {q.id for q in asked}
+    if not kept:
+        raise _nothing_to_ask(ids, known, reasoned, reasons)
+    drawn = draw(kept, limit, seed)
+    return Questions(drawn, reasons, len(kept) - len(drawn), len(known.keys() - ids))
+
+
+def read_reasoned(path: Path | str, *, coerce_ids: bool = False) -> dict[str, str]:
+    """Read query id -> reformulated query, as BRIGHT gives them; blank ones are left out."""
+    return _read_texts(Path(path), REASONED_FIELDS, "reformulated query", coerce_ids)
+
+
+def draw(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
+    """Return `limit` questions drawn at random, in their order; all where there are no more."""
+    if limit is None or limit >= len(questions):
+        return list(questions)
+    order = np.random.default_rng(seed).permutation(len(questions))
+    return [questions[i] for i in sorted(order[:limit].tolist())]
+
+
+def _why_not(query: Query, reference: str, reasoned: Mapping[str, str] | None) -> str:
+    if not query.text.strip():
+        return NO_TEXT
+    if not reference.strip():
+        return NO_ANSWER
+    return NO_REASONED if reasoned is not None and not reasoned.get(query.id, "").strip() else ""
+
+
+def _answers(
+    queries: Path | None, answers: Path | str | Mapping[str, str] | None, coerce_ids: bool
+) -> dict[str, str]:
+    if isinstance(answers, Mapping):
+        return dict(answers)
+    if answers is not None:
+        return _read_texts(Path(answers), ANSWER_FIELDS, "answer", coerce_ids)
+    file = queries if queries is None or queries.is_file() else find_file(queries, ["queries"])
+    found = _answers_beside(file, coerce_ids) if file else {}
+    if not found:
+        raise InputError(
+            f"no reference answers: the queries have none of the fields {', '.join(ANSWER_FIELDS)}",
+            expected="an answer per question, which the judge compares with",
+            fix="Give --answers FILE with the columns query_id and answer.",
+            where=file or "--answers",
+        )
+    return found
+
+
+def _answers_beside(file: Path, coerce_ids: bool) -> dict[str, str]:
+    """Return answers in the rows of the queries, or in BEIR's `metadata` of them."""
+    found = {}
+    for row in read_rows(file):
+        metadata = row.values.get("metadata")
+        rows = [row, *([Row(metadata, row.file, row.line)] if isinstance(metadata, dict) else [])]
+        place = next(((r, f) for r in rows for f in ANSWER_FIELDS if f in r.values), None)
+        if place is not None:
+            id_field = pick_field(row, (*ID_FIELDS, *QUERY_ID_FIELDS), what="id")
+            found[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
+    return found
+
+
+def _read_texts(path: Path, fields: Sequence[str], what: str, coerce_ids: bool) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in read_rows(path):
+        id_ = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="query id"), coerce=coerce_ids)
+        if id_ in found:
+            raise InputError(
+                f"query {id_!r} comes twice",
+                expected=f"one {what} per query",
+                fix="Remove one of the two lines.",
+                where=row.at(),
+            )
+        found[id_] = text_value(row, pick_field(row, fields, what=what))
+    return {id_: text for id_, text in found.items() if text.strip()}
+
+
+def _nothing_to_ask(
+    ids: set[str],
+    answers: Mapping[str, str],
+    reasoned: Mapping[str, str] | None,
+    reasons: Mapping[str, str],
+) -> InputError:
+    given = {"answers": answers} | ({"reformulated queries": reasoned} if reasoned else {})
+    strangers = next((name for name, values in given.items() if not ids & values.keys()), None)
+    if strangers is None:
+        got = f"no question can be asked ({'; '.join(sorted(set(reasons.values())))})"
+    else:
+        got = (
+            f"the {strangers} name none of the {len(ids):,} queries "
+            f"(they name {_some(given[strangers])}; the queries are {_some(ids)})"
+        )
+    return InputError(
+        got,
+        expected="questions with a text and a reference answer",
+        fix="Check that the files belong together.",
+        where="--reasoned" if strangers and strangers != "answers" else "--answers",
+    )
+
+
+def _some(ids: Iterable[str]) -> str:
+    chosen = sorted(ids)
+    return ", ".join(map(repr, chosen[:3])) + (", ..." if len(chosen) > 3 else "") or "nothing"

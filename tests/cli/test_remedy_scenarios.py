@@ -1,0 +1,110 @@
+"""`argus remedy scenarios` and what a search then shows, as a person types it."""
+
+import json
+import re
+
+import pytest
+
+from argus.data.types import Document
+from argus.workflows.index import build_index
+from tests.support.scenarios import DOCUMENTS, NOISE, behaving
+
+
+@pytest.fixture
+def corpus(tmp_path, jsonl):
+    rows = [{"_id": d.id, "title": d.title, "text": d.text} for d in DOCUMENTS]
+    return jsonl(tmp_path / "corpus.jsonl", rows)
+
+
+@pytest.fixture
+def asked(endpoint):
+    """What names the endpoint on the command line."""
+    endpoint.behave = behaving(**{"404": NOISE})
+    return ("--model", "m", "--llm-base-url", endpoint.url)
+
+
+@pytest.fixture
+def built(minilm, tmp_path):
+    build_index(
+        [Document(d.id, d.text, d.title) for d in DOCUMENTS[:7]], out=tmp_path / "ix",
+        encoder="all-MiniLM-L6-v2",
+    )  # fmt: skip
+    return tmp_path / "ix"
+
+
+def test_profiles_are_written_and_counted(argus, asked, corpus, tmp_path):
+    ran = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--out", "out")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0] == "6 of 8 documents have 12 scenarios; 1 are noise, 1 failed"
+    assert lines[1] == "failed, 1 documents: the document has no text"
+    assert lines[-2:] == ["profiles: out/profiles.jsonl", "report: out/report.html"]
+    again = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--out", "out", "--json")
+    assert json.loads(again.out)["language_model"]["cached"] == 7
+
+
+def test_an_estimate_asks_nobody(argus, asked, corpus, endpoint):
+    ran = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--estimate")
+    assert ran.out.startswith("7 of 7 prompts would be asked (0 are in the ledger)")
+    assert endpoint.requests == []
+
+
+def test_an_index_gets_scenarios_which_a_search_shows_and_hands_to_a_model(
+    argus, asked, built, tmp_path
+):
+    ran = argus("remedy", "scenarios", "--index", built, *asked)
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    name = re.match(r"(scenarios-ME-[0-9a-f]{8}): 12 views \(0\.0 MiB\) of 6 documents", lines[0])[
+        1
+    ]
+    assert lines[1] == "documents without scenarios, found by their own text alone: 1 (noise)"
+    again = argus("remedy", "scenarios", "--index", built, *asked).out.splitlines()
+    assert again[0] == f"{name} was in the index already; nothing added"
+
+    question = "priority queue"
+    shown = argus("search", question, "--index", built, "--k", 7, "--explain").out
+    assert "main topic: About: heapq Heap queue algorithm" in shown
+    assert re.search(r"error\n +404 page not found\n +no scenario: found by its own text", shown)
+    context = argus("search", question, "--index", built, "--k", 2, "--context").out
+    assert "Information need: A user wants to know thing" in context
+    assert context.count("<document ") == 2
+    block = json.loads(
+        argus("search", question, "--index", built, "--k", 2, "--context", "--json").out
+    )["context"]
+    assert context.strip() == block
+    alone = argus("search", question, "--index", built, "--k", 7, "--lambda", 1, "--json").out
+    before = argus("search", question, "--index", f"{built}@original", "--k", 7, "--json").out
+    ranked = [[hit["id"] for hit in json.loads(out)["results"]] for out in (alone, before)]
+    assert ranked[0] == ranked[1]
+    assert argus("remedy", "rollback", name, "--index", built).code == 0
+
+
+def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_path, endpoint):
+    pair = {"information_need": "A user wants to know x.", "explanation": "It says x."}
+    file = jsonl(tmp_path / "p.jsonl", [{"_id": "queue", "main_topic": "x", "scenarios": [pair]}])
+    ran = argus("remedy", "scenarios", "--index", built, "--profiles", file, "--component", "I")
+    assert ran.out.startswith("scenarios-I-")
+    assert "found by their own text alone: 6 (no profile)" in ran.out
+    assert endpoint.requests == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--model", "m"), "neither --corpus nor --index"),
+        (("--corpus", "c.jsonl"), "neither --model nor --profiles"),
+        (("--profiles", "p.jsonl"), "--profiles without --index"),
+        (("--profiles", "p.jsonl", "--model", "m"), "--profiles with --model or --estimate"),
+        (
+            ("--corpus", "c.jsonl", "--model", "m", "--role", "x"),
+            "expected one of teacher, student",
+        ),
+        (("--corpus", "c.jsonl", "--component", "M+I"), "expected one of M, I, E, M+E, I+E"),
+        (("--corpus", "none.jsonl", "--model", "m"), "none.jsonl: no such file"),
+    ],
+)
+def test_bad_options_are_refused_with_the_mend(argus, arguments, message):
+    ran = argus("remedy", "scenarios", *arguments)
+    assert ran.code == 2
+    assert message in ran.err

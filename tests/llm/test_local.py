@@ -1,0 +1,304 @@
+"""A model on this machine, asked for real: a tiny Llama that was taught a few answers."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from pydantic import BaseModel
+
+from argus.errors import InputError
+from argus.llm import (
+    ChatConfig,
+    Ledger,
+    LocalConfig,
+    OpenAIModel,
+    Prompt,
+    State,
+    TransformersModel,
+    estimate,
+    open_model,
+)
+from argus.llm.local_generate import Generator, Question
+from argus.llm.local_load import load_local
+from argus.llm.plan import request_keys
+from argus.llm.structured import instructed
+from tests.support.tiny_llama import make_tokenizer, save_llama, teach
+
+WINDOW = 512
+
+
+class Colour(BaseModel):
+    name: str
+
+
+ANSWERS = {
+    "sky": "blue",
+    "grass, which is a plant that grows nearly everywhere": "green and 緑",
+    "coal": '{"name": "black"}',
+    "code": "```\ndef f():\n\treturn 1\n```",
+}
+SYSTEM = "Which colour?"
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    texts = [SYSTEM, *ANSWERS, *ANSWERS.values(), instructed(SYSTEM, Colour)]
+    save_llama(folder, make_tokenizer(texts, size=900), hidden=64, window=WINDOW)
+    pairs = [(SYSTEM, text, answer) for text, answer in ANSWERS.items()]
+    pairs.append((instructed(SYSTEM, Colour), "sky", '{"name": "blue"}'))
+    pairs.append((instructed(SYSTEM, Colour), "coal", "black"))
+    return teach(folder, pairs)
+
+
+@pytest.fixture
+def local(taught, ledger):
+    def make(**options):
+        return TransformersModel(LocalConfig(**{"model": str(taught)} | options), ledger)
+
+    return make
+
+
+def prompts(*texts, **options):
+    return [Prompt(text, system=SYSTEM, **options) for text in texts]
+
+
+def test_answers_are_those_that_were_taught_whatever_stands_in_the_batch(taught, tmp_path):
+    for batch_size in (1, 2, 3, 8):
+        with Ledger(tmp_path / f"{batch_size}.sqlite") as ledger:
+            config = LocalConfig(model=str(taught), batch_size=batch_size, max_tokens=60)
+            outcomes = list(TransformersModel(config, ledger).complete(prompts(*ANSWERS)))
+        assert {o.prompt.text: o.value for o in outcomes} == ANSWERS
+        assert all(o.state is State.OK and not o.cached for o in outcomes)
+
+
+def test_the_answers_of_a_model_that_knows_nothing_do_not_depend_on_the_batch_either(tmp_path):
+    tokenizer = make_tokenizer()
+    folder = save_llama(tmp_path / "wild", tokenizer, window=200)
+    texts = [("word " * n).strip() for n in (1, 30, 3, 17, 9)]
+    found = []
+    for batch_size in (1, 2, 5):
+        generator = Generator(load_local(LocalConfig(model=str(folder))), batch_size, {})
+        generator.model = _endless(generator.model)
+        questions = [Question(t, tuple(tokenizer(t).input_ids), 12) for t in texts]
+        found.append({a.key: a.reply for a in generator.answer(questions)})
+    assert found[0] == found[1] == found[2]
+    assert all("cut off after 12 tokens" in reply.reason for reply in found[0].values())
+
+
+def _endless(model):
+    import dataclasses
+
+    return dataclasses.replace(model, stops=frozenset())
+
+
+def test_equal_prompts_are_asked_once_and_a_second_run_asks_nothing(local, ledger):
+    asking = local()
+    outcomes = list(asking.complete(prompts("sky", "coal", "sky")))
+    assert [o.cached for o in outcomes] == [False, False, True]
+    assert [o.value for o in outcomes] == ["blue", ANSWERS["coal"], "blue"]
+    assert asking.spent.tokens_out == sum(o.tokens_out for o in outcomes[:2])
+    assert asking.spent.tokens_in > 0 and asking.spent.cost is None
+    again = local()
+    assert all(o.cached for o in again.complete(prompts("coal", "sky")))
+    assert again.spent.tokens_in == 0 and again._generator is None  # not even loaded
+
+
+def test_an_answer_is_kept_as_soon_as_its_batch_is_done(local, ledger):
+    asking = local(batch_size=1)
+    first = next(iter(asking.complete(prompts(*ANSWERS))))
+    assert first.value == "blue"
+    assert ledger.counts()[State.OK] == len(ANSWERS)  # one block of eight batches
+    assert estimate(prompts(*ANSWERS), ledger, asking.config).to_ask == 0
+
+
+def test_an_answer_that_is_cut_off_failed_and_a_higher_bound_asks_only_for_it(local, ledger):
+    short = local(max_tokens=5)
+    sky, code = short.complete(prompts("sky", "code"))
+    assert sky.value == "blue" and code.state is State.FAILED and code.value is None
+    assert code.reason == "the answer was cut off after 5 tokens: allow more (--max-tokens)"
+    assert code.tokens_out == 5 and not code.unanswered
+    kept = local(retry_failed=False)
+    assert [o.state for o in kept.complete(prompts("sky", "code"))] == [State.OK, State.FAILED]
+    longer = local(max_tokens_override=100)
+    sky, code = longer.complete(prompts("sky", "code", max_tokens=5))
+    assert sky.cached and code.value == ANSWERS["code"]
+
+
+def test_a_bound_of_the_prompt_wins_over_the_default_and_the_override_over_both(local):
+    assert next(local().complete(prompts("code", max_tokens=3))).tokens_out == 3
+    override = local(max_tokens_override=4)
+    assert next(override.complete(prompts("code", max_tokens=3))).tokens_out == 4
+
+
+def test_a_schema_is_told_and_answers_are_validated(local):
+    sky, coal = local().complete(prompts("sky", "coal"), schema=Colour)
+    assert sky.value == Colour(name="blue")
+    assert coal.state is State.FAILED
+    assert coal.reason.startswith("the answer does not fit Colour: the answer: Invalid JSON")
+
+
+def test_a_model_that_was_trained_for_the_schema_is_not_told_of_it(taught, tmp_path, ledger):
+    from argus.llm.structured import schema_hash
+
+    folder = shutil.copytree(taught, tmp_path / "trained")
+    (folder / "distill.json").write_text(json.dumps({"trained_for": [schema_hash(Colour)]}))
+    model = TransformersModel(LocalConfig(model=str(folder)), ledger)
+    (coal,) = model.complete(prompts("coal"), schema=Colour)
+    assert coal.value == Colour(name="black")  # what was taught without the schema
+
+
+def test_a_prompt_longer_than_the_window_failed_and_the_others_are_answered(local):
+    long = "long " * WINDOW
+    outcomes = list(local().complete(prompts("sky", long, "coal")))
+    assert [o.state for o in outcomes] == [State.OK, State.FAILED, State.OK]
+    assert "leaves no room for an answer in the model's window of 512" in outcomes[1].reason
+    assert "show less of the document" in outcomes[1].reason
+
+
+def test_an_answer_never_passes_the_window(local, taught):
+    model = load_local(LocalConfig(model=str(taught)))
+    tokenizer = model.tokenizer
+    n = WINDOW - 3
+    question = Question("k", tuple(tokenizer("x" * 4000).input_ids[:n]), 50)
+    short = Question("s", tuple(tokenizer("sky").input_ids), 1)
+    replies = {a.key: a.reply for a in Generator(_endless(model), 2, {}).answer([question, short])}
+    assert replies["k"].tokens_out == 3
+    assert "cut off after 3 tokens, at the end of the model's window of 512" in replies["k"].reason
+    assert replies["s"].tokens_out == 1 and "allow more" in replies["s"].reason
+
+
+def test_out_of_memory_halves_the_batch_and_a_prompt_too_large_alone_failed(local, monkeypatch):
+    sizes = []
+    real = Generator._generate
+
+    def scarce(self, batch, room):
+        sizes.append(len(batch))
+        if len(batch) > 1 or len(batch[0].tokens) > 60:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nmore")
+        return real(self, batch, room)
+
+    monkeypatch.setattr(Generator, "_generate", scarce)
+    large = "grow " * 40
+    outcomes = list(
+        local(batch_size=4).complete(prompts("sky", large, "coal", "code", max_tokens=60))
+    )
+    assert sizes == [4, 2, 1, 1, 1, 1]  # and stays at what fits
+    assert [o.state is State.OK for o in outcomes] == [True, False, True, True]
+    assert "no memory for this prompt alone" in outcomes[1].reason and outcomes[1].unanswered
+    assert "CUDA out of memory" in outcomes[1].reason
+
+
+def test_a_model_that_computes_no_numbers_is_not_believed(taught, tmp_path, ledger):
+    from safetensors.torch import load_file, save_file
+
+    folder = shutil.copytree(taught, tmp_path / "broken")
+    weights = load_file(folder / "model.safetensors")
+    weights["model.norm.weight"][0] = float("nan")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    (sky,) = TransformersModel(LocalConfig(model=str(folder), max_tokens=3), ledger).complete(
+        prompts("sky")
+    )
+    assert sky.state is State.FAILED
+    assert sky.reason.startswith("the model computed no numbers (NaN) in float32")
+
+
+def test_the_key_of_a_request_knows_weights_and_not_the_place(taught, tmp_path):
+    def key(folder, **options):
+        return request_keys(prompts("sky"), LocalConfig(model=str(folder), **options), None)
+
+    moved = shutil.copytree(taught, tmp_path / "moved")
+    assert key(moved) == key(taught) == key(taught, max_tokens=7, batch_size=1, dtype="bfloat16")
+    assert key(taught, extra={"repetition_penalty": 1.1}) != key(taught)
+    retrained = save_llama(moved, make_tokenizer(), hidden=64, seed=1)
+    assert key(retrained) != key(taught)
+    before = key(moved)
+    template = moved / "chat_template.jinja"
+    template.write_text(template.read_text() + " ")
+    assert key(moved) != before
+
+
+def test_open_model_takes_either_kind(taught, ledger):
+    here = open_model(LocalConfig(model=str(taught)), ledger)
+    there = open_model(ChatConfig(model="m"), ledger)
+    assert isinstance(here, TransformersModel) and isinstance(there, OpenAIModel)
+    assert here.name.startswith("tiny@local:") and str(taught) not in here.name
+    assert (there.config.label, there.config.identity) == ("m", "m")
+
+
+def test_an_estimate_of_a_local_model_has_no_cost(taught, ledger):
+    got = estimate(prompts(*ANSWERS), ledger, LocalConfig(model=str(taught), max_tokens=10))
+    assert (got.to_ask, got.tokens_out_at_most, got.cost) == (4, 40, None)
+
+
+def test_further_settings_of_generation_are_taken_and_unknown_ones_refused(local):
+    loud = local(extra={"repetition_penalty": 1000.0}, max_tokens=8)
+    assert next(loud.complete(prompts("grass"))).state in set(State)
+    with pytest.raises(
+        InputError, match="extra: the extra settings nonsense; expected settings of"
+    ):
+        list(local(extra={"nonsense": 1}).complete(prompts("sky")))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": " "}, "model: no model"),
+        ({"max_tokens": 0}, "max_tokens: 0; expected a whole number from 1"),
+        ({"batch_size": 1.5}, "batch_size: 1.5"),
+        ({"max_tokens_override": -1}, "max_tokens_override: -1"),
+        ({"dtype": "int8"}, "dtype: dtype 'int8'; expected one of auto, float32"),
+        ({"extra": {"do_sample": True}}, "extra: the extra settings do_sample"),
+        ({"extra": {"bad_words": {1}}}, "extra: extra settings that are no JSON"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):
+    with pytest.raises(InputError) as raised:
+        LocalConfig(**{"model": "m"} | options)
+    assert message in str(raised.value)
+
+
+def test_a_model_that_is_not_there_is_named(ledger, tmp_path):
+    with pytest.raises(InputError, match="model 'no/such' could not be found"):
+        list(TransformersModel(LocalConfig(model="no/such"), ledger).complete(prompts("x")))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no config\.json"):
+        list(
+            TransformersModel(LocalConfig(model=str(tmp_path / "empty")), ledger).complete(
+                prompts("x")
+            )
+        )
+
+
+def test_a_model_with_missing_parts_is_refused_before_it_is_asked(taught, tmp_path, ledger):
+    def said(name):
+        with pytest.raises(InputError) as raised:
+            list(
+                TransformersModel(LocalConfig(model=str(tmp_path / name)), ledger).complete(
+                    prompts("x")
+                )
+            )
+        return str(raised.value)
+
+    bare = shutil.copytree(taught, tmp_path / "bare")
+    for path in bare.iterdir():
+        if "token" in path.name or "template" in path.name:
+            path.unlink()
+    assert "the tokenizer cannot be loaded" in said("bare")
+    half = shutil.copytree(taught, tmp_path / "half")
+    data = (half / "model.safetensors").read_bytes()
+    (half / "model.safetensors").write_bytes(data[: len(data) // 2])
+    assert "the model cannot be loaded" in said("half")
+    less = shutil.copytree(taught, tmp_path / "less")
+    config = json.loads((less / "config.json").read_text())
+    (less / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    assert "are missing" in said("less")
+    other = shutil.copytree(taught, tmp_path / "other")
+    make_tokenizer(["abcdefgh" * 9, "xy" * 99, *map(str, range(999))], size=2000).save_pretrained(
+        other
+    )
+    assert "the tokenizer cannot be loaded (it has the token" in said("other")
+    (tmp_path / "adapter").mkdir()
+    (tmp_path / "adapter" / "adapter_config.json").write_text("{}")
+    assert "is an adapter; expected the model that it was trained on top of" in said("adapter")

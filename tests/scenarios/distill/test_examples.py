@@ -1,0 +1,140 @@
+import json
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.data.corpus import FieldNames, read_corpus
+from argus.data.types import Document
+from argus.llm.chat_format import prompt_tokens
+from argus.llm.structured import read_object
+from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.distill.examples import (
+    Example,
+    build_examples,
+    completion_of,
+    make_example,
+    split,
+)
+from argus.scenarios.files import from_answer, read_profiles
+from argus.scenarios.prompts import Role, scenario_prompt
+from argus.scenarios.schema import ProfileAnswer
+from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS, TOPICS
+from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
+
+STOPS = frozenset({1})
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return make_tokenizer(TEXTS, size=900)
+
+
+@pytest.mark.parametrize("template", [None, NO_SYSTEM, "its own"])
+def test_what_is_learnt_is_the_answer_and_its_terminator_and_nothing_else(template):
+    options = {} if template == "its own" else {"template": template}
+    tokenizer = make_tokenizer(TEXTS, **options)
+    example = make_example(DOCUMENTS[0], PROFILES["rain"], tokenizer, STOPS)
+    prompt, learnt = (
+        example.tokens[: -example.completion],
+        example.tokens[-example.completion :],
+    )
+    assert tokenizer.decode(learnt) == completion_of(PROFILES["rain"]) + END
+    assert learnt[-1] == 1
+    asked = scenario_prompt(DOCUMENTS[0].content, Role.STUDENT)
+    assert list(prompt) == prompt_tokens(tokenizer, asked.system, asked.text)
+
+
+def test_the_answer_has_the_fields_of_the_schema_in_their_order():
+    for profiled in (PROFILES["rain"], PROFILES["clay"]):
+        fields = json.loads(completion_of(profiled))
+        assert list(fields) == list(ProfileAnswer.model_fields)
+        assert fields["noise"] is (profiled.state is ProfileState.NOISE)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda t: t == t.strip() and not set(t) & set("\b\f\n\r\t")
+)
+
+
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=3), texts)
+def test_what_a_student_learns_to_write_reads_as_the_profile_it_comes_from(pairs, topic):
+    profile = ScenarioProfile(topic, (topic,), tuple(Scenario(n, e) for n, e in pairs))
+    profiled = (
+        from_answer(
+            "d",
+            ProfileAnswer.model_validate(
+                json.loads(completion_of(Profiled("d", ProfileState.OK, profile)))
+            ),
+        )
+        if _has_scenario(profile)
+        else None
+    )
+    if profiled is None:
+        return
+    answer = read_object(completion_of(profiled), ProfileAnswer)
+    assert from_answer("d", answer).profile == profiled.profile
+
+
+def _has_scenario(profile):
+    try:
+        ProfileAnswer.model_validate(
+            json.loads(completion_of(Profiled("d", ProfileState.OK, profile)))
+        )
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_profile_is_used_or_counted(tokenizer):
+    documents = [*DOCUMENTS, Document("alone", "no profile"), Document("blank", " ")]
+    documents.append(Document("failed", "x"))
+    profiles = PROFILES | {
+        "failed": Profiled("failed", ProfileState.FAILED, reason="cut off"),
+        "blank": PROFILES["rain"],
+        "gone": PROFILES["rain"],
+    }
+    made = build_examples(documents, profiles, tokenizer, STOPS, validation_share=0.25)
+    assert made.counts == {
+        "profiles": 11, "too_long": 0, "noise": 1,
+        "documents_without_profile": 1, "documents_without_text": 1,
+        "failed": 1, "without_document": 1, "train": 6, "validation": 2,
+    }  # fmt: skip
+    assert made.teachers == {"teacher": 7, "unknown": 1}
+    assert {e.doc_id for e in (*made.train, *made.validation)} == set(TOPICS)
+
+
+def test_examples_that_are_too_long_are_left_out_and_counted(tokenizer):
+    whole = build_examples(DOCUMENTS, PROFILES, tokenizer, STOPS)
+    lengths = sorted(len(e.tokens) for e in (*whole.train, *whole.validation))
+    made = build_examples(DOCUMENTS, PROFILES, tokenizer, STOPS, max_length=lengths[-1] - 1)
+    kept = sum(n < lengths[-1] for n in lengths)
+    assert 0 < kept < len(lengths)
+    assert made.counts["too_long"] == len(lengths) - kept
+    assert made.counts["train"] + made.counts["validation"] == kept
+    assert all(len(e.tokens) < lengths[-1] for e in (*made.train, *made.validation))
+
+
+@given(st.sets(st.text(max_size=5), max_size=30), st.floats(0.01, 0.99), st.randoms())
+def test_the_split_is_whole_disjoint_and_the_same_in_any_order(ids, share, rng: random.Random):
+    examples = [Example(i, (1, 2), 1) for i in sorted(ids)]
+    train, validation = split(examples, share)
+    assert sorted(e.doc_id for e in (*train, *validation)) == sorted(ids)
+    if len(ids) > 1:
+        assert train and validation
+    rng.shuffle(examples)
+    assert {e.doc_id for e in split(examples, share)[1]} == {e.doc_id for e in validation}
+
+
+def test_the_released_teacher_data_make_a_training_set(shared, tokenizer):
+    path = shared("spike_scenarios") / "scenarios.jsonl"
+    documents, profiles = read_corpus(path, FieldNames(text="text")), read_profiles(path)
+    made = build_examples(documents, profiles, tokenizer, STOPS, max_length=100_000)
+    assert made.counts["train"] + made.counts["validation"] == len(profiles) == 67
+    assert made.counts["validation"] == 7
+    for example in (*made.train, *made.validation):
+        learnt = tokenizer.decode(example.tokens[-example.completion :])
+        assert learnt.endswith(END) and learnt.count(END) == 1
+        answer = read_object(learnt.removesuffix(END), ProfileAnswer)
+        assert from_answer(example.doc_id, answer).profile == profiles[example.doc_id].profile

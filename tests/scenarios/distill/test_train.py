@@ -1,0 +1,219 @@
+import dataclasses
+import math
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from argus.errors import ArgusError, InputError
+from argus.llm.chat_format import stop_tokens
+from argus.llm.local_load import load_base
+from argus.scenarios.distill import train as training
+from argus.scenarios.distill.adapter import with_lora
+from argus.scenarios.distill.batches import epoch_order, step_seed, summed_loss
+from argus.scenarios.distill.checkpoint import BEST, STATE, Checkpoint, Progress
+from argus.scenarios.distill.examples import Example, build_examples
+from argus.scenarios.distill.settings import TrainConfig
+from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
+from tests.support.tiny_llama import make_tokenizer, save_llama
+
+pytest.importorskip("peft")
+FAST = TrainConfig(epochs=3, learning_rate=3e-2, rank=4, alpha=8, batch_size=2, accumulation=2)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    tokenizer = make_tokenizer(TEXTS, size=900)
+    return save_llama(tmp_path_factory.mktemp("models") / "base", tokenizer)
+
+
+@pytest.fixture(scope="module")
+def examples(base):
+    network, tokenizer = load_base(base, "float32")
+    return build_examples(DOCUMENTS, PROFILES, tokenizer, stop_tokens(network, tokenizer))
+
+
+@pytest.fixture
+def run(base, examples, tmp_path):
+    def go(config=FAST, folder="state", **options):
+        model = with_lora(load_base(base, "float32")[0], config, "base")
+        given = {"train_examples": examples.train, "validation": examples.validation} | options
+        trained = training.train(
+            model, given["train_examples"], given["validation"], config,
+            folder=tmp_path / folder, base="hash", device="cpu",
+        )  # fmt: skip
+        return model, trained
+
+    return go
+
+
+def adapter(model):
+    return {n: p.detach().clone() for n, p in model.named_parameters() if "lora_" in n}
+
+
+def test_the_loss_falls_and_the_best_epoch_is_kept(run, tmp_path, examples):
+    model, trained = run()
+    state = trained.progress
+    losses = [e["loss"] for e in state.evaluations]
+    assert [e["epoch"] for e in state.evaluations] == [0, 1, 2, 3]
+    assert losses[-1] < losses[0] - 0.3
+    assert state.stopped == "3 epochs" and state.step == 3 * math.ceil(len(examples.train) / 4)
+    assert state.best == min(state.evaluations, key=lambda e: e["loss"])
+    stored = load_file(tmp_path / "state" / BEST)
+    assert all(torch.equal(stored[n], p) for n, p in adapter(model).items())
+    assert state.learnt == 3 * sum(e.completion for e in examples.train)
+    assert state.tokens == 3 * sum(len(e.tokens) for e in examples.train)
+    assert trained.tokens_per_s > 0 and trained.peak_memory_bytes > 0
+    assert trained.device_memory_bytes is None and not model.training
+
+
+def test_only_the_adapter_is_trained(run, base):
+    model, _ = run(dataclasses.replace(FAST, epochs=1))
+    before = load_base(base, "float32")[0].state_dict()
+    after = model.get_base_model().state_dict()
+    named = {n.replace(".base_layer", ""): t for n, t in after.items() if "lora_" not in n}
+    assert named.keys() == before.keys()
+    assert all(torch.equal(before[n], t) for n, t in named.items())
+
+
+def test_the_loss_is_that_of_answer_tokens_alone_whatever_the_padding(base, examples):
+    network, _ = load_base(base, "float32")
+    network.eval()
+    batch = examples.train[:3]
+    total = 0.0
+    for example in batch:  # one at a time, with the labels of transformers
+        tokens = torch.tensor([example.tokens])
+        labels = tokens.clone()
+        labels[:, : -example.completion] = -100
+        total += network(input_ids=tokens, labels=labels).loss.item() * example.completion
+    assert summed_loss(network, batch, "cpu").item() == pytest.approx(total, rel=1e-5)
+
+
+def test_training_stops_when_the_evaluation_loss_no_longer_falls(run, examples):
+    wrong = [  # what is validated with contradicts what is learnt
+        Example(e.doc_id, (*e.tokens[: -e.completion], *[7] * e.completion), e.completion)
+        for e in examples.train
+    ]
+    config = dataclasses.replace(FAST, epochs=50, patience=2)
+    _, trained = run(config, train_examples=examples.train[:2], validation=wrong[:2])
+    state = trained.progress
+    assert state.stopped == "no lower evaluation loss in 2 epochs"
+    last = state.evaluations[-1]["epoch"]
+    assert state.best["epoch"] == last - 2 and last < 50
+
+
+def test_a_run_killed_at_any_step_ends_at_the_same_weights(run, monkeypatch, tmp_path):
+    config = dataclasses.replace(FAST, checkpoint_every_s=0.0)
+    whole, trained = run(config, folder="whole")
+    steps = trained.progress.step
+
+    class Killed(Exception):
+        pass
+
+    real = training._Run.step
+    for kill_at in (1, 2, steps - 1):
+
+        def step(self, state, batch, rate, kill_at=kill_at):
+            if state.step == kill_at:
+                raise Killed
+            real(self, state, batch, rate)
+
+        folder = f"killed{kill_at}"
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(training._Run, "step", step)
+            run(config, folder=folder)
+        torch.manual_seed(kill_at)  # what ran in between is of no account
+        again, resumed = run(config, folder=folder)
+        assert resumed.progress.evaluations == trained.progress.evaluations
+        assert [s["loss"] for s in resumed.progress.steps] == [
+            s["loss"] for s in trained.progress.steps
+        ]
+        for name, weights in adapter(whole).items():
+            assert torch.equal(weights, adapter(again)[name])
+
+
+def test_a_finished_training_is_not_done_again(run, monkeypatch):
+    whole, _ = run()
+    monkeypatch.setattr(training._Run, "step", None)
+    again, trained = run()
+    assert trained.progress.stopped == "3 epochs"
+    for name, weights in adapter(whole).items():
+        assert torch.equal(weights, adapter(again)[name])
+
+
+def test_training_leaves_the_random_state_of_the_caller_alone(run):
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    run(dataclasses.replace(FAST, epochs=1))
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_the_state_of_another_training_is_refused(run, examples):
+    run(dataclasses.replace(FAST, epochs=1))
+    for options in ({"config": FAST}, {"train_examples": examples.train[:-1]}):
+        with pytest.raises(InputError, match=r"holds another training.*--fresh"):
+            run(**({"config": dataclasses.replace(FAST, epochs=1)} | options))
+
+
+def test_a_broken_state_is_named(run, tmp_path):
+    run(dataclasses.replace(FAST, epochs=1))
+    path = tmp_path / "state" / STATE
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InputError, match="the state of the training cannot be read"):
+        run(dataclasses.replace(FAST, epochs=1))
+
+
+def test_a_loss_that_is_no_number_stops_the_training(run, base, examples):
+    with pytest.raises(ArgusError, match=r"the loss is not finite .*--learning-rate"):
+        run(dataclasses.replace(FAST, learning_rate=1e30, max_grad_norm=1e30, epochs=9))
+
+
+def test_gradient_checkpointing_trains_to_the_same(run):
+    plain, _ = run(dataclasses.replace(FAST, epochs=1), folder="plain")
+    config = dataclasses.replace(FAST, epochs=1, gradient_checkpointing=True)
+    sparing, _ = run(config, folder="sparing")
+    for name, weights in adapter(plain).items():
+        assert torch.allclose(weights, adapter(sparing)[name], atol=1e-6)
+
+
+def test_the_rate_rises_and_falls_linearly():
+    config = TrainConfig(warmup_ratio=0.1)
+    rates = [config.rate(step, 100) / 2e-5 for step in range(100)]
+    assert rates[:10] == pytest.approx([i / 10 for i in range(1, 11)])
+    assert rates[10:] == pytest.approx([1 - i / 90 for i in range(90)])
+    assert TrainConfig(warmup_ratio=0).rate(0, 1) == 2e-5
+
+
+def test_the_paper_is_the_default():
+    c = TrainConfig()
+    assert (c.rank, c.alpha, c.dropout, c.learning_rate) == (32, 64, 0.1, 2e-5)
+    assert (c.weight_decay, c.batch_size, c.accumulation) == (0.1, 4, 2)
+    assert (c.epochs, c.patience) == (10, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("rank", 0, "a whole number from 1"),
+        ("epochs", 1.5, "a whole number from 1"),
+        ("dropout", 1.0, "a number from 0, below 1"),
+        ("learning_rate", 0, "a finite number above 0"),
+        ("learning_rate", float("nan"), "a finite number above 0"),
+        ("weight_decay", -1, "a finite number from 0"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused(name, value, expected):
+    with pytest.raises(InputError, match=f"{name}: .*; expected {expected}"):
+        TrainConfig(**{name: value})
+
+
+def test_orders_and_seeds_differ_by_epoch_and_step():
+    orders = {tuple(epoch_order(20, seed, epoch)) for seed in (0, 1) for epoch in range(3)}
+    assert len(orders) == 6 and all(sorted(o) == list(range(20)) for o in orders)
+    assert len({step_seed(s, i) for s in (0, 1) for i in range(100)}) == 200
+
+
+def test_a_checkpoint_starts_where_there_is_none(tmp_path):
+    parameter = torch.nn.Parameter(torch.zeros(2))
+    optimizer = torch.optim.AdamW([parameter])
+    assert Checkpoint(tmp_path, "k").load({"p": parameter}, optimizer) == Progress()

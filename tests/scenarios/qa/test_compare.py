@@ -1,0 +1,117 @@
+import pytest
+
+from argus.data.types import State
+from argus.scenarios.qa.compare import (
+    Arm,
+    Case,
+    Question,
+    answer_cases,
+    judge_answers,
+    measured_scores,
+)
+from argus.scenarios.qa.judge import Failure
+from tests.conftest import chat
+
+Q1, Q2 = Question("q1", "Why?", "Because."), Question("q2", "How?", "So.")
+
+
+def is_judging(prompt):
+    return "STUDENT ANSWER START" in prompt
+
+
+def answering(score="REASON: fine\nSCORE: 60", answer="An answer."):
+    return lambda prompt, n: {"text": score if is_judging(prompt) else answer}
+
+
+def test_equal_contexts_are_answered_and_judged_once(endpoint, model):
+    endpoint.behave = answering()
+    cases = [Case(Q1, Arm.DOCUMENTS, "A"), Case(Q1, Arm.FUSED, "A"), Case(Q2, Arm.FUSED, "B")]
+    judged = judge_answers(answer_cases(cases, model()), model(), 2)
+    assert [j.score for j in judged] == [60, 60, 60]
+    assert sum(map(is_judging, endpoint.texts)) == 4, "two votes on each of two answers"
+    assert len(endpoint.texts) == 2 + 4
+
+
+def test_every_vote_is_kept_for_itself_and_more_votes_ask_only_the_new_ones(
+    endpoint, model, ledger
+):
+    scores = iter([10, 60, 90])
+    endpoint.behave = lambda p, n: {
+        "text": f"SCORE: {next(scores)}" if is_judging(p) else "An answer."
+    }
+    answered = answer_cases([Case(Q1, Arm.DOCUMENTS, "A")], model())
+    [one] = judge_answers(answered, model(concurrency=1), 1)
+    [three] = judge_answers(answered, model(concurrency=1), 3)
+    assert (one.score, three.score) == (10, 60)
+    assert [v.score for v in three.verdict.votes] == [10, 60, 90]
+    assert len(ledger) == 1 + 3
+
+
+@pytest.mark.parametrize(
+    ("said", "failure", "reason"),
+    [
+        ("It is good.", Failure.UNPARSABLE, "no line 'SCORE: NUMBER'"),
+        ("SCORE: 250", Failure.OUT_OF_RANGE, "the score 250 is not from 0 to 100"),
+        ("I'm sorry, I cannot do that.", Failure.REFUSED, "I'm sorry"),
+    ],
+)
+def test_a_judgement_without_a_score_is_failed_with_the_reason(
+    endpoint, model, said, failure, reason
+):
+    endpoint.behave = answering(said)
+    [judged] = judge_answers(answer_cases([Case(Q1, Arm.ORACLE, "A")], model()), model(), 1)
+    assert (judged.state, judged.score, judged.stage) == (State.FAILED, None, "judgement")
+    assert judged.failure is failure
+    assert reason in judged.reason
+    assert judged.answer == "An answer.", "the answer is there all the same"
+    assert measured_scores([judged])[Arm.ORACLE] == {}
+
+
+def test_a_judge_whose_endpoint_says_that_it_refuses_is_told_apart(endpoint, model):
+    refusal = {"content": chat(None, refusal="not this one")}
+    endpoint.behave = lambda p, n: refusal if is_judging(p) else None
+    [judged] = judge_answers(answer_cases([Case(Q1, Arm.FUSED, "A")], model()), model(), 1)
+    assert judged.failure is Failure.REFUSED
+    assert judged.reason == "the model refused: not this one"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ({"text": "It is", "finish": "length"}, "cut off"),
+        ({"text": "  "}, "blank"),
+        ({"text": "<think>hmm</think>\n"}, "the answer holds thoughts alone"),
+        ({"drop": True}, "no answer in 1 attempts"),
+    ],
+)
+def test_an_answer_that_failed_is_not_judged(endpoint, model, behaviour, reason):
+    endpoint.behave = lambda p, n: behaviour
+    case = Case(Q1, Arm.DOCUMENTS, "A")
+    answered = answer_cases([case], model(attempts=1))
+    [judged] = judge_answers(answered, model(), 3)
+    assert not any(map(is_judging, endpoint.texts))
+    assert (judged.state, judged.stage) == (State.FAILED, "answer")
+    assert judged.failure is Failure.NOT_ANSWERED
+    assert reason in judged.reason
+
+
+def test_thoughts_are_not_judged(endpoint, model):
+    endpoint.behave = lambda p, n: (
+        {"text": "SCORE: 50"} if is_judging(p) else {"text": "<think>secret</think>The answer."}
+    )
+    [judged] = judge_answers(answer_cases([Case(Q1, Arm.FUSED, "A")], model()), model(), 1)
+    assert judged.answer == "The answer."
+    assert "secret" not in endpoint.texts[-1]
+
+
+def test_what_cannot_be_asked_keeps_its_state_and_reason_and_costs_nothing(endpoint, model):
+    cases = [
+        Case(Q1, Arm.ORACLE, state=State.NOT_APPLICABLE, reason="no gold"),
+        Case(Q1, Arm.DOCUMENTS, state=State.FAILED, reason="nothing was retrieved"),
+    ]
+    judged = judge_answers(answer_cases(cases, model()), model(), 1)
+    assert endpoint.requests == []
+    assert [(j.state, j.stage, j.reason) for j in judged] == [
+        (State.NOT_APPLICABLE, "", "no gold"),
+        (State.FAILED, "retrieval", "nothing was retrieved"),
+    ]
