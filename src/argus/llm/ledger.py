@@ -80,9 +80,13 @@ class Entry:
     """Failed without any answer, so that the endpoint is to blame and not the prompt."""
 
 
-def _entry(key: str, model: str, prompt: str, state: str, *rest: Any) -> Entry:
-    *others, unanswered = rest
-    return Entry(key, model, prompt, _STATES[state], *others, bool(unanswered))
+def _entry(row: Sequence[Any]) -> Entry:
+    """Return a row of _COLUMNS."""
+    key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, no_answer = row
+    return Entry(
+        key, model, prompt, _STATES[state], answer, reason, tokens_in, tokens_out, seconds, time,
+        bool(no_answer),
+    )  # fmt: skip
 
 
 class Ledger:
@@ -154,7 +158,7 @@ class Ledger:
     def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
         with self._lock, self._reported():
             found = self._connection.execute(f"SELECT {_COLUMNS} FROM answers {clause}", values)
-            return [_entry(*row) for row in found]
+            return [_entry(row) for row in found]
 
     def _open(self) -> None:
         self._refuse_foreign()  # before anything is changed
