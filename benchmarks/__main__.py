@@ -15,7 +15,7 @@ NAMES = (
     "probe_quality", "repair_rps", "repair", "repair_causes",
     "authority_scale", "authority_stream", "authority_score",
     "authority_quality", "authority_contamination",
-    "scenario_search", "scenario_ledger", "scenario_quality",
+    "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
