@@ -73,10 +73,15 @@ def test_an_index_gets_scenarios_which_a_search_shows_and_hands_to_a_model(
         argus("search", question, "--index", built, "--k", 2, "--context", "--json").out
     )["context"]
     assert context.strip() == block
+    short = argus("search", question, "--index", built, "--context", "--max-chars", 300)
+    assert "left out: --max-chars 300" in short.err
+    assert argus("search", "x", "--index", built, "--context", "--explain").code == 2
     alone = argus("search", question, "--index", built, "--k", 7, "--lambda", 1, "--json").out
     before = argus("search", question, "--index", f"{built}@original", "--k", 7, "--json").out
     ranked = [[hit["id"] for hit in json.loads(out)["results"]] for out in (alone, before)]
     assert ranked[0] == ranked[1]
+    other = argus("remedy", "scenarios", "--index", built, *asked, "--component", "I").out
+    assert f"{name} also in the index: the best scenario of all counts" in other
     assert argus("remedy", "rollback", name, "--index", built).code == 0
 
 
@@ -95,7 +100,8 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
         (("--model", "m"), "neither --corpus nor --index"),
         (("--corpus", "c.jsonl"), "neither --model nor --profiles"),
         (("--profiles", "p.jsonl"), "--profiles without --index"),
-        (("--profiles", "p.jsonl", "--model", "m"), "--profiles with --model or --estimate"),
+        (("--profiles", "p.jsonl", "--model", "m"), "--profiles with --model"),
+        (("--profiles", "p.jsonl", "--role", "x", "--limit", 1), "--profiles with --role, --limit"),
         (
             ("--corpus", "c.jsonl", "--model", "m", "--role", "x"),
             "expected one of teacher, student",

@@ -85,21 +85,48 @@ def test_search_is_equation_three_for_every_document(seed, n, weight, k, spread)
 
 
 @given(
-    st.integers(0, 10**6), st.sampled_from([0.3, 0.5, 0.7, 0.95]), st.sampled_from([0.1, 0.5, 1])
+    st.integers(0, 10**6),
+    st.sampled_from([1e-6, 0.01, 0.3, 0.5, 0.7, 0.95, 1]),
+    st.sampled_from([0.1, 0.5, 1, 3]),
+    st.sampled_from([2, 12, 64]),
+    st.sampled_from(["1", "10", "n-1", "n", "n+5"]),
+    st.sampled_from([0.0, 1e-4, 9e-4]),
 )
-@settings(max_examples=40, deadline=None)
-def test_pruning_loses_nothing(seed, weight, spread):
+@settings(max_examples=120, deadline=None)
+def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit):
     rng = np.random.default_rng(seed)
-    views, vectors = scenario_views(rng, 700, 12, spread=spread)
-    snapshot = Snapshot.of(views, vectors)
-    queries = unit(np.concatenate([rng.normal(size=(4, 12)), vectors[:4]]))
+    views, vectors = scenario_views(rng, 300, dim, spread=spread)
+    scale = 1 + off_unit * rng.uniform(-1, 1, (len(vectors), 1))
+    snapshot = Snapshot.of(views, (vectors * scale).astype(np.float32))
+    queries = unit(np.concatenate([rng.normal(size=(4, dim)), vectors[:4], -vectors[:4]]))
+    k = {"1": 1, "10": 10, "n-1": 299, "n": 300, "n+5": 305}[depth]
     layout = snapshot.layout(weight)
     laid = pruned.ScenarioLayout.of(snapshot.vectors, layout)
     assert laid is not None
-    whole = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, 10)
-    plain = snapshot_top(snapshot, queries, 10, layout)
+    found = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
+    plain = snapshot_top(snapshot, queries, k, layout)
     for name in ("query", "document", "view", "scenario", "score"):
-        assert getattr(whole, name).tolist() == getattr(plain, name).tolist()
+        assert getattr(found, name).tolist() == getattr(plain, name).tolist()
+
+
+@pytest.mark.parametrize("length", [0.5, 1.001, 30.0])
+def test_queries_of_another_length_find_the_same_documents(length):
+    rng = np.random.default_rng(4)
+    views, vectors = scenario_views(rng, 200, 12)
+    snapshot = Snapshot.of(views, vectors)
+    queries = unit(rng.normal(size=(20, 12)))
+    top = snapshot.search(queries * np.float32(length), 10, 0.3)
+    assert top.doc_ids == snapshot.search(queries, 10, 0.3).doc_ids
+
+
+def test_a_scenario_opposite_to_its_document_loses_no_other_document():
+    vectors = unit([[1, 0], [-1, 0], [0, 1], [1, 1]])
+    views = [View("a", "a", "original", "t"), View("a#1", "a", "scenario", "s")]
+    views += [View(i, i, "original", "t") for i in "bc"]
+    snapshot = Snapshot.of(views, vectors)
+    for weight in (0.1, 0.3, 0.5, 0.9):
+        top = snapshot.search(unit([[-1, 0], [1, 0.1]]), 3, weight)
+        assert [sorted(ids) for ids in top.doc_ids] == [["a", "b", "c"]] * 2
 
 
 def snapshot_top(snapshot, queries, k, layout):
@@ -109,7 +136,10 @@ def snapshot_top(snapshot, queries, k, layout):
 
 
 @given(
-    st.floats(-1, 1), st.floats(0, 1.5), st.floats(0.01, 1), st.lists(st.floats(-1, 1), min_size=1)
+    st.floats(-1, 1),
+    st.floats(0, float(np.float32(np.pi))),
+    st.floats(0.01, 1),
+    st.lists(st.floats(-1, 1), min_size=1),
 )
 def test_no_document_below_the_reach_gets_to_the_least_score(least, angle, weight, owns):
     own = np.array(owns, np.float32)

@@ -29,7 +29,8 @@ def is_ambiguous(text: str) -> bool:
         letter = {"\n": "n", "\r": "r", "\t": "t"}.get(found[1])
         if letter is None or letter + found[2] in NAMES:
             return True
-    return False
+    in_math = re.search("\n(?:e|i|u|less|exists)(?![A-Za-z])", text)
+    return text.count("$") > 1 and in_math is not None
 
 
 TABLE = "| a | b |\n|---|---|\n| 1 | `x\\|y` |\n"

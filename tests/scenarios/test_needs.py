@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.errors import InputError
+from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.indexes.snapshot import Snapshot
 from argus.retrievability import rps
 from argus.scenarios import needs as module
 from argus.scenarios.needs import (
-    ALONE,
     held_out_ranks,
     held_out_rows,
     left_out,
@@ -29,7 +29,7 @@ from argus.scenarios.profile import (
 )
 from argus.scenarios.views import scenario_views
 
-WEIGHTS = (ALONE, 0.0, 0.3, 0.5, 0.7, 0.9)
+WEIGHTS = (DOCUMENTS_ALONE, 0.0, 0.3, 0.5, 0.7, 0.9)
 
 
 def vector_of(text, pool):
@@ -217,11 +217,11 @@ ONE = ScenarioProfile("topic", (), (Scenario("n1", "e1"),))
     ],
 )
 def test_the_text_that_goes_is_what_no_other_scenario_has(profile, component, text):
-    assert left_out(profile, component, 1) == text
+    assert left_out(profile, component)[1] == text
 
 
 def test_the_main_topic_goes_with_the_only_scenario():
-    assert left_out(ONE, Component.M, 0) == "topic"
+    assert left_out(ONE, Component.M) == ["topic"]
 
 
 def test_a_scenario_that_was_not_indexed_leaves_nothing_to_take_out():
@@ -234,7 +234,9 @@ def test_a_scenario_that_was_not_indexed_leaves_nothing_to_take_out():
 def test_a_document_of_the_same_vector_ties_and_the_smaller_id_comes_first():
     views = [View(i, i, "original", "t") for i in "abc"]
     snapshot = Snapshot.of(views, unit([[1, 0], [1, 0], [1, 0]]))
-    found = held_out_ranks(unit([[1, 1]] * 3), np.arange(3), np.full(3, -1), snapshot, (ALONE, 0.5))
+    found = held_out_ranks(
+        unit([[1, 1]] * 3), np.arange(3), np.full(3, -1), snapshot, (DOCUMENTS_ALONE, 0.5)
+    )
     assert found.rank.tolist() == [[1, 2, 3]] * 2
     assert found.above.tolist() == [[0, 0, 0]] * 2
 

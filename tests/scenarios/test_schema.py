@@ -4,6 +4,7 @@ import time
 import pytest
 from pydantic import ValidationError
 
+from argus.llm.structured import read_object
 from argus.scenarios.files import profile_fields, read_profiles
 from argus.scenarios.schema import ProfileAnswer, repeats_itself
 
@@ -107,3 +108,17 @@ def test_no_teacher_text_counts_as_a_loop_and_validation_is_fast(shared):
         ProfileAnswer.model_validate_json(answer).profile()
     each = (time.perf_counter() - start) / len(answers * 5)
     assert each * 10_000 < 5  # 0.6 s measured
+
+
+def test_a_runaway_profile_is_cut_and_says_so():
+    many = [pair(f"A user wants to know thing {i}.", f"It says thing {i}.") for i in range(100)]
+    found, notes = read(scenarios=many)
+    assert len(found.scenarios) == 64
+    assert notes == ("36 scenarios beyond the first 64",)
+
+
+def test_thoughts_before_the_answer_are_left_out():
+    text = "<think>Let me see {this}.</think>\n" + json.dumps(
+        {"main_topic": "x", "scenarios": [GOOD]}
+    )
+    assert read_object(text, ProfileAnswer).main_topic == "x"

@@ -46,7 +46,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert result.summary == sections
     assert set(sections) == {
         "audit", "exposure", "questions", "authority", "probe", "index", "diagnosis", "remedy",
-        "evaluation",
+        "evaluation", "ablation",
     }  # fmt: skip
     page = result.report.read_text(encoding="utf-8")
     assert all(f'id="{name}"' in page for name in sections if name != "index")
@@ -65,6 +65,16 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert 0.2 < sections["diagnosis"]["share_flagged"] < 0.9
     assert receipt["of_repaired"]["recovered"] > receipt["of_repaired"]["lost"]
     assert found["mean_difference"] > 0 and found["improved"] > found["harmed"]
+
+    # Scenarios help, by more than the paper's 6%, also where every document has some; a document
+    # with those of another sinks.
+    for corpus in ("whole", "profiled"):
+        rows = sections["ablation"][corpus]["rows"]
+        told = {(row["system"], row.get("lambda")): row for row in rows}
+        usual, placebo = told["scenarios", 0.7]["comparison"], told["placebo", 0.7]["comparison"]
+        assert usual["low"] > 0 and usual["relative"] > 0.06
+        assert placebo["high"] < 0
+    assert result.scenarios.added.summary["documents"]["ok"] > 400
 
     # What it leaves is a BEIR folder for every other command.
     documents = {d.id for d in read_corpus(tmp_path / "corpus")}

@@ -316,7 +316,7 @@ def test_a_model_expands_the_documents_that_have_scenarios_once(run, endpoint, t
 
 def test_a_run_that_stops_goes_on_where_it_was(run, endpoint, tmp_path):
     config = AblateConfig(components=(Component.ME,), weights=(0.7,), resamples=1000)
-    stopped = r"prompts are without an answer of m@.*run the same command; it asks only the rest"
+    stopped = r"prompts are without an answer of m@.*run the same command: it asks only the rest"
     with pytest.raises(ArgusError, match=f"8 of 8 {stopped}"):
         run(tmp_path, model=asking(endpoint, max_total_tokens=1), config=config)
     assert not endpoint.requests

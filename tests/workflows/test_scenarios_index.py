@@ -107,25 +107,63 @@ def test_a_hit_names_the_scenario_that_matched_under_hybrid_search_too(built, mi
         assert hits["zlib"] is None
 
 
-def test_the_approximate_index_gives_what_the_exact_search_does(built, minilm):
+def test_fused_with_bm25_at_weight_one_documents_rank_as_without_scenarios(built, minilm):
+    question = [Query("q", QUESTION)]
+    before = open_retriever(built, minilm, hybrid="rrf").search(question, 4)
     add_scenarios(built, profiles(), encoder=minilm)
-    index = ViewIndex.open(built)
-    vectors = np.asarray(minilm.encode_queries([QUESTION, "sorted list", "gzip"]), np.float32)
-    exact = index.search(vectors, 3, exact=True, weight=0.6)
-    near = ViewIndex.open(built).search(vectors, 3, exact=False, weight=0.6)
+    after = open_retriever(built, minilm, hybrid="rrf", weight=1.0).search(question, 4)
+    assert after == before
+
+
+@pytest.fixture
+def crowd(minilm, tmp_path):
+    """An index of 300 documents, half of them with three scenarios, with an approximate index."""
+    rng = np.random.default_rng(0)
+    words = [
+        f"{a}{b}" for a in ("red", "blue", "deep", "cold", "slow") for b in ("fox", "oak", "sea")
+    ]
+    texts = [" ".join(rng.choice(words, 8)) for _ in range(1_200)]
+    documents = [Document(f"d{i:03}", texts[i]) for i in range(300)]
+    build_index(documents, out=tmp_path / "crowd", encoder=minilm)
+    found = {
+        f"d{i:03}": read_fields(
+            f"d{i:03}",
+            {
+                "main_topic": "a topic",
+                "scenarios": [
+                    {"information_need": f"need {j}", "explanation": texts[300 * j + i]}
+                    for j in (1, 2, 3)
+                ],
+            },
+        )
+        for i in range(0, 300, 2)
+    }
+    add_scenarios(tmp_path / "crowd", found, component=Component.E, encoder=minilm)
+    ViewIndex.open(tmp_path / "crowd").build_ann()
+    return tmp_path / "crowd"
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.7, 1.0])
+def test_the_approximate_index_gives_what_the_exact_search_does(crowd, minilm, weight):
+    questions = ["redfox bluesea slowoak", "coldsea coldoak deepfox", "slowsea"]
+    vectors = np.asarray(minilm.encode_queries(questions), np.float32)
+    exact = ViewIndex.open(crowd).search(vectors, 5, exact=True, weight=weight)
+    index = ViewIndex.open(crowd)
+    assert index.has_ann()
+    near = index.search(vectors, 5, exact=False, weight=weight)
     assert near.doc_ids == exact.doc_ids
     assert near.view_ids == exact.view_ids
     assert near.scenario_ids == exact.scenario_ids
-    assert np.allclose(near.scores, exact.scores)
+    assert np.allclose(near.scores, exact.scores, atol=1e-5)
 
 
 def test_judged_questions_are_evaluated_before_and_after(built, minilm, tmp_path):
     result = add_scenarios(
-        built, profiles(), encoder=minilm, queries=[Query("q", QUESTION)],
+        built, profiles(), encoder=minilm, queries=[Query("q", "growing log file")],
         qrels={"q": {"deque": 1}},
     )  # fmt: skip
     before, after = (s["measures"]["nDCG@10"] for s in result.evaluation["systems"])
-    assert after >= before
+    assert before < after == 1
     assert "Scenarios" in result.report.read_text(encoding="utf-8")
 
 

@@ -44,7 +44,7 @@ def test_an_endpoint_that_dies_midway_costs_nothing(
         repairable.synthesize(index, config=dying)
     if give_up_after == 10:
         assert (
-            f"6 of 11 documents are without an answer of m@{second_endpoint.url}: no answer in 2 "
+            f"6 of 11 prompts are without an answer of m@{second_endpoint.url}: no answer in 2 "
             "attempts; last: ConnectError" in str(raised.value)
         )
         assert "nothing was added to the index" in str(raised.value)
@@ -68,7 +68,7 @@ def test_a_passing_429_costs_nothing_and_a_lasting_one_adds_nothing(
     repairable, index, endpoint, config
 ):
     endpoint.behave = lambda p, n: {"status": 429, "content": "slow down"}
-    with pytest.raises(ArgusError, match=r"11 of 11 documents .* HTTP 429: slow down.*nothing was"):
+    with pytest.raises(ArgusError, match=r"11 of 11 prompts .* HTTP 429: slow down.*nothing was"):
         repairable.synthesize(index, config=config(attempts=2, give_up_after=20))
     assert unchanged(index, repairable)
     busy = []
@@ -92,7 +92,7 @@ def test_answers_that_stall_or_are_garbage_are_counted_and_the_others_are_used(
     }
     endpoint.behave = lambda p, n: broken.get(document_in(p), {"text": good(document_in(p))})
     given = config(attempts=1, timeout_s=0.5)
-    with pytest.raises(ArgusError, match=r"2 of 11 documents .*give --accept-unanswered"):
+    with pytest.raises(ArgusError, match=r"2 of 11 prompts .*give --accept-unanswered"):
         repairable.synthesize(index, config=given)
     assert unchanged(index, repairable)
     asked = len(endpoint.requests)
@@ -123,7 +123,7 @@ def test_an_endpoint_that_breaks_off_midway_adds_nothing_and_the_same_command_co
     with pytest.raises(ArgusError) as raised:
         repairable.synthesize(index, config=config(**options))
     said = str(raised.value)
-    assert f"8 of 11 documents are without an answer of m@{endpoint.url}: no answer in 2" in said
+    assert f"8 of 11 prompts are without an answer of m@{endpoint.url}: no answer in 2" in said
     assert "nothing was added" in said and "the same command: it asks only the rest" in said
     assert unchanged(index, repairable)
     asked = len(endpoint.requests)

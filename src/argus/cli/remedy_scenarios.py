@@ -95,6 +95,7 @@ class Asking:
 
 @blocks.with_blocks
 def scenarios(
+    context: typer.Context,
     source: Source,
     asked: blocks.LanguageModel,
     asking: Asking,
@@ -131,16 +132,22 @@ def scenarios(
         if source.index is None:
             _print_profiles(written.summary, written.report, as_json=json)
             return
-        given: Any = written.profiles
+        given = written.folder
     else:
-        _refuse_model(source, asked, asking)
+        _refuse_writing(context, asked)
         given = source.profiles
+    if source.index is None:
+        raise InputError(
+            "--profiles without --index",
+            expected="an index to add them to",
+            fix="Build one with `argus index build` and give --index.",
+            where="--profiles",
+        )
     from argus.workflows.scenarios_index import add_scenarios
 
-    assert source.index is not None
     result = add_scenarios(
         source.index, given, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
-        corpus=source.corpus, device=device,
+        corpus=source.corpus, device=device, coerce_ids=source.coerce_ids,
     )  # fmt: skip
     _print_added(result, as_json=json)
 
@@ -165,22 +172,22 @@ def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
     )
 
 
-def _refuse_model(source: Source, asked: blocks.LanguageModel, asking: Asking) -> None:
-    """Refuse --profiles with what would write them, or without an index to put them in."""
-    if asked.config() is not None or asking.estimate:
+def _refuse_writing(context: typer.Context, asked: blocks.LanguageModel) -> None:
+    """Refuse with --profiles what says how scenarios are written: they are written already."""
+    names = ("role", "max_chars", "estimate", "accept_unanswered", "limit", "out", "fresh")
+    given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
+    if asked.config() is not None or given:
         raise InputError(
-            "--profiles with --model or --estimate",
+            f"--profiles with {', '.join(given) or '--model'}",
             expected="one of them: profiles that exist are not written again",
             fix="Leave --profiles out to have them written.",
             where="--profiles",
         )
-    if source.index is None:
-        raise InputError(
-            "--profiles without --index",
-            expected="an index to add them to",
-            fix="Build one with `argus index build` and give --index.",
-            where="--profiles",
-        )
+
+
+def _on_command_line(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _write(source: Source, settings: ProfileConfig) -> ProfileResult:
@@ -226,11 +233,17 @@ def _print_added(result: RemedyResult, *, as_json: bool) -> None:
     summary = result.summary
     if not summary["added"]:
         typer.echo(f"{summary['remedy']} was in the index already; nothing added")
-    documents = summary["documents"]["ok"]
     typer.echo(
         f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
-        f"{documents:,} documents"
+        f"{summary['documents_with_views']:,} documents"
     )
+    if known := summary["views_known"]:
+        typer.echo(f"{known:,} more were in the index already")
+    if others := summary["other_scenarios"]:
+        typer.echo(
+            f"{', '.join(others)} also in the index: the best scenario of all counts. To have one "
+            "component alone, roll the others back (argus remedy rollback ID)"
+        )
     without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
     if without:
         typer.echo(f"documents without scenarios, found by their own text alone: {without}")

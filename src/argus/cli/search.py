@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from argus.cli import options as o
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.scenarios.context import ContextBlock
 
 SNIPPET = 160
 
@@ -33,7 +37,7 @@ def search(
     ] = False,
     max_chars: Annotated[
         int, typer.Option("--max-chars", help="Length of that block at most.", min=1)
-    ] = 24_000,
+    ] = 48_000,
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
     ] = None,
@@ -44,6 +48,13 @@ def search(
     """Show the documents that answer QUERY best, each with its own text."""
     from argus.workflows.retriever import search_index
 
+    if explain and context:
+        raise InputError(
+            "--explain with --context",
+            expected="one of them: a context block holds the scenarios that matched",
+            fix="Leave --explain out.",
+            where="--explain",
+        )
     found = search_index(
         query, index, k=k, hybrid=hybrid, weight=weight, encoder=encoder, device=device
     )
@@ -51,7 +62,10 @@ def search(
         typer.echo(f"warning: {found['warning']}", err=True)
     if context:
         block = _context(found["results"], max_chars)
-        o.print_json(found | {"context": block}) if json else typer.echo(block)
+        if block.left_out or block.cut:
+            told = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
+            typer.echo(f"warning: {told}: --max-chars {max_chars}", err=True)
+        o.print_json(found | {"context": block.text}) if json else typer.echo(block.text)
         return
     if json:
         o.print_json(found)
@@ -68,9 +82,9 @@ def search(
                 typer.echo(f"     {line}")
 
 
-def _context(hits: list[dict[str, Any]], max_chars: int) -> str:
+def _context(hits: list[dict[str, Any]], max_chars: int) -> ContextBlock:
     """Return what a language model is shown of the results, scenarios included."""
-    from argus.scenarios.context import ContextHit, context_block
+    from argus.scenarios.context import ContextHit, build_context
     from argus.scenarios.views import Matched
 
     shown = [
@@ -79,7 +93,7 @@ def _context(hits: list[dict[str, Any]], max_chars: int) -> str:
         else ContextHit(hit["id"], hit["text"])
         for hit in hits
     ]
-    return context_block(shown, max_chars=max_chars)
+    return build_context(shown, max_chars=max_chars)
 
 
 def _without_view(scenario: dict[str, str]) -> dict[str, str]:

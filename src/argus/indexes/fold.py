@@ -13,7 +13,7 @@ order in which they come changes a result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ SCENARIO = "scenario"
 """Kind of the views that are weighed against all others of a document."""
 RELEVANCE_WEIGHT = 0.7
 """λ, the weight of the document's own score (SPIKE §4.1)."""
+DOCUMENTS_ALONE = 1.0
+"""λ at which scenarios count for nothing."""
 PAIR_ROWS = 16_384  # (query, view) pairs compared again at a time
 
 
@@ -103,6 +105,18 @@ def fold(scores: FloatArray, layout: Layout) -> FloatArray:
     scenario = np.maximum.reduceat(np.where(layout.scenario, scores, low), first, axis=1)
     mixed: FloatArray = mix(own, scenario, layout.weight)
     return mixed
+
+
+def ends(scores: FloatArray, layout: Layout) -> tuple[FloatArray, FloatArray]:
+    """Return the scores at λ = 1 and λ = 0, between which every other lies on a line."""
+    by_document, by_scenario = (fold(scores, replace(layout, weight=w)) for w in (1.0, 0.0))
+    return by_document, by_scenario
+
+
+def between(found: tuple[FloatArray, FloatArray], weight: float) -> FloatArray:
+    """Return the scores at a λ, from those at both `ends`."""
+    scores: FloatArray = np.float32(weight) * found[0] + np.float32(1 - weight) * found[1]
+    return scores
 
 
 def mix(

@@ -9,6 +9,9 @@ and b a bound on its scenarios, its score is at most `λ·s_doc + (1-λ)·b`.
 Documents are scored first. The scenarios of the best few give a score that k documents reach; then
 only documents whose bound reaches it can matter, best bound first, until the next one's lies below
 the k-th score. Results are those of `fold.top_documents`.
+
+Memory beyond the snapshot: the vectors of all views that are no scenarios once more, and one vector
+per document.
 """
 
 from __future__ import annotations
@@ -50,14 +53,16 @@ class ScenarioLayout:
     angle: FloatArray
     widest: float
     """The greatest of those angles."""
+    off_unit: float
+    """How far a row's length is from 1 at most."""
 
     @classmethod
     def of(cls, vectors: FloatArray, layout: Layout) -> ScenarioLayout | None:
         """Return the layout; None where a document has scenarios alone, or rows are not unit."""
         assert layout.scenario is not None
-        norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        off_unit = off_unit_length(vectors)
         own_starts = _starts(~layout.scenario, layout.starts)
-        if (np.diff(own_starts) == 0).any() or (np.abs(norms - 1) > _UNIT).any():
+        if (np.diff(own_starts) == 0).any() or not off_unit <= _UNIT:
             return None
         scenarios, starts = np.flatnonzero(layout.scenario), _starts(layout.scenario, layout.starts)
         own = np.ascontiguousarray(vectors[~layout.scenario])
@@ -67,7 +72,7 @@ class ScenarioLayout:
         angle = _widest(nearest, owner, len(middle))
         return cls(
             own, own_starts, scenarios, starts, middle, _cosine_and_sine(spread),
-            _cosine_and_sine(angle), float(angle.max()),
+            _cosine_and_sine(angle), float(angle.max()), off_unit,
         )  # fmt: skip
 
 
@@ -100,7 +105,7 @@ class _Search:
 
     def __init__(self, vectors: FloatArray, views: ScenarioLayout, weight: float, k: int) -> None:
         self.vectors, self.views, self.weight, self.k = vectors, views, weight, k
-        self.slack = rounding_bound(vectors.shape[1])
+        self.slack = rounding_bound(vectors.shape[1]) + 2 * views.off_unit
 
     def candidates(self, query: FloatArray, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
@@ -136,6 +141,12 @@ class _Search:
         )  # fmt: skip
 
 
+def off_unit_length(vectors: FloatArray) -> float:
+    """Return how far the length of a row is from 1 at most; NaN where a row is not finite."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return float(np.abs(lengths - 1).max(initial=0.0))
+
+
 def upper_bound(own: FloatArray, angle: FloatArray, weight: float) -> FloatArray:
     """Return the most that documents of these scores can reach.
 
@@ -154,12 +165,13 @@ def reach(least: float, angle: float, weight: float) -> float:
 
     Below cos δ the bound is `A·cos θ + B·sin θ = R·cos(θ - φ)`.
     """
-    across, beside = weight + (1 - weight) * np.cos(angle), (1 - weight) * np.sin(angle)
+    sine = max(0.0, float(np.sin(angle)))  # π in float32 is more than π
+    across, beside = weight + (1 - weight) * np.cos(angle), (1 - weight) * sine
     if least >= weight * np.cos(angle) + 1 - weight:
         return float((least - (1 - weight)) / weight)
     turn = np.arctan2(beside, across)
     theta = turn + np.arccos(np.clip(least / np.hypot(across, beside), -1, 1))
-    return float(np.cos(min(theta, np.pi)))
+    return float(np.cos(theta)) if theta < np.pi else -np.inf
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
@@ -220,9 +232,11 @@ def _middle(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean direction of each document's scenarios and the greatest angle to one."""
     middle = np.zeros((n, vectors.shape[1]), np.float32)
-    np.add.at(middle, owner, vectors[scenarios])
+    rows = vectors[scenarios]
+    owners, first = np.unique(owner, return_index=True)
+    middle[owners] = np.add.reduceat(rows, first, axis=0)
     middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), np.float32(1e-12))
-    cosine = np.einsum("ij,ij->i", vectors[scenarios], middle[owner])
+    cosine = np.einsum("ij,ij->i", rows, middle[owner])
     return middle, _widest(cosine, owner, n)
 
 

@@ -22,8 +22,10 @@ from argus.indexes.fold import (
     target_ranks,
     top_documents,
 )
-from argus.indexes.pruned import ScenarioLayout, top_documents_pruned
+from argus.indexes.pruned import ScenarioLayout, off_unit_length, top_documents_pruned
 
+UNIT = 1e-5
+"""How far from 1 the length of a query may be for bounds that hold for unit rows."""
 BLOCK_BYTES = 128 << 20
 """Scores held at a time. Each block is folded, so about twice this is used beyond the vectors."""
 
@@ -147,7 +149,7 @@ class Snapshot:
     def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[tuple[int, Folded]]:
         """Yield the best documents of each block of queries, and where the block begins."""
         views = None
-        if layout.scenario is not None and layout.weight > 0:
+        if layout.scenario is not None and layout.weight > 0 and off_unit_length(queries) <= UNIT:
             views = self._scenario_layout
         for start, block in self._query_blocks(queries):
             if views is not None:

@@ -272,10 +272,19 @@ class ViewIndex:
         """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
         return self._rows(self.condition(as_of), COLUMNS)
 
-    def texts(self, as_of: str | None = None) -> dict[str, list[str]]:
-        """Return the `id`, `doc_id` and `text` of a state's views, in no order."""
+    def texts(
+        self, as_of: str | None = None, *, without: str | None = None
+    ) -> dict[str, list[str]]:
+        """Return the `id`, `doc_id` and `text` of a state's views, in no order.
+
+        without: a kind whose views are left out.
+        """
         names = ("id", "doc_id", "text")
-        rows = self._rows(self.condition(as_of), names)
+        condition = self.condition(as_of)
+        if without is not None:
+            other = f"kind != {quoted([without])}"
+            condition = f"({condition}) AND {other}" if condition else other
+        rows = self._rows(condition, names)
         return {name: rows[name].to_pylist() for name in names}
 
     def build_ann(self) -> None:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from argus.errors import ArgusError, InputError
@@ -87,6 +88,16 @@ def _entry(row: Sequence[Any]) -> Entry:
         key, model, prompt, _STATES[state], answer, reason, tokens_in, tokens_out, seconds, time,
         bool(no_answer),
     )  # fmt: skip
+
+
+@contextmanager
+def ledger_to_read(path: Path) -> Iterator[Ledger]:
+    """Open the ledger at `path`, or an empty passing one: an estimate leaves nothing behind."""
+    with (
+        TemporaryDirectory() as folder,
+        Ledger(path if path.is_file() else Path(folder) / path.name) as ledger,
+    ):
+        yield ledger
 
 
 class Ledger:

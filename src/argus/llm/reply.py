@@ -43,6 +43,11 @@ def read_reply(body: str, *, max_tokens: int) -> Reply:
     return Reply(text, reason, tokens_in, tokens_out)
 
 
+def without_thoughts(text: str) -> str:
+    """Return what follows a model's thoughts, which some servers leave in the answer."""
+    return text.rpartition("</think>")[2].strip()
+
+
 def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, str]:
     """Return the text, or "" and why there is none; raises on a wrong shape."""
     if data.get("error"):

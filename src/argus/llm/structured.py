@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from argus.data.provenance import content_hash
 from argus.llm.escapes import repair_escapes
+from argus.llm.reply import without_thoughts
 
 
 class UnusableAnswer(Exception):
@@ -50,12 +51,14 @@ def instructed(system: str, schema: type[BaseModel]) -> str:
 
 
 def read_object(text: str, schema: type[BaseModel]) -> BaseModel:
-    """Return the object in an answer: JSON, alone or in a ``` fence, LaTeX escaped or not.
+    """Return the object in an answer: JSON, alone, in a ``` fence or after thoughts.
+
+    LaTeX in it may be escaped or not.
 
     Raises UnusableAnswer with the first of what does not fit.
     """
     try:
-        return schema.model_validate_json(repair_escapes(_unfenced(text)))
+        return schema.model_validate_json(repair_escapes(_unfenced(without_thoughts(text))))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the answer"

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from argus.data.artifacts import replacing
 from argus.errors import InputError
 from argus.reports.figures import Figure
-from argus.reports.sections import MAX_ROWS, SECTIONS
+from argus.reports.sections import SECTIONS
 
 
 def write_report(folder: Path | str) -> Path:
@@ -84,7 +84,6 @@ def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> 
             js=_asset("report.js"),
             plotly=_plotly() if plots else "",
             title=_title(manifest),
-            max_rows=MAX_ROWS,
         )
     )
 

@@ -18,7 +18,7 @@ from argus.data.types import FloatArray, Qrels, Run, View
 from argus.encoders import Embedded
 from argus.errors import InputError
 from argus.evaluation import Evaluation, evaluate
-from argus.indexes.fold import RELEVANCE_WEIGHT, Folded, check_weight, fold, ranked
+from argus.indexes.fold import RELEVANCE_WEIGHT, Folded, between, check_weight, ends, ranked
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.progress import progress
 from argus.scenarios.profile import Component, Profiled
@@ -169,9 +169,9 @@ def sweep(snapshot: Snapshot, asked: Asked, weights: Sequence[float], k: int) ->
         queries = asked.vectors[start : start + step]
         ids = asked.ids[start : start + step]
         scores = queries @ snapshot.vectors.T
-        own, scenario = (fold(scores, snapshot.layout(end)) for end in (1.0, 0.0))
+        at_both_ends = ends(scores, snapshot.layout())
         for weight, layout in layouts.items():
-            best = np.float32(weight) * own + np.float32(1 - weight) * scenario
+            best = between(at_both_ends, weight)
             kth = np.partition(best, -k, axis=1)[:, -k][:, None]
             query, document = np.nonzero(best >= kth - bound)
             top = ranked(queries, snapshot.vectors, layout, query, document, k)

@@ -172,11 +172,12 @@ def generate_expansions(
     first, second = (prompts_for(documents, b, max_chars=max_chars) for b in Baseline)
     queries = iter(list(model.complete(first, schema=QueriesAnswer)))
     summaries = model.complete(second, schema=SummaryAnswer)
+    name = model.name
     for document in documents:
         if not document.content.strip():
             yield Expansion(document.id, reason=NO_TEXT)
             continue
-        yield _from_outcomes(document, next(queries), next(summaries), model.name, max_chars)
+        yield _from_outcomes(document, next(queries), next(summaries), name, max_chars)
 
 
 def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:

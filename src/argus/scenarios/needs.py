@@ -13,8 +13,9 @@ lack: where another scenario of x has the same text (M has one for all), the tex
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from argus.indexes.fold import (
     SCENARIO,
     Float64Array,
     Layout,
-    fold,
+    between,
+    ends,
     mix,
     pair_products,
     target_ranks,
@@ -33,8 +35,6 @@ from argus.progress import Advance
 from argus.retrievability.ranks import PairRanks
 from argus.scenarios.profile import Component, Profiled, ScenarioProfile
 
-ALONE = 1.0
-"""λ of documents alone: no scenario counts."""
 BLOCK_BYTES = 128 << 20
 """Scores of views held at a time; with what is folded of them, at most three times this."""
 
@@ -68,20 +68,23 @@ def held_out_rows(
         for i, view in enumerate(snapshot.views)
         if view.kind == SCENARIO
     }
-    found = []
-    for doc_id, position, _ in needs:
-        profile = profiles[doc_id].profile
-        text = None if profile is None else left_out(profile, component, position)
-        found.append(rows.get((doc_id, text), -1))
+    gone = {
+        doc_id: left_out(profile, component)
+        for doc_id in {need[0] for need in needs}
+        if (profile := profiles[doc_id].profile) is not None
+    }
+    found = [
+        rows.get((doc_id, gone[doc_id][position]), -1) if doc_id in gone else -1
+        for doc_id, position, _ in needs
+    ]
     return np.array(found, np.int64)
 
 
-def left_out(profile: ScenarioProfile, component: Component, position: int) -> str | None:
-    """Return the text that a profile without one scenario lacks; None where others have it."""
-    scenarios = profile.scenarios
-    rest = replace(profile, scenarios=scenarios[:position] + scenarios[position + 1 :])
-    gone = set(profile.texts(component).values()) - set(rest.texts(component).values())
-    return next(iter(gone), None)
+def left_out(profile: ScenarioProfile, component: Component) -> list[str | None]:
+    """Return, per scenario, the text that goes with it; None where another one has it, too."""
+    texts = [profile.text(component, i) for i in range(len(profile.scenarios))]
+    times = Counter(texts)
+    return [text if text and times[text] == 1 else None for text in texts]
 
 
 def held_out_ranks(
@@ -112,10 +115,10 @@ def held_out_ranks(
         asked, target = queries[block], targets[block]
         own, scenario = _of_targets(asked, target, without[block], snapshot)
         scores = asked @ snapshot.vectors.T
-        ends = [fold(scores, snapshot.layout(end)) for end in (ALONE, 0.0)]
+        at_both_ends = ends(scores, snapshot.layout())
         for i, layout in enumerate(layouts):
             # Without a scenario both ends are the own score, and any λ of them within rounding.
-            best = np.float32(layout.weight) * ends[0] + np.float32(1 - layout.weight) * ends[1]
+            best = between(at_both_ends, layout.weight)
             score = np.asarray(mix(own, scenario, layout.weight), np.float64)
             found.score[i, block] = score
             found.rank[i, block], found.above[i, block] = target_ranks(

@@ -50,15 +50,16 @@ class ScenarioProfile:
         M is one text for all. Joined parts stand on lines of their own; an empty one is left out.
         """
         found: dict[str, int] = {}
-        for i, scenario in enumerate(self.scenarios):
-            parts = {
-                "M": self.main_topic,
-                "I": scenario.information_need,
-                "E": scenario.explanation,
-            }
-            named = (parts[name] for name in component.split("+"))
-            found.setdefault("\n".join(text for text in named if text), i)
+        for i in range(len(self.scenarios)):
+            found.setdefault(self.text(component, i), i)
         return {i: text for text, i in found.items() if text}
+
+    def text(self, component: Component, i: int) -> str:
+        """Return what of the scenario at position i is indexed; "" where there is nothing."""
+        scenario = self.scenarios[i]
+        parts = {"M": self.main_topic, "I": scenario.information_need, "E": scenario.explanation}
+        named = (parts[name] for name in component.split("+"))
+        return "\n".join(text for text in named if text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ REPETITION_CHARS = 160
 """Texts of so many characters that zlib makes so many times shorter repeat themselves: prose of a
 paragraph comes to 2 at most, a phrase in a loop to 10 and more."""
 _PROBE_CHARS = 12
+MOST_SCENARIOS = 64
+"""Of one document; teacher profiles have 1 to 6. Each is a view, and a need that asks."""
 
 
 class ScenarioAnswer(BaseModel):
@@ -79,9 +81,12 @@ class ProfileAnswer(BaseModel):
     def profile(self) -> tuple[ScenarioProfile, tuple[str, ...]]:
         """Return what can be used, and what was left out."""
         found = list(_usable(self.scenarios))
-        kept = tuple(item for item in found if isinstance(item, Scenario))
+        usable = [item for item in found if isinstance(item, Scenario)]
+        kept = tuple(usable[:MOST_SCENARIOS])
         aspects = tuple(dict.fromkeys(a.strip() for a in self.key_aspects if a.strip()))
         left_out = [item for item in found if isinstance(item, str)]
+        if len(usable) > len(kept):
+            left_out.append(f"{len(usable) - len(kept)} scenarios beyond the first {len(kept)}")
         topic = self.main_topic
         if repeats_itself(topic):
             topic, left_out = "", [*left_out, "the main topic repeats itself"]

@@ -16,8 +16,8 @@ from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.errors import ArgusError, InputError
-from argus.llm import ChatConfig, Ledger, LocalConfig, State, open_model
+from argus.errors import InputError
+from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.scenarios.ablate import Asked, Documents, ScenarioTexts, embed_scenarios
 from argus.scenarios.expansions import (
     FILE,
@@ -30,7 +30,7 @@ from argus.scenarios.expansions import (
 )
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Component, Profiled, ProfileState
-from argus.workflows.heard import Heard
+from argus.workflows.heard import Heard, require_answers
 from argus.workflows.systems import Judged, System, judge, missing_gold, without_failed
 from argus.workflows.workspace import read_documents, require_some, texts_cut
 
@@ -152,14 +152,7 @@ def write_by_model(
     with Ledger(folder / LEDGER) as ledger:
         heard = Heard(open_model(config, ledger))
         found = {e.doc_id: e for e in generate_expansions(wanted, heard)}
-    missing = [o for o in heard.outcomes if o.state is State.NOT_ASKED or o.unanswered]
-    if missing:
-        raise ArgusError(
-            f"{len(missing):,} of {len(heard.outcomes):,} prompts are without an answer of "
-            f"{heard.name}: {missing[0].reason.rstrip('. ')}. Every answer so far is kept: raise "
-            "the budget, or see that the endpoint answers, and run the same command; it asks only "
-            "the rest."
-        )
+    require_answers(heard, accept=False, can_accept=False)
     write_expansions(folder / FILE, found.values())
     return found, {"model": heard.name, "language_model": heard.summary()}
 

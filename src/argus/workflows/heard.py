@@ -61,8 +61,13 @@ class Heard:
         }
 
 
-def require_answers(heard: Heard, *, accept: bool) -> None:
-    """Raise ArgusError where prompts were not asked or, unless that is accepted, not answered."""
+def require_answers(
+    heard: Heard, *, accept: bool, undone: str = "", can_accept: bool = True
+) -> None:
+    """Raise ArgusError where prompts were not asked or, unless that is accepted, not answered.
+
+    undone: what was not done for want of them. can_accept: whether the command can be told to.
+    """
     not_asked = [o for o in heard.outcomes if o.state is State.NOT_ASKED]
     unanswered = [o for o in heard.outcomes if o.unanswered]
     missing = not_asked + ([] if accept else unanswered)
@@ -74,11 +79,11 @@ def require_answers(heard: Heard, *, accept: bool) -> None:
         ways.append("See that the endpoint answers")
     stubborn = (
         " To go on without those that it never answers, give --accept-unanswered."
-        if unanswered and not accept
+        if unanswered and not accept and can_accept
         else ""
     )
     raise ArgusError(
-        f"{len(missing):,} of {len(heard.outcomes):,} documents are without an answer of "
-        f"{heard.name}: {reasons}. Every answer so far is kept and nothing was added to the index. "
+        f"{len(missing):,} of {len(heard.outcomes):,} prompts are without an answer of "
+        f"{heard.name}: {reasons}. Every answer so far is kept{undone}. "
         f"{', '.join(ways)} and run the same command: it asks only the rest.{stubborn}"
     )

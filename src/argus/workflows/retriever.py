@@ -12,7 +12,7 @@ import numpy as np
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import InputError
-from argus.indexes.fold import RELEVANCE_WEIGHT, TopDocuments, check_weight
+from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, TopDocuments, check_weight
 from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
@@ -162,9 +162,12 @@ class IndexRetriever:
         return self.index.search(vectors, k, self.as_of, exact=exact, weight=self.weight)
 
     def lexical(self) -> LexicalIndex:
-        """Return BM25 over the views of this state, built once per version of the index."""
+        """Return BM25 over the views of this state, built once per version of the index.
+
+        Without scenarios, which λ weighs: whoever fuses with λ = 1 gets documents alone.
+        """
         if self._lexical is None or self._lexical[0] != self.index.version:
-            columns = self.index.texts(self.as_of)
+            columns = self.index.texts(self.as_of, without=SCENARIO)
             built = LexicalIndex.build(columns["doc_id"], columns["text"])
             self._lexical = (self.index.version, built)
         return self._lexical[1]

@@ -151,7 +151,7 @@ def ablate_scenarios(
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         TABLE,
-        asdict(config) | {"model": model.model if model else None},
+        asdict(config) | {"model": model.identity if model else None},
         {"corpus": source.path}
         | _files(profiles=profiles, queries=queries, qrels=qrels, expansions=expansions),
     )

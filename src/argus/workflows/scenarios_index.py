@@ -29,6 +29,9 @@ from argus.workflows.scenarios_profile import JOB, summarise
 from argus.workflows.workspace import Record
 
 NONE = "no profile"
+LABEL = "scenarios-"
+BY = ("written_by", "role", "language_model")
+"""What the section of a folder of profiles says of who wrote them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ def add_scenarios(
     qrels: Path | str | Qrels | None = None,
     corpus: Path | None = None,
     device: str | None = None,
+    coerce_ids: bool = False,
     out: Path | None = None,
 ) -> RemedyResult:
     """Add the scenarios of its documents to an index in one commit; evaluate before and after.
@@ -64,7 +68,11 @@ def add_scenarios(
     """
     check_judged(queries, qrels, corpus)
     path = Path(profiles) if isinstance(profiles, (str, Path)) else None
-    given = read_profiles(path) if path is not None else dict(profiles)  # type: ignore[arg-type]
+    given = (
+        read_profiles(profiles, coerce_ids=coerce_ids)
+        if isinstance(profiles, (str, Path))
+        else dict(profiles)
+    )
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
     chosen = _choose(given, documents, opened.path, path)
@@ -81,10 +89,8 @@ def add_scenarios(
     summary = _summary(opened, remedy, chosen, made)
     write_profiles(folder / FILE, chosen.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
-    written = folder.read_json("summary.json").get(JOB, {})
-    told = {
-        name: written[name] for name in ("written_by", "role", "language_model") if name in written
-    }
+    written = _written_by(path)
+    told = {name: written[name] for name in BY if name in written}
     folder.write_section("summary.json", JOB, told | summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
     report = write_report(folder.path)
@@ -96,6 +102,15 @@ def add_scenarios(
             config=EvaluateConfig(),
         ).summary  # fmt: skip
     return RemedyResult(remedy, folder.path, report, opened, summary, judged)
+
+
+def _written_by(profiles: Path | None) -> dict[str, Any]:
+    """Return what the folder of the profiles says of how they were made, where it is one."""
+    if profiles is None:
+        return {}
+    home = profiles if profiles.is_dir() else profiles.parent
+    found = ArtifactFolder(home).read_json("summary.json").get(JOB, {})
+    return found if isinstance(found, dict) else {}
 
 
 def _choose(
@@ -129,7 +144,7 @@ def _remedy_id(
         if found is None or found.profile is None:
             continue
         parts += [d.id, str(d.metadata["added"]), *found.profile.texts(component).values()]
-    return f"scenarios-{component.replace('+', '')}-{content_hash(*parts, size=4).hex()}"
+    return f"{LABEL}{component.replace('+', '')}-{content_hash(*parts, size=4).hex()}"
 
 
 @dataclass(frozen=True)
@@ -180,12 +195,16 @@ def _add(
 
 def _summary(index: ViewIndex, remedy: str, chosen: _Profiles, made: _Made) -> dict[str, Any]:
     counted = summarise(chosen.of_index)
-    there = next(r for r in index.remedies() if r.id == remedy)
+    remedies = index.remedies()
+    there = next(r for r in remedies if r.id == remedy)
+    others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
     return counted | {
         "remedy": remedy,
         "index": str(index.path),
         "added": made.added,
         "views": there.views,
+        "documents_with_views": there.documents,
+        "other_scenarios": others,
         "bytes": there.bytes,
         "views_known": made.new.known,
         "views_failed": len(made.failed),

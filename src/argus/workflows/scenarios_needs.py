@@ -16,11 +16,12 @@ from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
+from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablate import Cell, Documents, check_grid, embed_scenarios
 from argus.scenarios.files import FILE, read_profiles
-from argus.scenarios.needs import ALONE, NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs import NeedRanks, held_out_ranks, held_out_rows
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
 from argus.workflows.needs_findings import Findings, Need, Searched, Setting
@@ -244,7 +245,7 @@ def _check(searched: Searched) -> None:
 def _rank(searched: Searched, config: NeedsConfig) -> dict[Component, NeedRanks]:
     """Rank every document for its needs: λ = 1, documents alone, and then the grid's."""
     needs = [(need.doc_id, need.position, need.text) for need in searched.with_vector]
-    documents, weights = searched.documents, (ALONE, *config.weights)
+    documents, weights = searched.documents, (DOCUMENTS_ALONE, *config.weights)
     found = {}
     with progress("searching", len(needs) * len(config.components)) as advance:
         for component in config.components:

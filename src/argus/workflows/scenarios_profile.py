@@ -12,6 +12,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
+from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
 from argus.scenarios.files import FILE, write_profiles
 from argus.scenarios.generate import generate, prompts_for
@@ -113,7 +114,7 @@ def estimate_profiles(
     """Return what `profile_documents` would ask and cost, asking nothing."""
     documents, _ = read_documents(corpus, fields or FieldNames(), limit)
     prompts = prompts_for(documents, config.role, max_chars=config.max_chars)
-    with Ledger(Path(out) / LEDGER) as ledger:
+    with ledger_to_read(Path(out) / LEDGER) as ledger:
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
 
 

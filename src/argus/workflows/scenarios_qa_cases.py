@@ -13,7 +13,7 @@ from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.evaluation import evaluate
-from argus.indexes.fold import SCENARIO
+from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.indexes.remedy_views import served
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.scenarios.context import ContextHit, build_context
@@ -25,8 +25,6 @@ from argus.workflows.systems import System, judge, missing_gold
 MEASURE = "nDCG@10"
 DEPTH = 10
 """How deep MEASURE looks; rankings are as deep, or as the context where that is more."""
-DOCUMENTS_ALONE = 1.0
-"""λ of the ranking by documents: a scenario counts nothing."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +150,9 @@ def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextH
     Raises InputError for an unknown document and for one without an original view.
     """
     rows = snapshot.rows_of(doc_id)
-    views = list(rows_to_views(snapshot.columns.slice(rows.start, len(rows))))
-    text = served(views).text
-    own = [i for i, view in enumerate(views) if view.kind == SCENARIO]
-    if not own:
-        return ContextHit(doc_id, text)
-    scores = snapshot.vectors[[rows[i] for i in own]].astype(float) @ vector.astype(float)
-    return ContextHit(doc_id, text, (matched(views[own[int(np.argmax(scores))]]),))
+    views = {v.id: v for v in rows_to_views(snapshot.columns.slice(rows.start, len(rows)))}
+    text, best = served(list(views.values())).text, snapshot.best_scenario(vector, doc_id)
+    return ContextHit(doc_id, text, (matched(views[best]),) if best else ())
 
 
 def _documents(

@@ -12,9 +12,10 @@ from argus.data.types import Qrels, Query, State
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.llm import Estimate, Ledger, ModelConfig, Prompt, estimate
 from argus.llm import State as Asked
+from argus.llm.ledger import ledger_to_read
 from argus.llm.plan import answer_bound, request_keys
+from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.compare import Answered, Case, answer_prompts, judge_prompts
-from argus.scenarios.qa.judge import without_thoughts
 from argus.scenarios.qa.prompts import answer_prompt, reason_prompt
 from argus.workflows.scenarios_qa import LEDGER, Inputs, QAConfig, read_inputs
 from argus.workflows.scenarios_qa_cases import Retrieved, cases, retrieve
@@ -45,10 +46,8 @@ def estimate_answers(
         index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,
         encoder=encoder, device=device, coerce_ids=coerce_ids,
     )  # fmt: skip
-    with TemporaryDirectory() as folder:
-        kept = Path(out) / LEDGER
-        with Ledger(kept if kept.is_file() else Path(folder) / LEDGER) as ledger:
-            return _estimate(inputs, config, ledger, Path(folder) / "embeddings")
+    with TemporaryDirectory() as folder, ledger_to_read(Path(out) / LEDGER) as ledger:
+        return _estimate(inputs, config, ledger, Path(folder) / "embeddings")
 
 
 def _estimate(inputs: Inputs, config: QAConfig, ledger: Ledger, store: Path) -> dict[str, Any]:

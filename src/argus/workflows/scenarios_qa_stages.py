@@ -16,8 +16,9 @@ from argus.llm import (
     open_model,
 )
 from argus.llm import State as Asked
+from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.compare import Question
-from argus.scenarios.qa.judge import why_no_answer, without_thoughts
+from argus.scenarios.qa.judge import why_no_answer
 from argus.scenarios.qa.prompts import reason_prompt
 from argus.workflows.heard import Heard
 

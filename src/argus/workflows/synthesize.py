@@ -12,6 +12,7 @@ from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
+from argus.llm.ledger import ledger_to_read
 from argus.remedies.diagnose import TAU
 from argus.remedies.expand import (
     MIN_SIMILARITY,
@@ -147,7 +148,7 @@ def estimate_synthesis(
     ) as making:
         candidates, _ = _candidates(making, config)
         prompts = prompts_for(making.documents, candidates)
-        with Ledger(Path(index) / LEDGER) as ledger:
+        with ledger_to_read(Path(index) / LEDGER) as ledger:
             return estimate(prompts, ledger, config.model)
 
 
@@ -199,7 +200,9 @@ def _answered(
     with Ledger(index / LEDGER) as ledger:
         heard = Heard(open_model(settled, ledger))
         done = list(with_model(making.documents, candidates, heard))
-    require_answers(heard, accept=config.accept_unanswered)
+    require_answers(
+        heard, accept=config.accept_unanswered, undone=" and nothing was added to the index"
+    )
     return Written(done, heard.summary())
 
 

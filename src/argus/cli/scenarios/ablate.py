@@ -28,7 +28,7 @@ def ablate(
     ],
     out: o.Out = Path("argus-out"),
     component: grid.Components = None,
-    weights: grid.Weights = "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
+    weights: grid.Weights = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,6 +78,8 @@ def ablate(
     given: dict[str, Any] = {"measures": tuple(measure)} if measure else {}
     if component:
         given["components"] = grid.components(component)
+    if weights:
+        given["weights"] = grid.weights(weights)
     result = ablate_scenarios(
         corpus,
         profiles,
@@ -87,8 +89,7 @@ def ablate(
         encoder=EncoderConfig(model=encoder, precision=precision, device=device),
         expansions=expansions,
         model=asked.config(),
-        config=AblateConfig(
-            weights=grid.weights(weights), tune_share=tune_share, placebos=placebos,
+        config=AblateConfig(  tune_share=tune_share, placebos=placebos,
             resamples=resamples, seed=seed, **given,
         ),
         fields=columns.names(),

@@ -17,7 +17,10 @@ Components = Annotated[
     typer.Option("--component", help="M, I, E, M+E, I+E, several with commas or again; or all."),
 ]
 Weights = Annotated[
-    str, typer.Option("--lambda", help="What a document's own score counts; several with commas.")
+    list[str] | None,
+    typer.Option(
+        "--lambda", help="What a document's own score counts; several with commas or again."
+    ),
 ]
 
 
@@ -32,13 +35,13 @@ def components(texts: list[str]) -> tuple[Component, ...]:
     return tuple(dict.fromkeys(named(name) for name in names))
 
 
-def weights(text: str) -> tuple[float, ...]:
-    """Parse "0.7" or "0.5,0.7,0.9"."""
+def weights(texts: list[str]) -> tuple[float, ...]:
+    """Parse ["0.5,0.7"] or ["0.5", "0.7"]; InputError for what is no number."""
     try:
-        return tuple(float(part) for part in text.split(",") if part.strip())
+        return tuple(float(part) for text in texts for part in text.split(",") if part.strip())
     except ValueError as error:
         raise InputError(
-            f"{text!r}",
+            f"{', '.join(texts)!r}",
             expected="numbers from 0 to 1, separated by commas",
             fix="For example 0.5,0.7,0.9.",
             where="--lambda",

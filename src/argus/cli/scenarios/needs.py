@@ -21,7 +21,7 @@ def needs(
     ],
     out: o.Out = Path("argus-out"),
     component: grid.Components = None,
-    weights: grid.Weights = "0.5,0.6,0.7,0.8,0.9",
+    weights: grid.Weights = None,
     k: Annotated[int, typer.Option("--k", help="How far down a list counts as found.", min=1)] = 10,
     pool: Annotated[
         int, typer.Option("--pool", help="N of RPS: among so many documents.", min=1)
@@ -50,7 +50,7 @@ def needs(
         encoder=encoding.config(),
         config=NeedsConfig(
             components=grid.components(component or ["M+E"]),
-            weights=grid.weights(weights),
+            weights=grid.weights(weights or ["0.5,0.6,0.7,0.8,0.9"]),
             k=k,
             pool=pool,
             seed=seed,

@@ -9,6 +9,7 @@ from enum import StrEnum
 from argus.data.types import State
 from argus.llm import LanguageModel, Outcome, Prompt
 from argus.llm import State as Asked
+from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.judge import (
     Failure,
     Verdict,
@@ -16,7 +17,6 @@ from argus.scenarios.qa.judge import (
     failure_of,
     vote_of,
     why_no_answer,
-    without_thoughts,
 )
 from argus.scenarios.qa.prompts import answer_prompt, judge_prompt
 

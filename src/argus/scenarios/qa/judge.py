@@ -12,6 +12,7 @@ from enum import StrEnum
 from argus.data.types import State
 from argus.llm import Outcome
 from argus.llm import State as Asked
+from argus.llm.reply import without_thoughts
 
 LOW, HIGH = 0.0, 100.0
 
@@ -132,11 +133,6 @@ def combine(votes: Sequence[Vote]) -> Verdict:
     if len(votes) > 1:
         reason = f"{len(scores)} of {len(votes)} votes could be read: {reason}"
     return Verdict(State.FAILED, None, tuple(votes), reason, commonest)
-
-
-def without_thoughts(text: str) -> str:
-    """Return what follows a model's thoughts, which some servers leave in the answer."""
-    return text.rpartition("</think>")[2].strip()
 
 
 def _excerpt(text: str) -> str:
