@@ -120,7 +120,7 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
     prices = ("--input-price", 1, "--output-price", 1)
     ran = remedy("synthesize", *model, *prices, "--budget", 0.000001)
     assert (ran.code, ran.out) == (2, "")
-    assert "11 of 11 documents are without an answer of m@" in ran.err
+    assert "11 of 11 prompts are without an answer of m@" in ran.err
     assert ": the next request might pass the budget" in ran.err
     ran = remedy("synthesize", *model, "--max-total-tokens", 10)
     assert (ran.code, ran.out) == (2, "")
@@ -244,7 +244,7 @@ def test_what_a_model_took_is_said_and_an_endpoint_that_fails_can_be_accepted(
         )
         ran = remedy("synthesize", *model)
         assert (ran.code, ran.out) == (2, "")
-        assert "10 of 11 documents are without an answer" in ran.err
+        assert "10 of 11 prompts are without an answer" in ran.err
         assert "give --accept-unanswered" in ran.err
         assert state(index) == []
         ran = remedy("synthesize", *model, *prices, "--accept-unanswered")

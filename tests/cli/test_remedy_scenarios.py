@@ -73,8 +73,8 @@ def test_an_index_gets_scenarios_which_a_search_shows_and_hands_to_a_model(
         argus("search", question, "--index", built, "--k", 2, "--context", "--json").out
     )["context"]
     assert context.strip() == block
-    short = argus("search", question, "--index", built, "--context", "--max-chars", 300)
-    assert "left out: --max-chars 300" in short.err
+    short = argus("search", question, "--index", built, "--context", "--max-chars", 900)
+    assert "left out: --max-chars 900" in short.err
     assert argus("search", "x", "--index", built, "--context", "--explain").code == 2
     alone = argus("search", question, "--index", built, "--k", 7, "--lambda", 1, "--json").out
     before = argus("search", question, "--index", f"{built}@original", "--k", 7, "--json").out

@@ -340,10 +340,8 @@ def test_answers_that_cannot_be_used_leave_documents_as_they_are(run, endpoint, 
     endpoint.behave = lambda text, n: {"text": "no object"}
     config = AblateConfig(components=(Component.ME,), weights=(0.7,), resamples=1000)
     result = run(tmp_path, model=asking(endpoint), config=config)
-    (alone,) = rows_of(result, system="documents alone")
     for baseline in Baseline:
-        (row,) = rows_of(result, system=str(baseline))
-        assert row["nDCG@10"] == alone["nDCG@10"]
+        assert rows_of(result, system=str(baseline)) == []  # failed, not documents alone again
         assert result.summary["expansions"]["baselines"][baseline]["documents"] == 0
     (reason,) = result.summary["expansions"]["reasons"]
     assert "does not fit QueriesAnswer" in reason

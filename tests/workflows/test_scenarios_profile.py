@@ -116,7 +116,7 @@ def test_a_budget_that_is_spent_stops_with_all_that_was_paid_for(endpoint, confi
         return {"content": json.dumps(answer | spent)}
 
     endpoint.behave = costly
-    with pytest.raises(ArgusError, match="Raise the budget"):
+    with pytest.raises(ArgusError, match="raise the budget"):
         profile_documents(many, out=tmp_path, config=tight)
     written = read_profiles(tmp_path)
     states = [p.state for p in written.values()]
@@ -128,7 +128,7 @@ def test_a_budget_that_is_spent_stops_with_all_that_was_paid_for(endpoint, confi
 
 def test_long_documents_are_shown_by_their_beginning_and_that_is_noted(endpoint, config, tmp_path):
     endpoint.behave = behaving()
-    long = Document("long", "word " * 40_000)  # 200,000 characters
+    long = Document("long", "".join(f"{i:05} words, " for i in range(16_000))[:200_000])
     result = profile_documents([long], out=tmp_path, config=config(max_chars=1_000))
     assert len(endpoint.texts[0]) == len("[Text Content]\n") + 1_000
     assert result.profiles["long"].notes[0].startswith("only the first 1,000 of 200,000 characters")
@@ -137,8 +137,9 @@ def test_long_documents_are_shown_by_their_beginning_and_that_is_noted(endpoint,
 
 def test_an_answer_that_was_cut_off_is_failed_and_says_so(endpoint, config, tmp_path):
     endpoint.behave = lambda text, n: {"text": '{"noise": false, "main_t', "finish": "length"}
-    result = profile_documents(DOCUMENTS[:1], out=tmp_path, config=config())
-    assert "the answer was cut off" in result.profiles["queue"].reason
+    with pytest.raises(ArgusError, match="none of 1 documents has scenarios: the answer was cut"):
+        profile_documents(DOCUMENTS[:1], out=tmp_path, config=config())
+    assert "the answer was cut off" in read_profiles(tmp_path)["queue"].reason
 
 
 def test_a_student_gets_the_shorter_instruction(endpoint, config, tmp_path):

@@ -38,7 +38,11 @@ class Source(blocks.Columns):
     ] = None
     profiles: Annotated[
         Path | None,
-        typer.Option("--profiles", help="Scenarios that exist already, instead of --model."),
+        typer.Option(
+            "--profiles",
+            help="Scenarios that exist already (JSONL: _id, main_topic, scenarios of "
+            "information_need and explanation) to add to --index, instead of --model.",
+        ),
     ] = None
     out: Annotated[
         Path | None,
@@ -220,6 +224,8 @@ def _print_profiles(summary: dict[str, Any], report: Path, *, as_json: bool) -> 
     )
     for row in summary["failures"][:3]:
         typer.echo(f"failed, {row['documents']:,} documents: {row['reason']}")
+    for row in summary["notes"][:3]:
+        typer.echo(f"noted, {row['documents']:,} documents: {row['note']}")
     print_spent(summary["language_model"])
     typer.echo(f"profiles: {report.parent / 'profiles.jsonl'}")
     typer.echo(f"report: {report}")

@@ -62,6 +62,13 @@ def search(
         typer.echo(f"warning: {found['warning']}", err=True)
     if context:
         block = _context(found["results"], max_chars)
+        if found["results"] and not block.text:
+            raise InputError(
+                f"{max_chars}",
+                expected="room for one document at least",
+                fix="Give more characters.",
+                where="--max-chars",
+            )
         if block.left_out or block.cut:
             told = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
             typer.echo(f"warning: {told}: --max-chars {max_chars}", err=True)

@@ -18,7 +18,15 @@ from argus.data.types import FloatArray, Qrels, Run, View
 from argus.encoders import Embedded
 from argus.errors import InputError
 from argus.evaluation import Evaluation, evaluate
-from argus.indexes.fold import RELEVANCE_WEIGHT, Folded, between, check_weight, ends, ranked
+from argus.indexes.fold import (
+    DOCUMENTS_ALONE,
+    RELEVANCE_WEIGHT,
+    Folded,
+    between,
+    check_weight,
+    ends,
+    ranked,
+)
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.progress import progress
 from argus.scenarios.profile import Component, Profiled
@@ -184,7 +192,7 @@ def best_cell(
 ) -> Cell:
     """Return the cell of the highest mean; of equal ones that of the greater λ, then as listed.
 
-    queries: over these alone.
+    Documents alone (λ = 1) are no cell to choose, unless there is no other. queries: over these.
     """
 
     def mean(cell: Cell) -> float:
@@ -193,7 +201,8 @@ def best_cell(
         return sum(values[query][measure] for query in chosen) / len(chosen)
 
     order = list(Component)
-    return max(found, key=lambda c: (round(mean(c), 12), c.weight, -order.index(c.component)))
+    cells = [cell for cell in found if cell.weight < DOCUMENTS_ALONE] or list(found)
+    return max(cells, key=lambda c: (round(mean(c), 12), c.weight, -order.index(c.component)))
 
 
 def usual_cell(cells: Iterable[Cell]) -> Cell:

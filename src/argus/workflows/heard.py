@@ -74,9 +74,9 @@ def require_answers(
     if not missing:
         return
     reasons = "; ".join(g[0].reason.rstrip(". ") for g in (not_asked, unanswered) if g)
-    ways = ["Raise the budget"] if not_asked else []
+    ways = ["raise the budget"] if not_asked else []
     if unanswered and not accept:
-        ways.append("See that the endpoint answers")
+        ways.append("see that the endpoint answers")
     stubborn = (
         " To go on without those that it never answers, give --accept-unanswered."
         if unanswered and not accept and can_accept
@@ -85,5 +85,6 @@ def require_answers(
     raise ArgusError(
         f"{len(missing):,} of {len(heard.outcomes):,} prompts are without an answer of "
         f"{heard.name}: {reasons}. Every answer so far is kept{undone}. "
-        f"{', '.join(ways)} and run the same command: it asks only the rest.{stubborn}"
+        f"To mend it, {' and '.join(ways)}, then run the same command: it asks only the rest."
+        f"{stubborn}"
     )

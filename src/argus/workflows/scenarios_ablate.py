@@ -230,6 +230,7 @@ def _ablation(
         baselines={
             b: measured(Documents(documents.ids, found[rows], {}))
             for b, found in vectors.expanded.items()
+            if vectors.expanded_documents[b]["documents"]
         },
         placebos={cell: mean_of([e[cell] for e in exchanged]) for cell in chosen if exchanged},
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document
+from argus.errors import ArgusError
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
@@ -100,6 +102,13 @@ def profile_documents(
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     require_answers(heard, accept=config.accept_unanswered)
+    if not summary["documents"]["ok"] and not summary["documents"]["noise"]:
+        raise ArgusError(
+            f"none of {len(profiles):,} documents has scenarios: "
+            f"{summary['failures'][0]['reason']} ({folder / FILE} says why, document by "
+            "document). See what the model answers, or take another one; the same command asks for "
+            "all of them again."
+        )
     return ProfileResult(folder.path, report, profiles, summary)
 
 
@@ -123,7 +132,8 @@ def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
     states = Counter(p.state for p in profiles.values())
     kept = [p for p in profiles.values() if p.profile is not None]
     sizes = Counter(len(p.profile.scenarios) for p in kept if p.profile is not None)
-    reasons = Counter(p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
+    failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
+    reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
     notes = Counter(_general(note) for p in profiles.values() for note in p.notes)
     return {
         "documents": {"total": len(profiles)} | {str(s): states.get(s, 0) for s in ProfileState},
@@ -147,9 +157,8 @@ def _sample(profiled: Profiled) -> dict[str, Any]:
 
 
 def _general(note: str) -> str:
-    """Return a note without its numbers, so that equal ones are counted together."""
-    words = note.split()
-    return " ".join("N" if word.replace(",", "").isdigit() else word for word in words)
+    """Return a note without the number of the scenario, so that equal ones are counted together."""
+    return re.sub(r"scenario \d+ ", "a scenario ", note)
 
 
 def _with_text(documents: Sequence[Document]) -> int:

@@ -116,6 +116,11 @@ def print_ablation(summary: dict[str, Any]) -> None:
             _print_corpus(summary[name], summary["headline"])
     if summary["expansions"] is None:
         typer.echo("document expansion: not applicable, neither --expansions nor --model was given")
+        return
+    for baseline, told in summary["expansions"]["baselines"].items():
+        reach = f"{told['documents']:,} of {documents['indexed']:,} documents"
+        state = "" if told["documents"] else "failed: "
+        typer.echo(f"{baseline}: {state}{reach} have any")
 
 
 def _print_corpus(found: dict[str, Any], measure: str) -> None:
