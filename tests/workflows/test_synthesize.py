@@ -210,7 +210,7 @@ def test_a_budget_stops_before_it_is_passed_and_the_next_run_asks_the_rest(
     endpoint.requests.clear()
     prices = {"input_price": 1e6, "output_price": 1e6, "concurrency": 1}  # a token costs 1
     budget = max(bounds)  # an answer costs 5, but the largest prompt might cost all of it
-    with pytest.raises(ArgusError, match=r"without an answer of m@\S+: the next request .*Raise"):
+    with pytest.raises(ArgusError, match=r"without an answer of m@\S+: the next request .*raise"):
         repairable.synthesize(index, config=config(budget=budget, **prices))
     assert unchanged(index, repairable)
     assert 0 < len(endpoint.requests) < AT_RISK
