@@ -18,7 +18,11 @@ LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers",
 
 def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
     """Return a `size`-byte BLAKE2b digest of the parts; no two lists of parts run together."""
-    digest = hashlib.blake2b(digest_size=size)
+    return absorb(hashlib.blake2b(digest_size=size), *parts).digest()
+
+
+def absorb(digest: hashlib.blake2b, *parts: str | bytes | memoryview) -> hashlib.blake2b:
+    """Add parts to a digest, as `content_hash` does, and return it; a copy may go on from there."""
     for part in parts:
         data = (
             part.encode("utf-8", "surrogatepass")
@@ -27,7 +31,7 @@ def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
         )
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
-    return digest.digest()
+    return digest
 
 
 def file_hash(path: Path) -> str:

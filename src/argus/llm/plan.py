@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from argus.data.provenance import content_hash
+from argus.data.provenance import absorb
 from argus.llm.budget import TEMPLATE_TOKENS, TokenCount, approximate_tokens, cost_of, most_tokens
 from argus.llm.ledger import Entry, Ledger
 from argus.llm.protocol import ModelConfig, Prompt, State
@@ -64,8 +65,9 @@ def request_keys(
     temperature = None if config.temperature is None else float(config.temperature)
     fields = schema.model_json_schema() if schema else None
     parameters = json.dumps([temperature, dict(config.extra), fields], sort_keys=True)
-    model = config.identity
-    return [content_hash(model, parameters, p.system, p.text).hex() for p in prompts]
+    shared = absorb(hashlib.blake2b(digest_size=16), config.identity, parameters)
+    begun = {system: absorb(shared.copy(), system) for system in {p.system for p in prompts}}
+    return [absorb(begun[p.system].copy(), p.text).hexdigest() for p in prompts]
 
 
 def make_plan(
