@@ -1,0 +1,223 @@
+"""Build an n-gram index in a folder, and append to it by segments."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from argus.data.types import Document
+from argus.errors import InputError
+from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
+from argus.generative.index.ngram_index import NgramIndex
+from argus.generative.index.segment import make_segment, open_segment, write_segment
+from argus.generative.passages import PassageCounts, Passages, document_hash, tokenized
+from argus.generative.vocabulary import Vocabulary, open_vocabulary
+
+SEGMENT_TOKENS = 2**27
+"""Tokens after which a segment is closed: bounds the memory of a build at about 3 GiB."""
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How documents differ from what an index holds, by id."""
+
+    new: list[str]
+    changed: list[str]
+    missing: list[str]
+    unchanged: int
+
+    def __bool__(self) -> bool:
+        """Return whether anything differs."""
+        return bool(self.new or self.changed or self.missing)
+
+    def __str__(self) -> str:
+        told = [
+            f"{len(ids):,} {what} ({', '.join(ids[:_NAMED])}{', ...' if len(ids) > _NAMED else ''})"
+            for what, ids in (
+                ("changed", self.changed), ("new", self.new), ("missing", self.missing),
+            )
+            if ids
+        ]  # fmt: skip
+        return ", ".join(told)
+
+
+def build_index(
+    documents: Iterable[Document],
+    vocabulary: Vocabulary,
+    folder: Path,
+    *,
+    pseudo_queries: Mapping[str, Sequence[str]] | None = None,
+    titles: bool = True,
+    segment_tokens: int = SEGMENT_TOKENS,
+) -> NgramIndex:
+    """Index documents in a folder that holds no index yet, or an interrupted build of the same.
+
+    An interrupted build goes on after its last whole segment. A finished index of the same
+    documents is returned as it is. Raises InputError where the folder holds an index of other
+    documents, another tokenizer or other views, and where no document has a token.
+    """
+    asked = pseudo_queries or {}
+    manifest = read_manifest(folder)
+    if manifest is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder / SEGMENTS, ignore_errors=True)
+        vocabulary.save(folder / TOKENIZER)
+        manifest = Manifest(
+            vocabulary=vocabulary.fingerprint,
+            size=vocabulary.size,
+            border=vocabulary.border,
+            titles=titles,
+            counts=asdict(PassageCounts()),
+        )
+        manifest.write(folder)
+    _check_same(manifest, vocabulary, titles, folder)
+    given = list(documents)
+    if manifest.finished:
+        index = NgramIndex.open(folder)
+        check_corpus(index, given, asked)
+        return index
+    _add(folder, manifest, given, vocabulary, asked, segment_tokens)
+    return NgramIndex.open(folder)
+
+
+def append(
+    folder: Path,
+    documents: Iterable[Document],
+    *,
+    pseudo_queries: Mapping[str, Sequence[str]] | None = None,
+    segment_tokens: int = SEGMENT_TOKENS,
+) -> Changes:
+    """Add new documents to an index, as a segment; those it holds, unchanged, are passed over.
+
+    Returns what was new and what was not; documents that the index holds and that are not given
+    stay. Raises InputError where one has changed since it was indexed: a segment is not rewritten.
+    """
+    given = list(documents)
+    asked = pseudo_queries or {}
+    index = NgramIndex.open(folder)
+    changes = compare(index, given, asked)
+    if changes.changed:
+        raise _changed(changes, folder)
+    manifest = read_manifest(folder)
+    assert manifest is not None
+    if changes.new:
+        _add(folder, manifest, given, open_vocabulary(folder / TOKENIZER), asked, segment_tokens)
+    return changes
+
+
+def check_corpus(
+    index: NgramIndex,
+    documents: Sequence[Document],
+    pseudo_queries: Mapping[str, Sequence[str]] | None,
+) -> None:
+    """Raise InputError unless the index was built from these documents.
+
+    pseudo_queries: None where they are not at hand; then only titles and texts are compared.
+    """
+    changes = compare(index, documents, pseudo_queries)
+    if changes:
+        raise _changed(changes, index.folder)
+
+
+def compare(
+    index: NgramIndex,
+    documents: Sequence[Document],
+    pseudo_queries: Mapping[str, Sequence[str]] | None,
+) -> Changes:
+    """Return how documents differ from those of an index; without tokens, they are in neither."""
+    columns = 2 if pseudo_queries is None else 3
+    held = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
+    new, changed = [], []
+    missing = set(held)
+    for document in documents:
+        missing.discard(document.id)
+        queries = (pseudo_queries or {}).get(document.id, ())
+        hashed = list(document_hash(document, queries)[:columns])
+        if document.id not in held:
+            if any(text.strip() for text in (document.title, document.text, *queries)):
+                new.append(document.id)
+        elif held[document.id] != hashed:
+            changed.append(document.id)
+    unchanged = len(held) - len(missing) - len(changed)
+    return Changes(new, changed, sorted(missing), unchanged)
+
+
+def _add(
+    folder: Path,
+    manifest: Manifest,
+    documents: Sequence[Document],
+    vocabulary: Vocabulary,
+    pseudo_queries: Mapping[str, Sequence[str]],
+    segment_tokens: int,
+) -> None:
+    """Write the documents that the manifest's segments lack, and mark the index as finished."""
+    home = folder / SEGMENTS
+    home.mkdir(exist_ok=True)
+    for stray in home.iterdir():  # of a run that was killed while it wrote
+        if stray.name not in manifest.segments:
+            shutil.rmtree(stray)
+    held = {id_ for name in manifest.segments for id_ in _ids(home / name)}
+    counts = PassageCounts(**manifest.counts)
+    left = (d for d in documents if d.id not in held)
+    blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)
+    for passages in _grouped(blocks, segment_tokens):
+        name = f"{len(manifest.segments) + 1:04d}"
+        segment = make_segment(passages, vocabulary.border, vocabulary.size)
+        write_segment(segment, home / name)
+        manifest = manifest.with_segment(name, asdict(counts))
+        manifest.write(folder)
+    if not manifest.segments:
+        raise InputError(
+            f"{len(documents):,} documents, none with a title, a text or a pseudo-query",
+            expected="at least one passage with a token",
+            fix="Check the names of the columns (--text-field, --title-field).",
+            where="--corpus",
+        )
+    replace(manifest, finished=True, counts=asdict(counts)).write(folder)
+
+
+def _grouped(blocks: Iterable[Passages], most: int) -> Iterator[list[Passages]]:
+    """Yield blocks in groups of about `most` tokens."""
+    group: list[Passages] = []
+    for block in blocks:
+        if block.ids:
+            group.append(block)
+        if sum(len(b.tokens) for b in group) >= most:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _ids(folder: Path) -> list[str]:
+    segment = open_segment(folder)
+    return [segment.id_of(i) for i in range(segment.n_documents)]
+
+
+def _check_same(manifest: Manifest, vocabulary: Vocabulary, titles: bool, folder: Path) -> None:
+    for what, was, now in (
+        ("tokenizer", manifest.vocabulary, vocabulary.fingerprint),
+        ("--titles", manifest.titles, titles),
+    ):
+        if was != now:
+            raise InputError(
+                f"holds an index with another {what}",
+                expected=f"the same {what} as when it was begun",
+                fix="Give another --out, or build it again with --fresh.",
+                where=folder / FILE,
+            )
+
+
+def _changed(changes: Changes, folder: Path | None) -> InputError:
+    fix = "Build it again with --fresh"
+    if changes.new and not (changes.changed or changes.missing):
+        fix += ", or add what is new with --append"
+    return InputError(
+        f"the corpus is not the one that was indexed: {changes}",
+        expected="the same ids, titles, texts and pseudo-queries",
+        fix=f"{fix}.",
+        where=folder,
+    )

@@ -1,0 +1,76 @@
+"""`ngram.json`: what an index folder holds. A folder is an index once its manifest says `finished`.
+
+Segments are written beside each other and entered one by one, so that a build or an append that was
+killed leaves an index of whole segments, or none.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import replacing
+from argus.errors import InputError
+
+FILE, VERSION = "ngram.json", 1
+SEGMENTS, TOKENIZER = "segments", "tokenizer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the index was made of.
+
+    vocabulary: fingerprint of the tokenizer. size: token ids. border: the
+    token between passages. titles: whether ` title @@` stands in
+    passages. segments: their folders' names, in order. finished: False while a build runs or after
+    it was killed. counts: what became of the documents (see `PassageCounts`).
+    """
+
+    vocabulary: str
+    size: int
+    border: int
+    titles: bool
+    segments: tuple[str, ...] = ()
+    finished: bool = False
+    counts: dict[str, Any]
+    version: int = VERSION
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest in a folder, whole or not at all."""
+        with replacing(folder / FILE) as temporary:
+            temporary.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+    def with_segment(self, name: str, counts: dict[str, Any]) -> Manifest:
+        """Return the manifest with one more segment."""
+        return replace(self, segments=(*self.segments, name), counts=counts)
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Return the manifest of a folder, None where there is none.
+
+    Raises InputError for a file that is no manifest, or of a later version.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version = content["version"]
+        manifest = Manifest(**{**content, "segments": tuple(content["segments"])})
+    except (ValueError, TypeError, KeyError, OSError) as error:
+        raise InputError(
+            f"no manifest of an n-gram index ({error})",
+            expected="the file as `argus generative build` wrote it",
+            fix="Build the index again with --fresh.",
+            where=path,
+        ) from error
+    if version != VERSION:
+        raise InputError(
+            f"version {version}",
+            expected=f"version {VERSION}",
+            fix="Build the index again with --fresh, or use the version of Argus that wrote it.",
+            where=path,
+        )
+    return manifest

@@ -1,0 +1,242 @@
+"""The n-gram index: which n-grams exist, how often, what follows them, and in which passages.
+
+SEAL keeps an FM-index; here a forward suffix array answers the same questions exactly, several
+times as fast, for about twice the bytes (docs/results.md). An n-gram lies inside one passage: the
+border may stand first (a title's n-gram) or last (a passage ends there), never between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import IntArray
+from argus.errors import InputError
+from argus.generative.index import kernels
+from argus.generative.index.manifest import (
+    SEGMENTS,
+    TOKENIZER,
+    read_manifest,
+)
+from argus.generative.index.rows import Rows
+from argus.generative.index.segment import Segment, open_segment
+from argus.generative.vocabulary import Vocabulary, open_vocabulary
+
+Tokens = Sequence[int] | npt.NDArray[Any]
+
+
+class NgramIndex:
+    """An index over one or more segments; `open` maps one from a folder.
+
+    n_tokens: N, borders in front of passages counted. Documents are numbered from 0 in the order
+    in which they were indexed.
+    """
+
+    def __init__(
+        self, segments: Sequence[Segment], border: int, folder: Path | None = None
+    ) -> None:
+        self.segments, self.border, self.folder = tuple(segments), border, folder
+        self.vocabulary_size = len(segments[0].first) - 1
+        self._bases = np.cumsum([0, *(s.n_tokens for s in segments)], dtype=np.int64)
+        self._documents = np.cumsum([0, *(s.n_documents for s in segments)], dtype=np.int64)
+        self.n_tokens, self.n_documents = int(self._bases[-1]), int(self._documents[-1])
+
+    @classmethod
+    def open(cls, folder: Path | str) -> NgramIndex:
+        """Map the index in a folder. Raises InputError where there is no whole one."""
+        path = Path(folder)
+        manifest = read_manifest(path)
+        if manifest is None or not manifest.finished or not manifest.segments:
+            raise InputError(
+                "no n-gram index in it" if manifest is None else "its build was interrupted",
+                expected="a folder that `argus generative build` wrote to its end",
+                fix="Run the same `argus generative build` again: it goes on where it stopped."
+                if manifest is not None
+                else "Make one: argus generative build --corpus X --tokenizer T --out DIR.",
+                where=path,
+            )
+        segments = [open_segment(path / SEGMENTS / name) for name in manifest.segments]
+        return cls(segments, manifest.border, path)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The tokenizer of the index, loaded when it is first needed."""
+        if self.folder is None:
+            raise ValueError("an index in memory has no tokenizer")
+        return open_vocabulary(self.folder / TOKENIZER)
+
+    def count(self, ngram: Tokens) -> int:
+        """Return how often an n-gram occurs; the empty one N times."""
+        if len(ngram) == 0:
+            return self.n_tokens
+        asked = np.asarray(ngram, np.int64)
+        total = 0
+        for s in self.segments:
+            low, high = kernels.find(s.text, s.suffixes, s.first, s.lists, self.border, asked)
+            total += high - low
+        return int(total)
+
+    def counts(self, ngrams: Sequence[Tokens]) -> IntArray:
+        """Return how often each n-gram occurs, in one call; (n,)."""
+        return self._find(ngrams).counts
+
+    def rows(self, ngram: Tokens = (), n: int = 1) -> Rows:
+        """Return the rows of an n-gram, n times over: where a decoding begins."""
+        found = self._find([ngram])
+        return Rows(len(ngram), np.repeat(found.low, n, axis=1), np.repeat(found.high, n, axis=1))
+
+    def step(self, rows: Rows, tokens: IntArray) -> Rows:
+        """Return the rows of each n-gram with one more token; (0, 0) where it does not exist.
+
+        An n-gram that ends in the border cannot go on.
+        """
+        if rows.depth == 0:
+            return self._find([[int(t)] for t in tokens], 1)
+        low, high = rows.low.copy(), rows.high.copy()
+        for i, s in enumerate(self.segments):
+            kernels.step(s.text, s.suffixes, low[i], high[i], rows.depth, tokens)
+        return Rows(rows.depth + 1, low, high)
+
+    def next_tokens(self, rows: Rows) -> tuple[IntArray, npt.NDArray[np.int32], IntArray]:
+        """Return what follows each n-gram: (pointers (n + 1,), tokens ascending, counts).
+
+        The border follows where a passage ends. Rows must not be of n-grams that end in the border.
+        """
+        parts = [
+            kernels.next_tokens(
+                s.text, s.suffixes, s.first, s.lists, rows.low[i], rows.high[i], rows.depth
+            )
+            for i, s in enumerate(self.segments)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        begins = np.cumsum([0, *(len(p[1]) for p in parts[:-1])], dtype=np.int64)
+        return kernels.merge(
+            np.stack([p[0] for p in parts]),
+            np.concatenate([p[1] for p in parts]),
+            np.concatenate([p[2] for p in parts]),
+            begins,
+        )
+
+    def continuations(self, ngram: Tokens) -> tuple[npt.NDArray[np.int32], IntArray]:
+        """Return the tokens that follow an n-gram, ascending, and how often each does."""
+        if len(ngram) == 0:
+            totals = np.sum([np.diff(s.first) for s in self.segments], axis=0)
+            present = np.flatnonzero(totals)
+            return present.astype(np.int32), totals[present]
+        if len(ngram) > 1 and ngram[-1] == self.border:
+            return np.zeros(0, np.int32), np.zeros(0, np.int64)
+        _, tokens, counts = self.next_tokens(self._find([ngram], len(ngram)))
+        return tokens, counts
+
+    def occurrences(self, ngrams: Sequence[Tokens], most: int) -> tuple[IntArray, IntArray]:
+        """Return where n-grams stand: (pointers (n + 1,), positions, ascending for each n-gram).
+
+        Positions count the tokens of all passages in order. An n-gram with more than `most`
+        occurrences gives none.
+        """
+        found = self._find(ngrams)
+        wanted = found.counts <= most
+        parts = [
+            kernels.locate(s.suffixes, found.low[i], found.high[i], wanted, int(self._bases[i]))
+            for i, s in enumerate(self.segments)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        pointers = np.sum([p for p, _ in parts], axis=0)
+        owner = np.concatenate([np.repeat(np.arange(len(ngrams)), np.diff(p)) for p, _ in parts])
+        positions = np.concatenate([positions for _, positions in parts])
+        return pointers, positions[np.argsort(owner, kind="stable")]
+
+    def documents_at(self, positions: IntArray) -> IntArray:
+        """Return the number of the document at each position; (n,)."""
+        return np.searchsorted(self._starts, positions, side="right") - 1
+
+    def documents(self, ngram: Tokens) -> IntArray:
+        """Return the numbers of the documents that hold an n-gram, ascending, each once."""
+        _, positions = self.occurrences([ngram], self.n_tokens)
+        return np.unique(self.documents_at(positions))
+
+    def tokens_of(self, documents: IntArray) -> tuple[IntArray, npt.NDArray[np.int32]]:
+        """Return the tokens of documents, borders in front: (pointers (n + 1,), tokens)."""
+        documents = np.asarray(documents, np.int64)
+        lengths = self._starts[documents + 1] - self._starts[documents]
+        pointers = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.empty(pointers[-1], np.int32)
+        for segment, local in self._local(documents):
+            kernels.copy_passages(segment.text, segment.starts, local, pointers, tokens)
+        return pointers, tokens
+
+    def order(self, documents: IntArray) -> npt.NDArray[np.uint64]:
+        """Return a hash of each document's id: breaks ties whatever the order of passages is."""
+        return self._gather("order", np.asarray(documents, np.int64))
+
+    def splits(self, documents: IntArray) -> npt.NDArray[np.int32]:
+        """Return where text and pseudo-queries begin in each document's tokens; (n, 2)."""
+        return self._gather("splits", np.asarray(documents, np.int64))
+
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """Return the hashes of all documents (see `document_hash`); (n_documents, 3)."""
+        return np.concatenate([s.hashes for s in self.segments])
+
+    def id_of(self, document: int) -> str:
+        """Return the id of a document."""
+        s = int(np.searchsorted(self._documents, document, side="right")) - 1
+        return self.segments[s].id_of(document - int(self._documents[s]))
+
+    def ids(self) -> list[str]:
+        """Return the ids of all documents, in order."""
+        return [s.id_of(i) for s in self.segments for i in range(s.n_documents)]
+
+    def title_and_text(self, document: int) -> tuple[str, str]:
+        """Return a document's title and text as its tokens say; white space is not kept."""
+        which = np.array([document])
+        _, tokens = self.tokens_of(which)
+        text_at, queries_at = (int(n) for n in self.splits(which)[0])
+        head, body = tokens[1 : max(1, text_at - 1)], tokens[text_at:queries_at]
+        decode = self.vocabulary.decode
+        return decode(head.tolist()).strip(), decode(body.tolist()).strip()
+
+    def bytes(self) -> dict[str, int]:
+        """Return the bytes of every kind of array, over all segments."""
+        return {name: sum(s.bytes[name] for s in self.segments) for name in self.segments[0].bytes}
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        """Where documents begin in the text of all segments; the end at last."""
+        if len(self.segments) == 1:
+            return self.segments[0].starts
+        parts = [s.starts[:-1] + base for s, base in zip(self.segments, self._bases, strict=False)]
+        return np.concatenate([*parts, self._bases[-1:]])
+
+    def _find(self, ngrams: Sequence[Tokens], depth: int = 0) -> Rows:
+        """Return the rows of n-grams, all of `depth` tokens where they are to be extended."""
+        pointers = np.cumsum([0, *map(len, ngrams)], dtype=np.int64)
+        flat = np.fromiter((t for ngram in ngrams for t in ngram), np.int64, int(pointers[-1]))
+        low = np.empty((len(self.segments), len(ngrams)), np.int64)
+        high = np.empty_like(low)
+        for i, s in enumerate(self.segments):
+            kernels.find_all(
+                s.text, s.suffixes, s.first, s.lists, self.border, pointers, flat, low[i], high[i]
+            )
+        return Rows(depth, low, high)
+
+    def _local(self, documents: IntArray) -> list[tuple[Segment, IntArray]]:
+        """Return each segment with the documents numbered as it does, -1 where not its own."""
+        found = []
+        for i, s in enumerate(self.segments):
+            local = documents - self._documents[i]
+            found.append((s, np.where((local >= 0) & (local < s.n_documents), local, -1)))
+        return found
+
+    def _gather(self, name: str, documents: IntArray) -> npt.NDArray[Any]:
+        array = getattr(self.segments[0], name)
+        out = np.empty((len(documents), *array.shape[1:]), array.dtype)
+        for segment, local in self._local(documents):
+            out[local >= 0] = getattr(segment, name)[local[local >= 0]]
+        return out

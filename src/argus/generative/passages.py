@@ -1,0 +1,130 @@
+"""Documents as passages of tokens: `</s> title @@ text || query @@ || query @@`.
+
+SEAL indexes title and text, MINDER adds pseudo-queries as its "stable" indexes hold them. The
+border stands in front, so that a title's n-gram `</s> title @@` lies inside its own passage. What
+the published scripts mend in Wikipedia's text (ftfy, "BULLET::::") is left to whoever makes the
+corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.provenance import content_hash
+from argus.data.types import Document, IntArray
+from argus.generative.vocabulary import Vocabulary
+
+Hashes = npt.NDArray[np.uint64]
+BLOCK = 4096
+"""Documents that are tokenized at once."""
+
+
+@dataclass
+class PassageCounts:
+    """What became of the documents. empty: without any token, left out; the first few by id."""
+
+    empty: int = 0
+    empty_ids: list[str] = field(default_factory=list)
+    title_only: int = 0
+    untitled: int = 0
+    with_queries: int = 0
+    unknown_tokens: int = 0
+
+    def add_empty(self, id_: str) -> None:
+        """Count a document without tokens."""
+        self.empty += 1
+        if len(self.empty_ids) < 10:
+            self.empty_ids.append(id_)
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Tokens of consecutive passages.
+
+    tokens: int32, borders in front, none at the end. starts: (n + 1,), where passages begin.
+    splits: (n, 2), tokens of a passage up to its text, and up to its first pseudo-query. hashes:
+    (n, 3), see `document_hash`.
+    """
+
+    ids: list[str]
+    tokens: npt.NDArray[np.int32]
+    starts: IntArray
+    splits: npt.NDArray[np.int32]
+    hashes: Hashes
+
+
+def document_hash(document: Document, queries: Sequence[str]) -> tuple[int, int, int]:
+    """Return 128 bits of title and text, and 64 bits of the pseudo-queries."""
+    content = content_hash(document.title, document.text)
+    asked = content_hash(*queries, size=8) if queries else bytes(8)
+    return (
+        int.from_bytes(content[:8], "little"),
+        int.from_bytes(content[8:], "little"),
+        int.from_bytes(asked, "little"),
+    )
+
+
+def tokenized(
+    documents: Iterable[Document],
+    vocabulary: Vocabulary,
+    pseudo_queries: Mapping[str, Sequence[str]],
+    *,
+    titles: bool,
+    counts: PassageCounts,
+) -> Iterator[Passages]:
+    """Yield the passages of documents in blocks; those without any token are only counted.
+
+    titles: whether ` title @@` is part of a passage; a document without title has ` @@` alone.
+    """
+    remaining = iter(documents)
+    while block := list(islice(remaining, BLOCK)):
+        yield _block(block, vocabulary, pseudo_queries, titles, counts)
+
+
+def _block(
+    documents: Sequence[Document],
+    vocabulary: Vocabulary,
+    pseudo_queries: Mapping[str, Sequence[str]],
+    titles: bool,
+    counts: PassageCounts,
+) -> Passages:
+    asked = [list(pseudo_queries.get(d.id, ())) for d in documents]
+    heads = vocabulary.encode([d.title if titles else "" for d in documents])
+    bodies = vocabulary.encode([d.text for d in documents])
+    encoded = iter(vocabulary.encode([query for queries in asked for query in queries]))
+    kept: list[list[int]] = []
+    ids, splits, hashes = [], [], []
+    for document, head, body, queries in zip(documents, heads, bodies, asked, strict=True):
+        views = [tokens for tokens in islice(encoded, len(queries)) if tokens]
+        if not (head or body or views):
+            counts.add_empty(document.id)
+            continue
+        tokens = [vocabulary.border, *head]
+        if titles:
+            tokens.append(vocabulary.title_end)
+        text_at = len(tokens)
+        tokens += body
+        splits.append((text_at, len(tokens)))
+        for view in views:
+            tokens += [vocabulary.query_start, *view, vocabulary.title_end]
+        counts.title_only += bool(head) and not body
+        counts.untitled += titles and not head
+        counts.with_queries += bool(views)
+        kept.append(tokens)
+        ids.append(document.id)
+        hashes.append(document_hash(document, queries))
+    flat = np.fromiter((t for tokens in kept for t in tokens), np.int32)
+    if vocabulary.unknown is not None:
+        counts.unknown_tokens += int((flat == vocabulary.unknown).sum())
+    return Passages(
+        ids,
+        flat,
+        np.cumsum([0, *map(len, kept)], dtype=np.int64),
+        np.array(splits, np.int32).reshape(-1, 2),
+        np.array(hashes, np.uint64).reshape(-1, 3),
+    )

@@ -1,0 +1,310 @@
+"""The n-gram index against plain scans of the passages."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.data.types import Document
+from argus.errors import InputError
+from argus.generative.index import NgramIndex, append, build_index
+from argus.generative.index.segment import make_segment, open_segment, write_segment
+from argus.generative.passages import Passages
+from argus.generative.vocabulary import train_vocabulary
+from tests.support.plain_index import PlainIndex
+
+BORDER = 0
+
+
+def in_memory(passages, size, segments=1, ids=None):
+    """An index over passages of tokens (borders left out), cut into so many segments."""
+    ids = ids or [str(i) for i in range(len(passages))]
+    bounds = np.linspace(0, len(passages), segments + 1).astype(int)
+    made = []
+    for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+        if a < b:
+            whole = [[BORDER, *p] for p in passages[a:b]]
+            block = Passages(
+                ids[a:b],
+                np.concatenate([np.array(p, np.int32) for p in whole]),
+                np.cumsum([0, *map(len, whole)]),
+                np.array([[1, len(p)] for p in whole], np.int32),
+                np.zeros((b - a, 3), np.uint64),
+            )
+            made.append(make_segment([block], BORDER, size))
+    return NgramIndex(made, BORDER)
+
+
+@st.composite
+def corpora(draw):
+    """Passages over alphabets of 2 to 60,000 symbols: short ones, repeated ones, parts of others."""
+    size = draw(st.sampled_from([2, 3, 5, 50, 60_000]))
+    token = st.integers(1, size - 1)
+    passages = draw(st.lists(st.lists(token, min_size=1, max_size=12), min_size=1, max_size=12))
+    for source in draw(st.lists(st.integers(0, len(passages) - 1), max_size=4)):
+        passage = passages[source]
+        start = draw(st.integers(0, len(passage) - 1))
+        passages.append(passage[start:])  # a repeated passage, or a title that is part of another
+    return passages, size
+
+
+@st.composite
+def corpora_and_ngrams(draw):
+    passages, size = draw(corpora())
+    whole = [[BORDER, *p, BORDER] for p in passages]
+    ngrams = [[], [BORDER], [BORDER, BORDER], [size - 1, BORDER, 1], [size], [-1]]
+    for _ in range(draw(st.integers(1, 8))):
+        passage = draw(st.sampled_from(whole))
+        start = draw(st.integers(0, len(passage) - 1))
+        ngrams.append(passage[start : start + draw(st.integers(1, 11))])
+        ngrams.append(draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=5)))
+    joined = [t for p in whole[:2] for t in p[:-1]]  # over a border
+    return passages, size, [*ngrams, joined], draw(st.integers(1, 3))
+
+
+@given(corpora_and_ngrams())
+@settings(max_examples=200, deadline=None)
+def test_counts_positions_documents_and_continuations_agree_with_a_plain_scan(case):
+    passages, size, ngrams, segments = case
+    index, plain = in_memory(passages, size, segments), PlainIndex(passages, BORDER)
+    assert index.n_tokens == plain.n_tokens
+    assert index.n_documents == plain.n_documents
+    assert index.counts(ngrams).tolist() == plain.counts(ngrams).tolist()
+    assert [index.count(n) for n in ngrams] == plain.counts(ngrams).tolist()
+    for most in (2, 10**9):
+        for got, want in zip(
+            index.occurrences(ngrams, most), plain.occurrences(ngrams, most), strict=True
+        ):
+            assert got.tolist() == want.tolist()
+    for ngram in ngrams:
+        assert index.documents(ngram).tolist() == plain.documents(ngram).tolist()
+        for got, want in zip(index.continuations(ngram), plain.continuations(ngram), strict=True):
+            assert got.tolist() == want.tolist()
+
+
+@given(corpora_and_ngrams())
+@settings(max_examples=100, deadline=None)
+def test_stepping_token_by_token_reaches_the_rows_of_the_whole_ngram(case):
+    passages, size, ngrams, segments = case
+    index = in_memory(passages, size, segments)
+    inside = [n for n in ngrams if n and BORDER not in n[1:] and 0 <= min(n) and max(n) < size]
+    for ngram in inside:
+        rows = index.rows((), 2)
+        for token in ngram:
+            rows = index.step(rows, np.array([token, token]))
+        assert rows.counts.tolist() == [index.count(ngram)] * 2
+        pointers, tokens, counts = index.next_tokens(rows)
+        expected_tokens, expected_counts = index.continuations(ngram)
+        assert pointers.tolist() == [0, len(expected_tokens), 2 * len(expected_tokens)]
+        assert tokens.tolist() == expected_tokens.tolist() * 2
+        assert counts.tolist() == expected_counts.tolist() * 2
+
+
+def test_tokens_with_thousands_of_rows_are_answered_from_their_lists():
+    rng = np.random.default_rng(0)
+    passages = [rng.choice([1, 1, 1, 2, 3, 4], rng.integers(1, 40)).tolist() for _ in range(900)]
+    index, plain = in_memory(passages, 6, segments=2), PlainIndex(passages, BORDER)
+    lists = index.segments[0].list_pointers
+    assert np.diff(lists)[1] > 0, "the corpus is too small to make a list"
+    assert np.diff(lists)[5] == 0
+    for ngram in ([1], [2], [1, 1], [1, 2], [1, 5], [1, 0], [1, 4, 4], [2, 1, 1, 1]):
+        assert index.count(ngram) == plain.count(ngram)
+        for got, want in zip(index.continuations(ngram), plain.continuations(ngram), strict=True):
+            assert got.tolist() == want.tolist()
+
+
+@given(corpora(), st.integers(1, 3))
+@settings(max_examples=50, deadline=None)
+def test_passages_come_back_as_they_went_in(case, segments):
+    passages, size = case
+    index = in_memory(passages, size, segments)
+    which = np.arange(len(passages))[::-1]
+    pointers, tokens = index.tokens_of(which)
+    got = [tokens[a:b].tolist() for a, b in zip(pointers[:-1], pointers[1:], strict=True)]
+    assert got == [[BORDER, *p] for p in passages[::-1]]
+    assert [index.id_of(i) for i in which] == index.ids()[::-1]
+
+
+@given(corpora(), st.randoms(use_true_random=False))
+@settings(max_examples=50, deadline=None)
+def test_the_order_that_breaks_ties_belongs_to_the_ids_not_to_the_order_of_passages(case, random):
+    passages, size = case
+    ids = [f"p{i}" for i in range(len(passages))]
+    shuffled = random.sample(range(len(passages)), len(passages))
+    a = in_memory(passages, size, 1, ids)
+    b = in_memory([passages[i] for i in shuffled], size, 2, [ids[i] for i in shuffled])
+    assert a.order(np.array(shuffled)).tolist() == b.order(np.arange(len(ids))).tolist()
+
+
+def test_a_segment_on_disk_is_the_segment_in_memory(tmp_path):
+    made = in_memory([[1, 2], [3]], 60_000).segments[0]
+    write_segment(made, tmp_path / "s")
+    read = open_segment(tmp_path / "s")
+    assert read.text.dtype == np.uint16
+    assert all(
+        np.array_equal(getattr(made, name), getattr(read, name)) for name in made.bytes
+    )
+
+
+def test_a_cut_array_is_an_error_that_names_it(tmp_path):
+    write_segment(in_memory([[1, 2], [3]], 4).segments[0], tmp_path / "s")
+    path = tmp_path / "s" / "suffixes.npy"
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(InputError, match=r"suffixes\.npy.*--fresh"):
+        open_segment(tmp_path / "s")
+
+
+DOCUMENTS = [
+    Document("a", "The tower stands in Paris.", "Eiffel Tower"),
+    Document("b", "A tower.", "Tower"),
+    Document("c", "", "Title only"),
+    Document("d", "  \n", ""),
+    Document("e", "No title here."),
+]
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    return train_vocabulary([f"{d.title} {d.text}" for d in DOCUMENTS], 300)
+
+
+def title_key(vocabulary, title):
+    return [vocabulary.border, *vocabulary.encode([title])[0], vocabulary.title_end]
+
+
+def test_documents_become_passages_that_titles_texts_and_pseudo_queries_find(tmp_path, vocabulary):
+    asked = {"b": ["what is tall", ""], "zz": ["of no document"]}
+    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", pseudo_queries=asked)
+    assert index.ids() == ["a", "b", "c", "e"], "the one without text is left out"
+    assert [index.id_of(i) for i in index.documents(title_key(vocabulary, "Tower"))] == ["b"]
+    assert index.documents(vocabulary.encode(["tower"])[0]).tolist() == [0, 1]
+    assert index.title_and_text(0) == ("Eiffel Tower", "The tower stands in Paris.")
+    assert index.title_and_text(2) == ("Title only", "")
+    assert index.title_and_text(3) == ("", "No title here.")
+    query = [vocabulary.query_start, *vocabulary.encode(["what is tall"])[0], vocabulary.title_end]
+    assert index.documents(query).tolist() == [1]
+
+
+def test_special_tokens_written_in_a_text_are_text(tmp_path, vocabulary):
+    index = build_index(
+        [Document("a", "one </s> two @@ three || four"), Document("b", "five")],
+        vocabulary,
+        tmp_path / "i",
+    )
+    assert index.count([vocabulary.border]) == 2
+    assert index.count([vocabulary.query_start]) == 0
+    assert index.title_and_text(0)[1] == "one </s> two @@ three || four"
+
+
+def test_without_titles_only_texts_are_passages(tmp_path, vocabulary):
+    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
+    assert index.ids() == ["a", "b", "e"]
+    assert index.count(vocabulary.encode(["Eiffel"])[0]) == 0
+    assert index.count([vocabulary.title_end]) == 0
+
+
+def test_documents_without_any_text_are_refused(tmp_path, vocabulary):
+    with pytest.raises(InputError, match="none with a title, a text or a pseudo-query"):
+        build_index([Document("d", " ")], vocabulary, tmp_path / "i")
+
+
+def test_building_again_from_the_same_corpus_keeps_the_index(tmp_path, vocabulary):
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "i").rglob("*")}
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "i").rglob("*")}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ([*DOCUMENTS[:4], Document("e", "Another text.")], r"1 changed \(e\)"),
+        ([*DOCUMENTS, Document("f", "More.")], r"1 new \(f\).*--append"),
+        (DOCUMENTS[1:], r"1 missing \(a\)"),
+    ],
+)
+def test_a_corpus_that_changed_is_refused_by_hash(tmp_path, vocabulary, changed, told):
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    with pytest.raises(InputError, match=told):
+        build_index(changed, vocabulary, tmp_path / "i")
+
+
+def test_changed_pseudo_queries_are_a_changed_corpus(tmp_path, vocabulary):
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i", pseudo_queries={"a": ["where is it"]})
+    with pytest.raises(InputError, match=r"1 changed \(a\)"):
+        build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+
+
+def test_another_tokenizer_or_other_views_are_refused(tmp_path, vocabulary):
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    other = train_vocabulary(["entirely other words"], 290)
+    with pytest.raises(InputError, match="another tokenizer"):
+        build_index(DOCUMENTS, other, tmp_path / "i")
+    with pytest.raises(InputError, match="another --titles"):
+        build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
+
+
+def test_appended_documents_are_a_segment_and_answer_like_one_build(tmp_path, vocabulary):
+    build_index(DOCUMENTS[:2], vocabulary, tmp_path / "i")
+    changes = append(tmp_path / "i", DOCUMENTS)
+    assert (changes.new, changes.unchanged) == (["c", "e"], 2)
+    grown = NgramIndex.open(tmp_path / "i")
+    whole = build_index(DOCUMENTS, vocabulary, tmp_path / "w")
+    assert len(grown.segments) == 2
+    assert grown.ids() == whole.ids()
+    for text in ("tower", "Tower", "The tower stands", "title", "."):
+        ngram = vocabulary.encode([text])[0]
+        assert grown.count(ngram) == whole.count(ngram)
+        assert grown.documents(ngram).tolist() == whole.documents(ngram).tolist()
+        for a, b in zip(grown.continuations(ngram), whole.continuations(ngram), strict=True):
+            assert a.tolist() == b.tolist()
+
+
+def test_appending_a_changed_document_is_refused_and_nothing_new_is_no_segment(
+    tmp_path, vocabulary
+):
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    with pytest.raises(InputError, match=r"1 changed \(b\)"):
+        append(tmp_path / "i", [Document("b", "Not a tower.", "Tower")])
+    assert not append(tmp_path / "i", DOCUMENTS).new
+    assert len(NgramIndex.open(tmp_path / "i").segments) == 1
+
+
+def test_an_interrupted_build_is_refused_by_readers_and_goes_on(tmp_path, vocabulary, monkeypatch):
+    from argus.generative.index import build
+
+    written = []
+
+    def killed(segment, folder):
+        if written:
+            write_segment(segment, folder)
+            (folder / "text.npy").write_bytes(b"half")
+            raise KeyboardInterrupt
+        written.append(folder)
+        write_segment(segment, folder)
+
+    monkeypatch.setattr(build, "write_segment", killed)
+    monkeypatch.setattr("argus.generative.passages.BLOCK", 1)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(DOCUMENTS, vocabulary, tmp_path / "i", segment_tokens=1)
+    with pytest.raises(InputError, match=r"interrupted.*again"):
+        NgramIndex.open(tmp_path / "i")
+    monkeypatch.undo()
+    first = (written[0] / "text.npy").stat().st_mtime_ns
+    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    assert index.ids() == ["a", "b", "c", "e"]
+    assert (written[0] / "text.npy").stat().st_mtime_ns == first, "whole segments are kept"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}', '{"version": 99}'])
+def test_a_damaged_manifest_is_an_error_that_says_so(tmp_path, content):
+    (tmp_path / "ngram.json").write_text(content)
+    with pytest.raises(InputError, match="manifest|version"):
+        NgramIndex.open(tmp_path)
+
+
+def test_a_folder_without_index_says_how_to_make_one(tmp_path):
+    with pytest.raises(InputError, match="argus generative build"):
+        NgramIndex.open(Path(tmp_path))
