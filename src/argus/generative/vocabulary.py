@@ -106,7 +106,8 @@ class Vocabulary:
 
         given = {name: value for name, value in self._names.items() if value is not None}
         self._tokenizer.encode_special_tokens = False  # to others, it is an ordinary tokenizer
-        PreTrainedTokenizerFast(tokenizer_object=self._tokenizer, **given).save_pretrained(folder)
+        tokenizer: Any = PreTrainedTokenizerFast
+        tokenizer(tokenizer_object=self._tokenizer, **given).save_pretrained(folder)
         self._tokenizer.encode_special_tokens = True
 
     def _marker(self, text: str) -> int:
@@ -116,11 +117,9 @@ class Vocabulary:
             return int(ids[0])
         space = self._tokenizer.encode(" a", add_special_tokens=False).tokens[0][:1]
         name = text.replace(" ", space if space in "Ġ▁" else "")
-        found = self._tokenizer.token_to_id(name)
-        if found is None:
+        if self._tokenizer.token_to_id(name) is None:
             self._tokenizer.add_special_tokens([name])
-            found = self._tokenizer.token_to_id(name)
-        return int(found)
+        return int(self._tokenizer.token_to_id(name) or 0)
 
     def _id_or_none(self, name: str) -> int | None:
         token = self._names.get(name)

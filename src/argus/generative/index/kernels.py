@@ -85,7 +85,8 @@ def find(
             return 0, 0
     low, high = first[ngram[0]], first[ngram[0] + 1]
     depth = 1
-    if length > 1 and lists[0][ngram[0]] < lists[0][ngram[0] + 1]:
+    listed = lists[0]
+    if length > 1 and listed[ngram[0]] < listed[ngram[0] + 1]:
         low, high = second(first, lists, ngram[0], ngram[1])
         depth = 2
     while depth < length and low < high:
@@ -127,33 +128,42 @@ def next_tokens(
 
     Tokens of a range ascend. Time grows with the distinct tokens, not with the rows.
     """
+    list_pointers, list_tokens, begins = lists  # a tuple read in a loop costs tens of nanoseconds
     pointers = np.zeros(len(low) + 1, np.int64)
     tokens, counts = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
     used = 0
     for i in range(len(low)):
         begin, end = low[i], high[i]
-        before = -1
-        if depth == 1 and begin < end:
-            before = text[suffixes[begin]]
-        listed = before >= 0 and lists[0][before] < lists[0][before + 1]
-        place = lists[0][before] if listed else 0
-        row = begin
-        while row < end:
-            if listed:
-                token = lists[1][place]
-                place += 1
-                after = lists[2][place] if place < lists[0][before + 1] else first[before + 1]
-            else:
-                token = text[suffixes[row] + depth]
+        before = text[suffixes[begin]] if depth == 1 and begin < end else 0
+        place, last = list_pointers[before], list_pointers[before + 1]
+        if depth == 1 and begin < end and place < last:
+            tokens, counts = _with_room(tokens, counts, used, last - place)
+            for j in range(place, last):
+                after = begins[j + 1] if j + 1 < last else end
+                tokens[used], counts[used] = list_tokens[j], after - begins[j]
+                used += 1
+        else:
+            row = begin
+            while row < end:
                 after = run_end(text, suffixes, row, end, depth)
-            if used == len(tokens):
-                tokens = np.concatenate((tokens, np.empty_like(tokens)))
-                counts = np.concatenate((counts, np.empty_like(counts)))
-            tokens[used], counts[used] = token, after - row
-            used += 1
-            row = after
+                if used == len(tokens):
+                    tokens, counts = _with_room(tokens, counts, used, 1)
+                tokens[used], counts[used] = text[suffixes[row] + depth], after - row
+                used += 1
+                row = after
         pointers[i + 1] = used
     return pointers, tokens[:used], counts[:used]
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_room(tokens: Array, counts: IntArray, used: int, more: int) -> tuple[Array, IntArray]:
+    """Return both arrays with room for `more` numbers after the first `used`."""
+    if used + more <= len(tokens):
+        return tokens, counts
+    size = max(used + more, 2 * len(tokens))
+    wider, longer = np.empty(size, np.int32), np.empty(size, np.int64)
+    wider[:used], longer[:used] = tokens[:used], counts[:used]
+    return wider, longer
 
 
 @numba.njit(nogil=True, cache=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,11 @@ class NgramIndex:
         """Return how often an n-gram occurs; the empty one N times."""
         if len(ngram) == 0:
             return self.n_tokens
+        if len(ngram) == 1:
+            token = int(ngram[0])
+            if not 0 <= token < self.vocabulary_size:
+                return 0
+            return sum([int(s.first[token + 1] - s.first[token]) for s in self.segments])
         asked = np.asarray(ngram, np.int64)
         total = 0
         for s in self.segments:
@@ -83,11 +89,11 @@ class NgramIndex:
 
     def counts(self, ngrams: Sequence[Tokens]) -> IntArray:
         """Return how often each n-gram occurs, in one call; (n,)."""
-        return self._find(ngrams).counts
+        return self.find(ngrams).counts
 
     def rows(self, ngram: Tokens = (), n: int = 1) -> Rows:
         """Return the rows of an n-gram, n times over: where a decoding begins."""
-        found = self._find([ngram])
+        found = self.find([ngram])
         return Rows(len(ngram), np.repeat(found.low, n, axis=1), np.repeat(found.high, n, axis=1))
 
     def step(self, rows: Rows, tokens: IntArray) -> Rows:
@@ -96,7 +102,7 @@ class NgramIndex:
         An n-gram that ends in the border cannot go on.
         """
         if rows.depth == 0:
-            return self._find([[int(t)] for t in tokens], 1)
+            return self.find([[int(t)] for t in tokens], 1)
         low, high = rows.low.copy(), rows.high.copy()
         for i, s in enumerate(self.segments):
             kernels.step(s.text, s.suffixes, low[i], high[i], rows.depth, tokens)
@@ -107,6 +113,10 @@ class NgramIndex:
 
         The border follows where a passage ends. Rows must not be of n-grams that end in the border.
         """
+        if rows.depth == 0:
+            tokens, counts = self._types
+            pointers = np.arange(len(rows) + 1, dtype=np.int64) * len(tokens)
+            return pointers, np.tile(tokens, len(rows)), np.tile(counts, len(rows))
         parts = [
             kernels.next_tokens(
                 s.text, s.suffixes, s.first, s.lists, rows.low[i], rows.high[i], rows.depth
@@ -126,12 +136,10 @@ class NgramIndex:
     def continuations(self, ngram: Tokens) -> tuple[npt.NDArray[np.int32], IntArray]:
         """Return the tokens that follow an n-gram, ascending, and how often each does."""
         if len(ngram) == 0:
-            totals = np.sum([np.diff(s.first) for s in self.segments], axis=0)
-            present = np.flatnonzero(totals)
-            return present.astype(np.int32), totals[present]
+            return self._types
         if len(ngram) > 1 and ngram[-1] == self.border:
             return np.zeros(0, np.int32), np.zeros(0, np.int64)
-        _, tokens, counts = self.next_tokens(self._find([ngram], len(ngram)))
+        _, tokens, counts = self.next_tokens(self.find([ngram], len(ngram)))
         return tokens, counts
 
     def occurrences(self, ngrams: Sequence[Tokens], most: int) -> tuple[IntArray, IntArray]:
@@ -140,7 +148,7 @@ class NgramIndex:
         Positions count the tokens of all passages in order. An n-gram with more than `most`
         occurrences gives none.
         """
-        found = self._find(ngrams)
+        found = self.find(ngrams)
         wanted = found.counts <= most
         parts = [
             kernels.locate(s.suffixes, found.low[i], found.high[i], wanted, int(self._bases[i]))
@@ -165,8 +173,8 @@ class NgramIndex:
     def tokens_of(self, documents: IntArray) -> tuple[IntArray, npt.NDArray[np.int32]]:
         """Return the tokens of documents, borders in front: (pointers (n + 1,), tokens)."""
         documents = np.asarray(documents, np.int64)
-        lengths = self._starts[documents + 1] - self._starts[documents]
-        pointers = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        pointers = np.zeros(len(documents) + 1, np.int64)
+        np.cumsum(self._starts[documents + 1] - self._starts[documents], out=pointers[1:])
         tokens = np.empty(pointers[-1], np.int32)
         for segment, local in self._local(documents):
             kernels.copy_passages(segment.text, segment.starts, local, pointers, tokens)
@@ -207,6 +215,13 @@ class NgramIndex:
         return {name: sum(s.bytes[name] for s in self.segments) for name in self.segments[0].bytes}
 
     @cached_property
+    def _types(self) -> tuple[npt.NDArray[np.int32], IntArray]:
+        """Every token that occurs, and how often."""
+        totals = np.sum([np.diff(s.first) for s in self.segments], axis=0)
+        present = np.flatnonzero(totals)
+        return present.astype(np.int32), totals[present]
+
+    @cached_property
     def _starts(self) -> IntArray:
         """Where documents begin in the text of all segments; the end at last."""
         if len(self.segments) == 1:
@@ -214,10 +229,14 @@ class NgramIndex:
         parts = [s.starts[:-1] + base for s, base in zip(self.segments, self._bases, strict=False)]
         return np.concatenate([*parts, self._bases[-1:]])
 
-    def _find(self, ngrams: Sequence[Tokens], depth: int = 0) -> Rows:
+    def find(self, ngrams: Sequence[Tokens] | IntArray, depth: int = 0) -> Rows:
         """Return the rows of n-grams, all of `depth` tokens where they are to be extended."""
-        pointers = np.cumsum([0, *map(len, ngrams)], dtype=np.int64)
-        flat = np.fromiter((t for ngram in ngrams for t in ngram), np.int64, int(pointers[-1]))
+        pointers = np.zeros(len(ngrams) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, ngrams), np.int64, len(ngrams)), out=pointers[1:])
+        if isinstance(ngrams, np.ndarray):
+            flat = np.ascontiguousarray(ngrams, np.int64).ravel()
+        else:
+            flat = np.fromiter(chain.from_iterable(ngrams), np.int64, int(pointers[-1]))
         low = np.empty((len(self.segments), len(ngrams)), np.int64)
         high = np.empty_like(low)
         for i, s in enumerate(self.segments):
@@ -228,6 +247,8 @@ class NgramIndex:
 
     def _local(self, documents: IntArray) -> list[tuple[Segment, IntArray]]:
         """Return each segment with the documents numbered as it does, -1 where not its own."""
+        if len(self.segments) == 1:
+            return [(self.segments[0], documents)]
         found = []
         for i, s in enumerate(self.segments):
             local = documents - self._documents[i]

@@ -1,0 +1,132 @@
+"""Beam search for n-grams that exist, keeping every partial hypothesis (NGRAM_INDEX §6.2).
+
+At each step the 2 x beams best continuations of a question's hypotheses are all kept as n-grams;
+the `beams` best that do not end go on. Only continuations that the index has are candidates, and
+all of them are: the index never prunes a token that exists. Scores are sums of log-probabilities
+over the whole vocabulary.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray
+from argus.generative.decode.candidates import Chosen, best_continuations
+from argus.generative.decode.model import Decoder, Seq2Seq, Sources
+from argus.generative.index import NgramIndex
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched for.
+
+    prefix: what every n-gram follows without being searched (a title follows the border). last: the
+    token that ends an n-gram; None where it may end anywhere. longest: tokens, `last` counted,
+    `prefix` not. barred: tokens that are never written.
+    """
+
+    longest: int
+    beams: int
+    prefix: tuple[int, ...] = ()
+    last: int | None = None
+    barred: frozenset[int] = frozenset()
+
+
+@dataclass
+class Timings:
+    """Seconds spent on the index's constraint, and on decoding in all, the constraint included."""
+
+    constraint: float = 0.0
+    total: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """The n-grams of one question, in the order in which they were found, prefixes left out.
+
+    log_probabilities: one sum per n-gram. ended: whether it ends in the search's `last` token.
+    """
+
+    ngrams: list[tuple[int, ...]] = field(default_factory=list)
+    log_probabilities: list[float] = field(default_factory=list)
+    ended: list[bool] = field(default_factory=list)
+
+
+def beam_search(
+    model: Seq2Seq,
+    sources: Sources,
+    index: NgramIndex,
+    search: Search,
+    timings: Timings | None = None,
+) -> tuple[list[Found], FloatArray]:
+    """Return the n-grams of each source, and the log-probabilities of its first token: (n, V)."""
+    import torch
+
+    with torch.inference_mode():
+        begun = time.perf_counter()
+        beams = _Beams(model.begin(sources), index, search, timings or Timings())
+        for _ in range(search.longest):
+            if not beams.step():
+                break
+        if timings is not None:
+            timings.total += time.perf_counter() - begun
+        return beams.found, beams.first
+
+
+class _Beams:
+    """The live hypotheses of all questions, row by row, a question's rows together."""
+
+    def __init__(
+        self, decoder: Decoder, index: NgramIndex, search: Search, timings: Timings
+    ) -> None:
+        self.decoder, self.index, self.search, self.timings = decoder, index, search, timings
+        n = len(decoder.sources.hidden)
+        self.found = [Found() for _ in range(n)]
+        self.barred = np.zeros(index.vocabulary_size, np.bool_)
+        self.barred[list(search.barred)] = True
+        self.rows = index.rows(search.prefix, n)
+        self.first_rows = np.arange(n + 1)  # (questions + 1,)
+        self.sums = np.zeros(n)
+        self.written = np.zeros((n, 0), np.int64)  # (rows, tokens so far)
+        self.logits = decoder.first()
+        self.first = (self.logits - self.logits.logsumexp(1, keepdim=True)).cpu().numpy()
+
+    def step(self) -> bool:
+        """Extend every hypothesis by a token; return whether any can go on."""
+        pointers, parents, tokens, sums = self._chosen()
+        ended = tokens == self.search.last if self.search.last is not None else tokens < 0
+        written = np.concatenate([self.written[parents], tokens[:, None]], axis=1)
+        lives: list[npt.NDArray[np.int64]] = []
+        for question, found in enumerate(self.found):
+            mine = slice(pointers[question], pointers[question + 1])
+            found.ngrams.extend(map(tuple, written[mine].tolist()))
+            found.log_probabilities.extend(sums[mine].tolist())
+            found.ended.extend(ended[mine].tolist())
+            lives.append(pointers[question] + np.flatnonzero(~ended[mine])[: self.search.beams])
+        self.first_rows = np.cumsum([0, *map(len, lives)])
+        live = np.concatenate(lives)
+        if not len(live) or written.shape[1] == self.search.longest:
+            return False
+        self.sums, self.written = sums[live], written[live]
+        begun = time.perf_counter()
+        self.rows = self.index.step(self.rows.take(parents[live]), tokens[live])
+        self.timings.constraint += time.perf_counter() - begun
+        self.logits = self.decoder.advance(parents[live], tokens[live])
+        return True
+
+    def _chosen(self) -> Chosen:
+        """Return the 2 x beams best continuations of each question that the index has."""
+        normalizers = self.logits.logsumexp(1).double().cpu().numpy()
+        logits = self.logits.cpu().numpy()
+        begun = time.perf_counter()
+        pointers, allowed, _ = self.index.next_tokens(self.rows)
+        chosen = best_continuations(
+            logits, normalizers, self.sums, pointers, allowed,
+            self.first_rows, 2 * self.search.beams, self.barred,
+        )  # fmt: skip
+        self.timings.constraint += time.perf_counter() - begun
+        return chosen

@@ -1,0 +1,67 @@
+"""The constraint for `generate()` of transformers: a logits processor over an n-gram index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import IntArray
+from argus.generative.decode.candidates import mask_rows
+from argus.generative.index import NgramIndex, Rows
+
+if TYPE_CHECKING:
+    import torch
+
+
+class CorpusConstraint:
+    """Allows only what the index has after a hypothesis; give it to `generate` in a list.
+
+    A hypothesis is `prefix` and what was written after the decoder's start token. One that ended
+    in `last` or the border can only be padded; one without continuation, too. Exact: a token that
+    exists after the hypothesis keeps its score. Scores on the CPU are masked in place, as
+    transformers 5 hands them over in a fresh tensor. Never combine it with a minimum length: at the
+    end of a passage only the border is left.
+    """
+
+    def __init__(
+        self, index: NgramIndex, pad: int, *, prefix: Sequence[int] = (), last: int | None = None
+    ) -> None:
+        self.index, self.pad = index, pad
+        self.prefix, self.last = tuple(prefix), last
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return the scores, (rows, V), with -inf for what cannot follow `input_ids`."""
+        import torch
+
+        written = input_ids[:, 1:].cpu().numpy()
+        ended = np.zeros(len(written), np.bool_)
+        if written.shape[1]:
+            stops = [self.index.border, self.pad, *([] if self.last is None else [self.last])]
+            ended = np.isin(written[:, -1], stops)
+        prefixes = np.tile(np.array(self.prefix, np.int64), (len(written), 1))
+        ngrams = np.concatenate([prefixes, written], axis=1)
+        pointers, tokens = self._allowed(ngrams, ended)
+        if scores.device.type == "cpu" and scores.dtype == torch.float32:
+            mask_rows(scores.detach().numpy(), pointers, tokens)
+            return scores
+        masked = torch.full_like(scores, -torch.inf)
+        rows = torch.from_numpy(np.repeat(np.arange(len(written)), np.diff(pointers)))
+        places = rows.to(scores.device), torch.from_numpy(tokens).long().to(scores.device)
+        masked[places] = scores[places]
+        return masked
+
+    def _allowed(
+        self, ngrams: IntArray, ended: npt.NDArray[np.bool_]
+    ) -> tuple[IntArray, npt.NDArray[np.int32]]:
+        """Return the tokens that may follow each row: what the index has, else the padding."""
+        found = self.index.find(ngrams, ngrams.shape[1])
+        rows = Rows(found.depth, np.where(ended, 0, found.low), np.where(ended, 0, found.high))
+        pointers, tokens, _ = self.index.next_tokens(rows)
+        lengths = np.diff(pointers)
+        if lengths.all():
+            return pointers, tokens
+        filled = np.insert(tokens, pointers[:-1][lengths == 0], self.pad)
+        return np.concatenate([[0], np.cumsum(np.maximum(lengths, 1))]), filled.astype(np.int32)

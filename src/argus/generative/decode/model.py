@@ -1,0 +1,197 @@
+"""The language model: any seq2seq LM of `transformers`, one token at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import IntArray
+from argus.devices import check_device
+from argus.errors import InputError
+from argus.generative.vocabulary import Vocabulary, open_vocabulary
+
+if TYPE_CHECKING:
+    import torch
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Encoder inputs, encoded: hidden states (n, length, d), and which places are no padding."""
+
+    hidden: torch.Tensor
+    mask: torch.Tensor
+
+    def take(self, rows: torch.Tensor) -> Sources:
+        """Return some of them, in the order asked for."""
+        return Sources(self.hidden[rows], self.mask[rows])
+
+
+class Seq2Seq:
+    """A seq2seq language model on a device, without dropout; its vocabulary is the index's.
+
+    name: what to call it in reports. source_tokens: the longest encoder input, None for no limit.
+    """
+
+    def __init__(self, network: Any, vocabulary: Vocabulary, device: str, name: str) -> None:
+        self.network = network.to(device).eval()
+        self.vocabulary, self.device, self.name = vocabulary, device, name
+        config = network.config
+        start = getattr(network.generation_config, "decoder_start_token_id", None)
+        self.start = int(config.decoder_start_token_id if start is None else start)
+        longest = getattr(config, "max_position_embeddings", None)
+        self.source_tokens = None if longest is None else int(longest)
+
+    @classmethod
+    def open(
+        cls, path: Path | str, vocabulary: Vocabulary, *, device: str | None = None
+    ) -> Seq2Seq:
+        """Load a model from a folder in `transformers` format.
+
+        Raises InputError where there is none, where it is no seq2seq model, and where its
+        vocabulary is not the index's.
+        """
+        folder = Path(path)
+        check_vocabulary(folder, vocabulary)
+        return cls(load_network(folder), vocabulary, check_device(device), str(path))
+
+    def encode(self, sources: Sequence[Sequence[int]]) -> Sources:
+        """Encode inputs of any lengths, padded to the longest."""
+        import torch
+
+        longest = max(len(s) for s in sources)
+        pad = self.vocabulary.pad if self.vocabulary.pad is not None else self.vocabulary.border
+        ids = torch.full((len(sources), longest), pad)
+        mask = torch.zeros_like(ids)
+        for row, source in enumerate(sources):
+            ids[row, : len(source)] = torch.tensor([*source])
+            mask[row, : len(source)] = 1
+        ids, mask = ids.to(self.device), mask.to(self.device)
+        encoder = self.network.get_encoder()
+        return Sources(encoder(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
+
+    def begin(self, sources: Sources) -> Decoder:
+        """Return a decoder with one row per source, before its first token."""
+        return Decoder(self, sources)
+
+    def score(
+        self, sources: Sources, owners: IntArray, targets: Sequence[Sequence[int]]
+    ) -> list[npt.NDArray[np.float64]]:
+        """Return, for each target, the log-probability of each of its tokens, teacher-forced.
+
+        owners: which source each target is written for.
+        """
+        import torch
+
+        longest = max(len(t) for t in targets)
+        inputs = torch.full((len(targets), longest), self.start)
+        wanted = torch.zeros(len(targets), longest, dtype=torch.long)
+        for row, target in enumerate(targets):
+            wanted[row, : len(target)] = torch.tensor([*target])
+            inputs[row, 1 : len(target)] = wanted[row, : len(target) - 1]
+        rows = torch.from_numpy(owners).to(self.device)
+        logits = self._run(sources.take(rows), inputs.to(self.device), None).logits.float()
+        found = logits.gather(2, wanted.to(self.device)[:, :, None])[:, :, 0]
+        logs = (found - torch.logsumexp(logits, dim=2)).double().cpu().numpy()
+        return [logs[row, : len(target)] for row, target in enumerate(targets)]
+
+    def _run(self, sources: Sources, tokens: torch.Tensor, cache: Any) -> Any:
+        from transformers.modeling_outputs import BaseModelOutput
+
+        return self.network(
+            encoder_outputs=BaseModelOutput(last_hidden_state=sources.hidden),
+            attention_mask=sources.mask,
+            decoder_input_ids=tokens,
+            past_key_values=cache,
+            use_cache=cache is not None,
+        )
+
+
+class Decoder:
+    """Hypotheses that are written in parallel, all of one length; their keys and values kept."""
+
+    def __init__(self, model: Seq2Seq, sources: Sources) -> None:
+        from transformers import DynamicCache, EncoderDecoderCache
+
+        self.model, self.sources = model, sources
+        self._cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        self._owners = np.arange(len(sources.hidden))
+
+    def first(self) -> torch.Tensor:
+        """Return the logits of the first token of each source; (n, V)."""
+        import torch
+
+        start = torch.full((len(self._owners), 1), self.model.start, device=self.model.device)
+        return self._logits(start)
+
+    def advance(self, parents: IntArray, tokens: IntArray) -> torch.Tensor:
+        """Go on with hypotheses: row `parents[i]` and `tokens[i]`; return their next logits.
+
+        (n, V). The number of rows may change from step to step.
+        """
+        import torch
+
+        rows: Any = torch.from_numpy(parents).to(self.model.device)
+        owners = self._owners[parents]
+        self._cache.self_attention_cache.reorder_cache(rows)
+        if not np.array_equal(owners, self._owners):  # else each row sees the same source as before
+            self._cache.cross_attention_cache.reorder_cache(rows)
+            self.sources = self.sources.take(rows)
+        self._owners = owners
+        return self._logits(torch.from_numpy(tokens)[:, None].to(self.model.device))
+
+    def _logits(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.model._run(self.sources, tokens, self._cache).logits[:, -1].float()  # type: ignore[no-any-return]
+
+
+def load_network(folder: Path) -> Any:
+    """Load a seq2seq LM. Raises InputError for a folder without one, and for damaged weights."""
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+    if not (folder / "config.json").is_file():
+        raise InputError(
+            "no such folder" if not folder.is_dir() else "no model in it (no config.json)",
+            expected="a folder with a seq2seq language model in transformers' format",
+            fix="Train one (argus generative train), or give the folder of a SEAL or MINDER "
+            "checkpoint that was saved with save_pretrained.",
+            where=folder,
+        )
+    try:
+        config = AutoConfig.from_pretrained(folder)
+        if not config.is_encoder_decoder:
+            raise InputError(
+                f"a {config.model_type} model, which has no encoder of its own",
+                expected="a seq2seq language model (BART, T5, ...)",
+                fix="Train one (argus generative train), or give another --model.",
+                where=folder,
+            )
+        return AutoModelForSeq2SeqLM.from_pretrained(folder)
+    except InputError:
+        raise
+    except Exception as error:  # whatever the library makes of damaged files
+        raise InputError(
+            f"the model cannot be loaded ({str(error).strip().splitlines()[0][:200]})",
+            expected="config.json and model.safetensors as save_pretrained writes them",
+            fix="Save or train it again.",
+            where=folder,
+        ) from error
+
+
+def check_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
+    """Raise InputError unless the tokenizer beside a model is the index's."""
+    theirs = open_vocabulary(folder)
+    if theirs.fingerprint != vocabulary.fingerprint:
+        raise InputError(
+            f"its vocabulary ({theirs.size:,} tokens, {theirs.fingerprint[:8]}) is not that of the "
+            f"index ({vocabulary.size:,} tokens, {vocabulary.fingerprint[:8]})",
+            expected="a model that was trained with the index's tokenizer",
+            fix=f"Build the index with --tokenizer {folder}, or train the model on the index: "
+            "argus generative train --index INDEX.",
+            where=folder,
+        )

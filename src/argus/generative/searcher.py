@@ -1,0 +1,283 @@
+"""SEAL and MINDER from end to end: a question in, passages and what found them out."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from argus.data.types import FloatArray, Query, Run
+from argus.errors import ArgusError, InputError
+from argus.generative.decode.beam import Found, Timings, beam_search
+from argus.generative.decode.model import Seq2Seq, Sources
+from argus.generative.decode.rescore import Wanted, score_all
+from argus.generative.decode.settings import Decoding
+from argus.generative.evidence import Ranked, aggregate
+from argus.generative.index import NgramIndex
+from argus.generative.keys import Key, merged
+from argus.generative.question_ngrams import question_ngram_tokens
+from argus.generative.scoring import Scoring
+from argus.generative.views import BODY, QUERY, QUESTION, TITLE, KeyView, Mode, key_views
+from argus.progress import announce, progress
+from argus.training.memory import is_out_of_memory
+
+
+@dataclass(frozen=True, slots=True)
+class HitKey:
+    """An identifier by which a passage was found: its text, corpus count, weight, and view."""
+
+    text: str
+    count: int
+    weight: float
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found. title, text: as the index's tokens say."""
+
+    doc_id: str
+    score: float
+    title: str
+    text: str
+    keys: list[HitKey]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found for one question, best first."""
+
+    query_id: str
+    hits: list[Hit] = field(default_factory=list)
+
+    def scores(self) -> dict[str, float]:
+        """Return document id to score."""
+        return {hit.doc_id: hit.score for hit in self.hits}
+
+
+@dataclass
+class Evidence:
+    """The keys of one question, and log P of every token at the first place; (V,)."""
+
+    keys: list[Key]
+    unigrams: FloatArray
+
+
+class GenerativeSearcher:
+    """Ranks the passages of an index by the n-grams that a model writes for a question.
+
+    mode: "seal" writes body n-grams and titles, "minder" pseudo-queries, too. seconds: where time
+    went, by step; "constraint" is part of "decoding". Raises InputError where the mode needs a view
+    that the index does not have.
+    """
+
+    def __init__(
+        self,
+        index: NgramIndex,
+        model: Seq2Seq,
+        mode: Mode = "seal",
+        decoding: Decoding | None = None,
+        scoring: Scoring | None = None,
+    ) -> None:
+        self.index, self.model = index, model
+        self.decoding, self.scoring = decoding or Decoding(), scoring or Scoring()
+        self.batch = self.decoding.batch
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        v = model.vocabulary
+        titles = index.count([v.title_end]) > 0
+        if mode == "minder" and not index.count([v.query_start]):
+            raise InputError(
+                "the index holds no pseudo-queries",
+                expected="pseudo-queries in the index, MINDER's third view",
+                fix="Use --mode seal, or build the index with --pseudo-queries FILE.",
+                where="--mode minder",
+            )
+        self.views = key_views(mode, v, self.decoding, titles=titles, start=model.start)
+
+    def search(self, queries: Sequence[Query], k: int) -> Iterator[Answer]:
+        """Yield the answer to each query, in order; one without text finds nothing.
+
+        A batch that does not fit into memory is halved, and so are all that follow. Raises
+        InputError for k below 1 and for an id that is given twice.
+        """
+        _check(queries, k)
+        left = list(queries)
+        with progress("searching", len(left)) as on:
+            while left:
+                part = left[: self.batch]
+                evidence = self._evidence(part)
+                if evidence is None:
+                    continue  # the batch is smaller now
+                for query, found in zip(part, evidence, strict=True):
+                    yield self._answer(query, found, k)
+                    on(1)
+                left = left[len(part) :]
+
+    def run(self, queries: Sequence[Query], k: int) -> Run:
+        """Return the scores of the k best documents of each query."""
+        return {answer.query_id: answer.scores() for answer in self.search(queries, k)}
+
+    def evidence(self, questions: Sequence[str]) -> list[Evidence]:
+        """Return the keys that the model writes for questions with text, and their scores."""
+        markers = {v.name for v in self.views if v.search} | {v.rescored_by for v in self.views}
+        ordered = sorted(markers, key=str)
+        with self._timed("encoding"):
+            sources = self._encode(questions, ordered)
+        places = {marker: i * len(questions) for i, marker in enumerate(ordered)}
+        keys: list[list[list[Key]]] = [[] for _ in questions]
+        unigrams: FloatArray = np.zeros((0, 0), np.float32)
+        for view in self.views:
+            if view.search is None:
+                found = [self._own_words(question) for question in questions]
+            else:
+                written, first = self._decode(view, _part(sources, places, view.name, questions))
+                unigrams = first if view.name == BODY else unigrams
+                found = [self._keys_of(view, one) for one in written]
+            if self.decoding.rescore or view.search is None:
+                found = self._rescored(view, found, sources, places[view.rescored_by])
+            for mine, scored in zip(keys, found, strict=True):
+                mine.append(scored)
+        return [Evidence(merged(*mine), u) for mine, u in zip(keys, unigrams, strict=True)]
+
+    def _evidence(self, queries: Sequence[Query]) -> list[Evidence | None] | None:
+        """Return the evidence for each query, None for one without text.
+
+        None for all where memory did not suffice; the batch is then half as large.
+        """
+        asked = [q.text for q in queries if q.text.strip()]
+        try:
+            found = iter(self.evidence(asked) if asked else [])
+            return [next(found) if q.text.strip() else None for q in queries]
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(queries) == 1:
+                raise ArgusError(
+                    f"not enough memory for one question with {self.decoding.beams} beams. Use "
+                    "fewer --beams, a smaller model, or a machine with more memory."
+                ) from error
+        self.batch = max(1, len(queries) // 2)
+        announce(f"out of memory: {self.batch} questions at once instead of {len(queries)}")
+        return None
+
+    def _encode(self, questions: Sequence[str], markers: Sequence[str | None]) -> Sources:
+        import torch
+
+        given = self.decoding.source_tokens, self.model.source_tokens
+        limit = min((n for n in given if n is not None), default=None)
+        with torch.inference_mode():
+            return self.model.encode(
+                [
+                    source
+                    for marker in markers
+                    for source in self.model.vocabulary.sources(questions, marker, limit=limit)
+                ]
+            )
+
+    def _decode(self, view: KeyView, sources: Sources) -> tuple[list[Found], FloatArray]:
+        assert view.search is not None
+        timings = Timings()
+        found = beam_search(self.model, sources, self.index, view.search, timings)
+        self.seconds["decoding"] += timings.total
+        self.seconds["constraint"] += timings.constraint
+        return found
+
+    def _own_words(self, question: str) -> list[Key]:
+        """Return the n-grams of the question that the index has; not yet scored."""
+        ngrams = question_ngram_tokens(question, self.model.vocabulary)
+        counts = self.index.counts(ngrams)
+        unknown = self.model.vocabulary.unknown
+        return [
+            Key(ngram, 0.0, QUESTION)
+            for ngram, count in zip(ngrams, counts, strict=True)
+            if count and unknown not in ngram
+        ]
+
+    def _keys_of(self, view: KeyView, found: Found) -> list[Key]:
+        """Return hypotheses as keys: titles and pseudo-queries whole, unless partial are wanted."""
+        assert view.search is not None
+        whole_only = view.search.last is not None and not (
+            view.name == TITLE and self.decoding.partial_titles
+        )
+        least = 2 if view.name in {TITLE, QUERY} else 1  # ` @@` alone is no title
+        return [
+            Key((*view.search.prefix, *ngram), min(0.0, log_probability), view.name)
+            for ngram, log_probability, ended in zip(
+                found.ngrams, found.log_probabilities, found.ended, strict=True
+            )
+            if len(ngram) >= least and (ended or not whole_only)
+        ]
+
+    def _rescored(
+        self, view: KeyView, keys: Sequence[Sequence[Key]], sources: Sources, first_source: int
+    ) -> list[list[Key]]:
+        """Return keys with teacher-forced scores; one that is framing alone is left out."""
+        wanted = [
+            Wanted(first_source + i, frozenset(view.scored(key.tokens) for key in mine))
+            for i, mine in enumerate(keys)
+        ]
+        with self._timed("rescoring"):
+            scores = score_all(self.model, sources, wanted)
+        return [
+            [
+                Key(key.tokens, min(0.0, told[part]), key.view)
+                for key in mine
+                if (part := view.scored(key.tokens))
+            ]
+            for mine, told in zip(keys, scores, strict=True)
+        ]
+
+    def _answer(self, query: Query, evidence: Evidence | None, k: int) -> Answer:
+        if evidence is None:
+            return Answer(query.id)
+        with self._timed("ranking"):
+            ranked = aggregate(self.index, evidence.keys, evidence.unigrams, self.scoring, k)
+        with self._timed("reading"):
+            return Answer(query.id, self._hits(ranked))
+
+    def _hits(self, ranked: Ranked) -> list[Hit]:
+        ngrams = list(dict.fromkeys(m.tokens for matched in ranked.matched for m in matched))
+        texts = dict(zip(ngrams, self.model.vocabulary.decode_all(ngrams), strict=True))
+        return [
+            Hit(
+                self.index.id_of(document),
+                score,
+                *self.index.title_and_text(document),
+                [HitKey(texts[m.tokens], m.count, m.weight, ranked.view_of(m)) for m in matched],
+            )
+            for document, score, matched in zip(
+                ranked.documents.tolist(), ranked.scores.tolist(), ranked.matched, strict=True
+            )
+        ]
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        yield
+        self.seconds[step] += time.perf_counter() - begun
+
+
+def _part(
+    sources: Sources, places: dict[str | None, int], marker: str, questions: Sequence[str]
+) -> Sources:
+    mine = slice(places[marker], places[marker] + len(questions))
+    return Sources(sources.hidden[mine], sources.mask[mine])
+
+
+def _check(queries: Sequence[Query], k: int) -> None:
+    if k < 1:
+        raise InputError(
+            f"k = {k}", expected="at least 1", fix="Ask for one document or more.", where="--k"
+        )
+    twice = next((id_ for id_, n in Counter(q.id for q in queries).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two queries have the id {twice!r}",
+            expected="one query per id",
+            fix="Rename one of the two.",
+            where="queries",
+        )

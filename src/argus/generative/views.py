@@ -1,0 +1,72 @@
+"""The three views of a passage, and how keys of each are searched and scored (NGRAM_INDEX §6.2).
+
+SEAL writes n-grams of the body and titles, MINDER pseudo-queries, too. What a view writes follows a
+prefix (a title follows the border) and may have to end in a token (` @@`). To score a key again,
+the tokens that only frame it are left out, and the question is given with the marker that the
+published systems use there: the body's without any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from argus.generative.decode.beam import Search
+from argus.generative.decode.settings import Decoding
+from argus.generative.vocabulary import Vocabulary
+
+Mode = Literal["seal", "minder"]
+BODY, TITLE, QUERY, QUESTION = "body", "title", "query", "question"
+
+
+@dataclass(frozen=True)
+class KeyView:
+    """One view. name: also its marker for the model. search: None for the question's own words.
+
+    rescored_by: the marker of the encoder input when keys are scored again, None for the plain
+    question. before, after: tokens left out there, at the beginning and at the end.
+    """
+
+    name: str
+    search: Search | None
+    rescored_by: str | None
+    before: frozenset[int]
+    after: frozenset[int]
+
+    def scored(self, key: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the tokens of a key that are scored."""
+        begin, end = 0, len(key)
+        while begin < end and key[begin] in self.before:
+            begin += 1
+        while end > begin and key[end - 1] in self.after:
+            end -= 1
+        return key[begin:end]
+
+
+def key_views(
+    mode: Mode, vocabulary: Vocabulary, decoding: Decoding, *, titles: bool, start: int
+) -> list[KeyView]:
+    """Return the views of SEAL or MINDER, in the order in which their keys are merged.
+
+    titles: whether the index has titles. start: the decoder's start token.
+    """
+    v = vocabulary
+    never = frozenset(t for t in (v.border, v.pad, v.unknown) if t is not None)
+    frame = frozenset({v.border, v.title_end, start})
+    closing = frozenset({v.title_end, v.query_start, v.border})
+    nothing: frozenset[int] = frozenset()
+
+    def search(longest: int, prefix: tuple[int, ...] = (), last: int | None = None) -> Search:
+        return Search(longest, decoding.beams, prefix, last, never)
+
+    views = [KeyView(BODY, search(decoding.body_tokens), None, frame, closing)]
+    if decoding.question_ngrams:
+        views.append(KeyView(QUESTION, None, BODY, nothing, nothing))
+    if titles:
+        at_border = search(decoding.title_tokens, (v.border,), v.title_end)
+        views.append(KeyView(TITLE, at_border, TITLE, frame, frozenset({v.border})))
+    if mode == "minder":
+        asked = search(decoding.query_tokens, (v.query_start,), v.title_end)
+        framed = frame | {v.query_start}
+        views.append(KeyView(QUERY, asked, QUERY, framed, frozenset({v.border})))
+    return views

@@ -1,0 +1,127 @@
+"""Beam search under the index's constraint, against brute force and a plain reading."""
+
+import numpy as np
+import pytest
+
+from argus.generative.decode.beam import Search, Timings, beam_search
+from argus.generative.index import build_index
+from tests.support.generating import (
+    DOCUMENTS,
+    PSEUDO_QUERIES,
+    log_probability,
+    ngrams_of,
+    plain,
+    plain_beam_search,
+    small_vocabulary,
+    tiny_model,
+)
+
+QUESTIONS = ["where is the tower", "Paris?", "which city in France is known for its tall towers"]
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    vocabulary = small_vocabulary()
+    folder = tmp_path_factory.mktemp("beam")
+    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
+    return vocabulary, index, plain(index), tiny_model(vocabulary)
+
+
+def decode(parts, questions, search):
+    import torch
+
+    vocabulary, index, _, model = parts
+    with torch.inference_mode():
+        sources = model.encode(vocabulary.sources(questions, "body"))
+        return beam_search(model, sources, index, search)
+
+
+def as_dict(found):
+    kept = dict(zip(found.ngrams, found.log_probabilities, strict=True))
+    assert len(kept) == len(found.ngrams), "an n-gram was found twice"
+    return kept
+
+
+def assert_same(got, want):
+    assert got.keys() == want.keys()
+    assert max(abs(got[n] - want[n]) for n in want) < 1e-5
+
+
+def test_with_enough_beams_every_ngram_of_the_corpus_is_found_with_its_probability(parts):
+    vocabulary, index, passages, model = parts
+    want = ngrams_of(passages.passages, 4, index.border)
+    search = Search(4, beams=len(want), barred=frozenset({index.border}))
+    found, _ = decode(parts, QUESTIONS[:2], search)
+    for question, mine in zip(QUESTIONS, found, strict=False):
+        source = vocabulary.sources([question], "body")[0]
+        assert_same(as_dict(mine), {n: log_probability(model, source, n) for n in want})
+
+
+def test_with_enough_beams_titles_are_those_of_the_corpus(parts):
+    vocabulary, index, _, model = parts
+    titles = {tuple(t) for t in vocabulary.encode([d.title for d in DOCUMENTS]) if t}
+    closed = {(*t, vocabulary.title_end) for t in titles} | {(vocabulary.title_end,)}
+    search = Search(
+        60, beams=20, prefix=(index.border,), last=vocabulary.title_end,
+        barred=frozenset({index.border}),
+    )  # fmt: skip
+    (found,), _ = decode(parts, QUESTIONS[:1], search)
+    ended = {n: p for n, p in as_dict(found).items() if n[-1] == vocabulary.title_end}
+    assert sum(found.ended) == len(ended)
+    source = vocabulary.sources(QUESTIONS[:1], "body")[0]
+    assert_same(ended, {n: log_probability(model, source, n) for n in closed})
+
+
+@pytest.mark.parametrize("beams", [1, 2, 5])
+@pytest.mark.parametrize("view", ["body", "title", "query"])
+def test_few_beams_keep_what_the_definition_keeps(parts, beams, view):
+    vocabulary, index, passages, model = parts
+    prefix, last = {
+        "body": ((), None),
+        "title": ((index.border,), vocabulary.title_end),
+        "query": ((vocabulary.query_start,), vocabulary.title_end),
+    }[view]
+    barred = frozenset({index.border})
+    found, _ = decode(parts, QUESTIONS, Search(5, beams, prefix, last, barred))
+    for question, mine in zip(QUESTIONS, found, strict=True):
+        want = plain_beam_search(
+            model, vocabulary.sources([question], "body")[0], passages,
+            beams=beams, longest=5, prefix=prefix, last=last, barred=barred,
+        )  # fmt: skip
+        assert_same(as_dict(mine), want)
+        assert mine.ended == [n[-1] == last for n in mine.ngrams]
+
+
+def test_scores_do_not_depend_on_the_questions_decoded_beside(parts):
+    _, index, _, _ = parts
+    search = Search(6, 4, barred=frozenset({index.border}))
+    together, _ = decode(parts, QUESTIONS, search)
+    for question, mine in zip(QUESTIONS, together, strict=True):
+        (alone,), _ = decode(parts, [question], search)
+        assert_same(as_dict(mine), as_dict(alone))
+
+
+def test_what_is_found_lies_inside_one_passage(parts):
+    _, index, passages, _ = parts
+    found, _ = decode(parts, QUESTIONS, Search(30, 15, barred=frozenset({index.border})))
+    for mine in found:
+        assert max(map(len, mine.ngrams)) > 10
+        assert all(passages.count(n) > 0 and index.border not in n for n in mine.ngrams)
+
+
+def test_first_tokens_come_with_their_log_probabilities_over_the_whole_vocabulary(parts):
+    vocabulary, *_ = parts
+    _, first = decode(parts, QUESTIONS, Search(2, 2))
+    assert first.shape == (3, vocabulary.size)
+    assert np.exp(first.astype(np.float64)).sum(1) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_time_of_the_constraint_is_part_of_the_whole(parts):
+    import torch
+
+    vocabulary, index, _, model = parts
+    timings = Timings()
+    with torch.inference_mode():
+        sources = model.encode(vocabulary.sources(QUESTIONS, "body"))
+        beam_search(model, sources, index, Search(5, 5), timings)
+    assert 0 < timings.constraint < timings.total

@@ -1,0 +1,44 @@
+"""Teacher-forced scores, shared between an n-gram and its prefixes."""
+
+import pytest
+
+from argus.generative.decode import rescore
+from argus.generative.decode.rescore import Wanted, leaves, score_all
+from tests.support.generating import log_probability, small_vocabulary, tiny_model
+
+QUESTIONS = ["tower", "which city in France has towers that are tall"]
+
+
+def test_only_ngrams_that_begin_no_other_are_run():
+    assert leaves([(1,), (1, 2), (1, 2, 3), (1, 3), (2,), (12,)]) == [
+        (1, 2, 3),
+        (1, 3),
+        (2,),
+        (12,),
+    ]
+    assert leaves([(), (1,)]) == [(1,)]
+    assert leaves([]) == []
+
+
+@pytest.mark.parametrize("cells", [2**25, 1])
+def test_scores_are_those_of_a_pass_per_ngram(monkeypatch, cells):
+    import torch
+
+    monkeypatch.setattr(rescore, "CELLS", cells)
+    vocabulary = small_vocabulary()
+    model = tiny_model(vocabulary)
+    ngrams = [tuple(t) for t in vocabulary.encode(["tower", "tower is", "Paris", "t", "a city in"])]
+    wanted = [
+        Wanted(0, frozenset(ngrams)),
+        Wanted(1, frozenset(ngrams[:3])),
+        Wanted(0, frozenset()),
+    ]
+    inputs = vocabulary.sources(QUESTIONS)
+    with torch.inference_mode():
+        got = score_all(model, model.encode(inputs), wanted)
+    for w, scores in zip(wanted, got, strict=True):
+        assert scores.keys() == w.ngrams
+        for ngram in w.ngrams:
+            assert scores[ngram] == pytest.approx(
+                log_probability(model, inputs[w.source], ngram), abs=1e-5
+            )

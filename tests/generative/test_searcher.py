@@ -1,0 +1,253 @@
+"""SEAL and MINDER from end to end with a tiny model: what scores hang on, and what not."""
+
+import random
+
+import pytest
+import torch
+
+from argus.data.types import Document, Query
+from argus.errors import ArgusError, InputError
+from argus.generative.decode import Decoding, Seq2Seq
+from argus.generative.index import append, build_index
+from argus.generative.index.ngram_index import NgramIndex
+from argus.generative.scoring import Scoring
+from argus.generative.searcher import GenerativeSearcher
+from argus.generative.vocabulary import train_vocabulary
+from tests.support.generating import (
+    DOCUMENTS,
+    PSEUDO_QUERIES,
+    log_probability,
+    plain,
+    plain_beam_search,
+    small_vocabulary,
+    tiny_model,
+)
+from tests.support.tiny_seq2seq import make_seq2seq
+
+QUERIES = [
+    Query("long", "in which city in France does the Eiffel tower, which is tall, stand"),
+    Query("short", "tower"),
+    Query("none", "  "),
+    Query("paris", "Paris is where"),
+]
+SMALL = Decoding(beams=4, body_tokens=5, title_tokens=12, query_tokens=40)
+
+EVERYTHING = Scoring(use_frequencies=False)
+"""Weighs every key: by frequency, hardly any n-gram of random weights is above chance."""
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    vocabulary = small_vocabulary()
+    folder = tmp_path_factory.mktemp("searcher")
+    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
+    return vocabulary, index, tiny_model(vocabulary)
+
+
+def answers(index, model, mode="minder", decoding=SMALL, queries=QUERIES):
+    searcher = GenerativeSearcher(index, model, mode, decoding, EVERYTHING)
+    return {a.query_id: a for a in searcher.search(queries, 10)}
+
+
+def assert_alike(a, b):
+    assert a.keys() == b.keys()
+    for query in a:
+        one, other = a[query].scores(), b[query].scores()
+        assert one.keys() == other.keys()
+        assert max((abs(one[d] - other[d]) for d in one), default=0) < 1e-3 * max(
+            [1.0, *one.values()]
+        )
+
+
+@pytest.mark.parametrize("mode", ["seal", "minder"])
+def test_hits_come_with_identifiers_that_their_passages_hold(parts, mode):
+    vocabulary, index, model = parts
+    found = answers(index, model, mode)
+    assert found["none"].hits == []
+    views = set()
+    for answer in found.values():
+        scores = [hit.score for hit in answer.hits]
+        assert scores == sorted(scores, reverse=True)
+        for hit in answer.hits:
+            document = index.ids().index(hit.doc_id)
+            passage = vocabulary.decode(index.tokens_of([document])[1])
+            assert hit.score == pytest.approx(sum(key.weight for key in hit.keys))
+            for key in hit.keys:
+                views.add(key.view)
+                assert key.text in passage + "</s>"
+                assert key.count >= 1
+    assert {"body", "title", "question"} <= views
+    assert ("query" in views) == (mode == "minder")
+
+
+def test_keys_are_the_searchs_ngrams_scored_anew_by_their_views_inputs(parts):
+    vocabulary, index, model = parts
+    passages, question = plain(index), QUERIES[1].text
+    (evidence,) = GenerativeSearcher(index, model, "seal", SMALL).evidence([question])
+    by_view = {}
+    for key in evidence.keys:
+        by_view.setdefault(key.view, {})[key.tokens] = key.log_probability
+    never = {index.border, vocabulary.pad, vocabulary.unknown}
+    marked = vocabulary.sources([question], "body")[0]
+    bodies = plain_beam_search(model, marked, passages, beams=4, longest=5, barred=never)
+    unmarked = vocabulary.sources([question])[0]
+    markers = {vocabulary.title_end, vocabulary.query_start}
+    for ngram in bodies:
+        scored = [*ngram]
+        while scored and scored[0] == vocabulary.title_end:
+            scored = scored[1:]
+        while scored and scored[-1] in markers:
+            scored = scored[:-1]
+        if scored:
+            want = log_probability(model, unmarked, scored)
+            assert by_view["body"][ngram] == pytest.approx(want, abs=1e-5)
+    for title, score in by_view["title"].items():
+        assert (title[0], title[-1]) == (index.border, vocabulary.title_end)
+        source = vocabulary.sources([question], "title")[0]
+        assert score == pytest.approx(log_probability(model, source, title[1:]), abs=1e-5)
+    for own, score in by_view["question"].items():
+        assert vocabulary.decode(own).strip().lower() == "tower"
+        assert score == pytest.approx(log_probability(model, marked, own), abs=1e-5)
+
+
+def test_without_rescoring_keys_keep_the_scores_of_the_search(parts):
+    vocabulary, index, model = parts
+    decoding = Decoding(beams=4, body_tokens=5, rescore=False, question_ngrams=False)
+    (evidence,) = GenerativeSearcher(index, model, "seal", decoding).evidence(["tower"])
+    want = plain_beam_search(
+        model, vocabulary.sources(["tower"], "body")[0], plain(index), beams=4, longest=5,
+        barred={index.border, vocabulary.pad, vocabulary.unknown},
+    )  # fmt: skip
+    got = {k.tokens: k.log_probability for k in evidence.keys if k.view == "body"}
+    assert got == pytest.approx(want, abs=1e-5)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_scores_do_not_change_with_batch_size_and_padding(parts, batch):
+    _, index, model = parts
+    whole = answers(index, model)
+    smaller = Decoding(beams=4, body_tokens=5, title_tokens=12, query_tokens=40, batch=batch)
+    assert_alike(whole, answers(index, model, decoding=smaller))
+
+
+def test_scores_do_not_change_with_the_order_of_passages_or_with_segments(parts, tmp_path):
+    vocabulary, index, model = parts
+    whole = answers(index, model)
+    for seed in range(3):
+        shuffled = random.Random(seed).sample(DOCUMENTS, len(DOCUMENTS))
+        folder = tmp_path / str(seed)
+        build_index(shuffled[:3], vocabulary, folder, pseudo_queries=PSEUDO_QUERIES)
+        append(folder, shuffled, pseudo_queries=PSEUDO_QUERIES)
+        other = answers(NgramIndex.open(folder), model)
+        assert_alike(whole, other)
+        assert [h.doc_id for h in whole["long"].hits] == [h.doc_id for h in other["long"].hits]
+
+
+def test_an_index_without_titles_is_searched_by_its_texts(parts, tmp_path):
+    vocabulary, _, model = parts
+    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
+    found = answers(index, model, "seal")
+    assert found["short"].hits
+    assert "title" not in {k.view for a in found.values() for h in a.hits for k in h.keys}
+
+
+def test_minder_needs_pseudo_queries_in_the_index(parts, tmp_path):
+    vocabulary, _, model = parts
+    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    with pytest.raises(InputError, match="--pseudo-queries"):
+        GenerativeSearcher(index, model, "minder")
+
+
+def test_unknown_tokens_are_never_written_nor_matched(tmp_path):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    from argus.generative.vocabulary import Vocabulary
+
+    words = ["<pad>", "</s>", "<unk>", "tower", "in", "Paris"]
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    names = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    vocabulary = Vocabulary(tokenizer, names)
+    documents = [Document("a", "tower in Oslo"), Document("b", "Rome in Paris", "Bergen")]
+    index = build_index(documents, vocabulary, tmp_path / "i")
+    assert index.count([vocabulary.unknown]) == 3
+    (evidence,) = GenerativeSearcher(index, tiny_model(vocabulary), "seal", SMALL).evidence(
+        ["tower in Bergen"]
+    )
+    assert evidence.keys
+    assert all(vocabulary.unknown not in key.tokens for key in evidence.keys)
+
+
+def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypatch):
+    _, index, model = parts
+    whole = answers(index, model)
+    encode = Seq2Seq.encode
+    sizes = []
+
+    def little_memory(self, sources):
+        sizes.append(len(sources))
+        if len(sources) > 8:  # four inputs per question: two questions fit
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return encode(self, sources)
+
+    monkeypatch.setattr(Seq2Seq, "encode", little_memory)
+    searcher = GenerativeSearcher(index, model, "minder", SMALL, EVERYTHING)
+    assert_alike(whole, {a.query_id: a for a in searcher.search(QUERIES, 10)})
+    assert searcher.batch == 2
+    assert max(sizes) > 8
+
+
+def test_memory_too_small_for_one_question_is_an_error_that_says_what_to_do(parts, monkeypatch):
+    _, index, model = parts
+
+    def no_memory(self, sources):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(Seq2Seq, "encode", no_memory)
+    with pytest.raises(ArgusError, match="fewer --beams"):
+        list(GenerativeSearcher(index, model, "seal", SMALL).search(QUERIES, 10))
+
+
+@pytest.mark.parametrize(
+    ("queries", "k", "told"),
+    [(QUERIES, 0, "at least 1"), ([QUERIES[0], QUERIES[0]], 5, "two queries have the id 'long'")],
+)
+def test_bad_requests_are_refused(parts, queries, k, told):
+    _, index, model = parts
+    with pytest.raises(InputError, match=told):
+        list(GenerativeSearcher(index, model, "seal", SMALL).search(queries, k))
+
+
+def test_a_checkpoint_is_loaded_by_its_path_and_answers_as_in_memory(parts, tmp_path):
+    vocabulary, index, model = parts
+    folder = make_seq2seq(tmp_path / "m", vocabulary)
+    assert_alike(answers(index, model), answers(index, Seq2Seq.open(folder, index.vocabulary)))
+
+
+def test_a_model_of_another_vocabulary_is_refused(parts, tmp_path):
+    _, index, _ = parts
+    other = train_vocabulary(["entirely other words"], 290)
+    folder = make_seq2seq(tmp_path / "m", other)
+    with pytest.raises(InputError, match=r"its vocabulary.*argus generative train"):
+        Seq2Seq.open(folder, index.vocabulary)
+
+
+def test_folders_without_a_seq2seq_model_are_refused(parts, tmp_path):
+    vocabulary, *_ = parts
+    with pytest.raises(InputError, match="no such folder"):
+        Seq2Seq.open(tmp_path / "none", vocabulary)
+    vocabulary.save(tmp_path / "t")
+    with pytest.raises(InputError, match=r"no config\.json.*argus generative train"):
+        Seq2Seq.open(tmp_path / "t", vocabulary)
+    (tmp_path / "t" / "config.json").write_text('{"model_type": "gpt2"}')
+    with pytest.raises(InputError, match="gpt2 model, which has no encoder"):
+        Seq2Seq.open(tmp_path / "t", vocabulary)
+
+
+def test_damaged_weights_are_refused(parts, tmp_path):
+    vocabulary, *_ = parts
+    folder = make_seq2seq(tmp_path / "m", vocabulary)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(InputError, match="cannot be loaded"):
+        Seq2Seq.open(folder, vocabulary)

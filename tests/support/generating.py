@@ -1,0 +1,89 @@
+"""A small corpus of generative retrieval with its index and a tiny model, and plain readings."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from argus.data.types import Document
+from argus.generative.decode import Seq2Seq
+from argus.generative.vocabulary import train_vocabulary
+from tests.support.plain_index import PlainIndex
+from tests.support.tiny_seq2seq import network
+
+DOCUMENTS = [
+    Document("eiffel", "The tower stands in Paris.", "Eiffel Tower"),
+    Document("tower", "A tower is tall.", "Tower"),
+    Document("paris", "Paris is a city in France.", "Paris"),
+    Document("bare", "Towers of Paris."),
+    Document("only", "", "City of Towers"),
+    Document("again", "A tower is tall.", "Tower"),
+]
+PSEUDO_QUERIES = {
+    "eiffel": ["where does the tower stand", "what is tall"],
+    "tower": ["what is tall"],
+}
+
+
+def small_vocabulary():
+    """270 tokens: bytes and a handful of merges."""
+    texts = [f"{d.title} {d.text}" for d in DOCUMENTS]
+    return train_vocabulary([*texts, "what is tall where does"], 275)
+
+
+def tiny_model(vocabulary, seed=0):
+    return Seq2Seq(network(vocabulary, seed), vocabulary, "cpu", "tiny")
+
+
+def plain(index):
+    """The same passages as lists of tokens."""
+    pointers, tokens = index.tokens_of(range(index.n_documents))
+    passages = [tokens[a + 1 : b].tolist() for a, b in pairwise(pointers)]
+    return PlainIndex(passages, index.border, index.ids(), index.vocabulary_size)
+
+
+def ngrams_of(passages, longest, border):
+    """Every n-gram of every passage, borders left out."""
+    return {
+        tuple(p[a : a + n])
+        for passage in passages
+        for p in [[t for t in passage if t != border]]
+        for n in range(1, longest + 1)
+        for a in range(len(p) - n + 1)
+    }
+
+
+def next_log_probabilities(model, source, written):
+    """Log P of every next token, by a plain forward pass: no batch, no padding, no cache."""
+    import torch
+
+    with torch.inference_mode():
+        logits = model.network(
+            input_ids=torch.tensor([source]),
+            decoder_input_ids=torch.tensor([[model.start, *written]]),
+        ).logits
+    return torch.log_softmax(logits[0].double(), dim=-1)
+
+
+def log_probability(model, source, ngram):
+    """The sum over an n-gram's tokens, in one pass."""
+    logs = next_log_probabilities(model, source, ngram[:-1])
+    return float(sum(logs[i, token] for i, token in enumerate(ngram)))
+
+
+def plain_beam_search(model, source, index, *, beams, longest, prefix=(), last=None, barred=()):
+    """Beam search as its definition says, over a PlainIndex: {n-gram: log-probability}."""
+    live, kept = [((), 0.0)], {}
+    for _ in range(longest):
+        candidates = []
+        for ngram, total in live:
+            logs = next_log_probabilities(model, source, ngram)[-1]
+            candidates += [
+                ((*ngram, int(token)), total + float(logs[token]))
+                for token in index.continuations([*prefix, *ngram])[0]
+                if token not in barred
+            ]
+        candidates.sort(key=lambda c: -c[1])
+        best = candidates[: 2 * beams]
+        kept.update(best)
+        live = [c for c in best if c[0][-1] != last][:beams]
+    return kept
