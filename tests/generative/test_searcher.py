@@ -77,7 +77,16 @@ def test_hits_come_with_identifiers_that_their_passages_hold(parts, mode):
                 assert key.text in passage + "</s>"
                 assert key.count >= 1
     assert {"body", "title", "question"} <= views
-    assert ("query" in views) == (mode == "minder")
+
+
+@pytest.mark.parametrize("mode", ["seal", "minder"])
+def test_minder_writes_pseudo_queries_whole_and_seal_none(parts, mode):
+    vocabulary, index, model = parts
+    (evidence,) = GenerativeSearcher(index, model, mode, SMALL).evidence(["what is tall"])
+    written = {vocabulary.decode(k.tokens) for k in evidence.keys if k.view == "query"}
+    whole = {f" || {query} @@" for queries in PSEUDO_QUERIES.values() for query in queries}
+    assert written <= whole
+    assert bool(written) == (mode == "minder")
 
 
 def test_keys_are_the_searchs_ngrams_scored_anew_by_their_views_inputs(parts):
