@@ -46,9 +46,11 @@ class PlainIndex:
         found = []
         for document, (start, passage) in enumerate(zip(self.starts, self.passages, strict=True)):
             readable = [*passage, self.border] if len(ngram) > 1 else passage
-            for p in range(len(passage)):
-                if readable[p : p + len(ngram)] == ngram:
-                    found.append((start + p, document))
+            found += [
+                (start + p, document)
+                for p in range(len(passage))
+                if readable[p : p + len(ngram)] == ngram
+            ]
         return found
 
     def count(self, ngram):

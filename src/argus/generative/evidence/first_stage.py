@@ -1,0 +1,142 @@
+"""First stage: which passages hold rare keys, and what those keys say (NGRAM_INDEX §6.4.4-5).
+
+Keys come by weight, occurrences by position; an occurrence counts where no stronger one covers any
+of its positions. What the closing border of a passage would cover is left out: it is the next
+passage's first position, and no passage may hang on its neighbour.
+
+Memory: 40 bytes per occurrence looked up, of which there are at most `max_occurrences` per key,
+and at most 64 bytes per occurrence that is accepted.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from argus.data.types import IntArray
+from argus.generative.evidence.hashing import SMALLEST, doubled, place
+from argus.generative.evidence.weighted import WeightedKeys
+from argus.generative.scoring import Float64Array, Scoring
+
+
+def first_scores(
+    keys: WeightedKeys,
+    ptr: IntArray,
+    positions: IntArray,
+    documents: IntArray,
+    border: int,
+    scoring: Scoring,
+) -> tuple[IntArray, Float64Array]:
+    """Return the passages that hold a rare key, and their scores.
+
+    ptr, positions: occurrences of keys.rare[i] are positions[ptr[i] : ptr[i + 1]], ascending.
+    documents: the passage of each. border: the token that begins passages. Passages come in the
+    order in which they are found; one whose occurrences are all covered scores 0.
+    """
+    lengths = keys.lengths[keys.rare]
+    last = keys.tokens[keys.ptr[1:] - 1][keys.rare]
+    covered = lengths - ((last == border) & (lengths > 1))
+    found, slots, held = _take(ptr, positions, documents, covered, scoring.allow_overlaps, SMALLEST)
+    local = np.unique(keys.types, return_inverse=True)[1]
+    scores = _sum(
+        len(found), slots, keys.rare[held], keys.weights, keys.standing, keys.types_ptr, local,
+        scoring.repetition_penalty, scoring.single_key,
+    )  # fmt: skip
+    return found, scores
+
+
+@numba.njit(nogil=True, cache=True)
+def _take(ptr, positions, documents, covered, overlaps, size):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the passages, and (slot of the passage, key) of each accepted key, in order of keys.
+
+    A position is bit p % 64 of the mask of block p // 64.
+    """
+    blocks, masks = np.full(size, -1, np.int64), np.zeros(size, np.uint64)
+    known, slot_of = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    found = np.empty(len(positions), np.int64)
+    latest = np.empty(len(positions), np.int64)  # of each slot, the key that it got last
+    slots, held = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
+    n_blocks, n_found, n_held = 0, 0, 0
+    for key in range(len(ptr) - 1):
+        for i in range(ptr[key], ptr[key + 1]):
+            at = place(known, documents[i])
+            if known[at] == -1:
+                known[at], slot_of[at] = documents[i], n_found
+                found[n_found], latest[n_found] = documents[i], -1
+                n_found += 1
+                if 2 * n_found > len(known):
+                    known, slot_of = doubled(known, slot_of)
+                    at = place(known, documents[i])
+            slot = slot_of[at]
+            start, end = positions[i], positions[i] + covered[key]
+            if not overlaps:
+                if not _free(blocks, masks, start, end):
+                    continue
+                while 2 * (n_blocks + (end - start) // 64 + 2) > len(blocks):
+                    blocks, masks = doubled(blocks, masks)
+                n_blocks += _cover(blocks, masks, start, end)
+            if latest[slot] != key:
+                latest[slot] = key
+                slots[n_held], held[n_held] = slot, key
+                n_held += 1
+    return found[:n_found].copy(), slots[:n_held], held[:n_held]
+
+
+@numba.njit(nogil=True, cache=True)
+def _free(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    for block in range(start >> 6, ((end - 1) >> 6) + 1):
+        at = place(blocks, block)
+        if blocks[at] != -1 and masks[at] & _bits(block, start, end):
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _cover(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Cover positions; return how many blocks are new."""
+    new = 0
+    for block in range(start >> 6, ((end - 1) >> 6) + 1):
+        at = place(blocks, block)
+        if blocks[at] == -1:
+            blocks[at] = block
+            new += 1
+        masks[at] |= _bits(block, start, end)
+    return new
+
+
+@numba.njit(nogil=True, cache=True)
+def _bits(block, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the bits of positions [start, end) in a block of 64 that holds at least one."""
+    low = max(start - (block << 6), 0)
+    high = min(end - (block << 6), 64)
+    return (~np.uint64(0) >> np.uint64(64 - (high - low))) << np.uint64(low)
+
+
+@numba.njit(nogil=True, cache=True)
+def _sum(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    n_found, slots, held, weights, standing, types_ptr, types, penalty, single
+):
+    """Return each passage's score. slots, held: its keys, in the order in which they count."""
+    ptr = np.zeros(n_found + 1, np.int64)
+    for slot in slots:
+        ptr[slot + 1] += 1
+    ptr = np.cumsum(ptr)
+    fill, keys = ptr[:-1].copy(), np.empty(len(slots), np.int64)
+    for i in range(len(slots)):
+        keys[fill[slots[i]]] = held[i]
+        fill[slots[i]] += 1
+    seen = np.full(len(types), -1, np.int64)  # of each type of token, the passage that had it last
+    scores = np.zeros(n_found)
+    for slot in range(n_found):
+        best = -1
+        for key in keys[ptr[slot] : ptr[slot + 1]]:
+            repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
+            for token in types[types_ptr[key] : types_ptr[key + 1]]:
+                repeated += seen[token] == slot
+                seen[token] = slot
+            scores[slot] += weights[key] * (1 - penalty * repeated / distinct)
+            if best < 0 or standing[key] < standing[best]:
+                best = key
+        if best >= 0:
+            scores[slot] = (1 - single) * scores[slot] + single * weights[best]
+    return scores

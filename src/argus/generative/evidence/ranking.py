@@ -1,0 +1,234 @@
+"""Rank passages by the keys that a model wrote (SEAL's evidence aggregation, NGRAM_INDEX §6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from argus.data.types import FloatArray, IntArray
+from argus.errors import InputError
+from argus.generative.evidence.first_stage import first_scores
+from argus.generative.evidence.full_stage import Reader, read, reader
+from argus.generative.evidence.weighted import WeightedKeys, class_keys
+from argus.generative.keys import Key, merged
+from argus.generative.scoring import (
+    Float64Array,
+    Scoring,
+    best_unigrams,
+    key_weights,
+    unigram_weights,
+)
+
+_AT_ONCE = 512  # passages read in one go: bounds the memory for their tokens
+UNIGRAM = "unigram"
+
+
+class Markers(Protocol):
+    """What evidence needs to know of a vocabulary."""
+
+    @property
+    def border(self) -> int:
+        """The token that begins every passage."""
+
+    @property
+    def pad(self) -> int | None:
+        """Padding."""
+
+    @property
+    def query_start(self) -> int:
+        """The token that begins every pseudo-query."""
+
+
+class Passages(Protocol):
+    """What evidence asks of an n-gram index (`argus.generative.index.NgramIndex`)."""
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all passages, borders in front included."""
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Tokens are below it."""
+
+    @property
+    def vocabulary(self) -> Markers:
+        """The vocabulary's markers."""
+
+    def counts(self, ngrams: Sequence[Sequence[int]], /) -> IntArray:
+        """Return the occurrences of each n-gram."""
+
+    def occurrences(
+        self, ngrams: Sequence[Sequence[int]], most: int, /
+    ) -> tuple[IntArray, IntArray]:
+        """Return pointers and ascending positions; none of an n-gram with more than `most`."""
+
+    def documents_at(self, positions: IntArray, /) -> IntArray:
+        """Return the passage of each position."""
+
+    def tokens_of(self, documents: IntArray, /) -> tuple[IntArray, np.ndarray]:
+        """Return pointers and tokens of passages, each with its border in front."""
+
+    def order(self, documents: IntArray, /) -> np.ndarray:
+        """Return a hash of each passage's id, uint64."""
+
+    def continuations(self, ngram: Sequence[int], /) -> tuple[np.ndarray, np.ndarray]:
+        """Return distinct next tokens and how often each comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """An n-gram that a passage was found by."""
+
+    tokens: tuple[int, ...]
+    count: int
+    """Occurrences in the corpus."""
+    weight: float
+    """What it adds to the passage's score, after what repeats stronger ones."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Passages by score, descending; equal ones by the hash of their ids."""
+
+    documents: IntArray
+    """(n,) numbers of passages; n is at most k and at most `Scoring.full_documents`."""
+    scores: Float64Array
+    """(n,)"""
+    matched: list[list[Matched]]
+    """Keys of each passage from the weightiest, then its single tokens in reading order."""
+    views: Mapping[tuple[int, ...], str]
+    """The view of each key given."""
+
+    def view_of(self, matched: Matched) -> str:
+        """Return the view that a match was written for; "unigram" for single tokens."""
+        return self.views.get(matched.tokens, UNIGRAM)
+
+
+def aggregate(
+    index: Passages,
+    keys: Iterable[Key],
+    unigrams: FloatArray | Float64Array | None,
+    scoring: Scoring,
+    k: int,
+) -> Ranked:
+    """Rank the k best passages by the keys that they hold.
+
+    keys: of several with the same tokens the first counts; keys that no passage holds are ignored.
+    unigrams: (V,) log-probabilities of single tokens, or None for none. A passage is found by a
+    key that comes at most `max_occurrences` times. Nothing but keys, their order and the passages'
+    own tokens and ids decides: not the order of passages.
+    Raises InputError for k below 1, unigrams of another vocabulary, and what is no log-probability.
+    """
+    if k < 1:
+        raise InputError(
+            f"k={k}", expected="at least 1", fix="Say how many passages to return.", where="k"
+        )
+    keys = merged(keys)
+    counts = _counts(index, [key.tokens for key in keys])
+    weights = key_weights(keys, counts, index.n_tokens, index.vocabulary.query_start, scoring)
+    single, single_counts = _single_tokens(index, keys, unigrams, scoring)
+    added = best_unigrams(single, len(keys) if scoring.add_best_unigrams else 0)
+    weighted = class_keys(
+        [key.tokens for key in keys] + [(token,) for token in added.tolist()],
+        np.concatenate([weights, single[added]]),
+        np.concatenate([counts, single_counts[added]]),
+        scoring,
+    )
+    views = {key.tokens: key.view for key in keys}
+    if not len(weighted.rare):
+        return Ranked(np.zeros(0, np.int64), np.zeros(0), [], views)
+    found = _candidates(index, weighted, scoring)
+    prepared = reader(weighted, single, scoring)
+    scores = _read_scores(index, prepared, found)
+    best = _best(index, found, scores, k)
+    matched = _matches(index, prepared, weighted, single_counts, found[best])
+    return Ranked(found[best], scores[best], matched, views)
+
+
+def _counts(index: Passages, ngrams: Sequence[tuple[int, ...]]) -> IntArray:
+    return np.asarray(index.counts(ngrams), np.int64) if ngrams else np.zeros(0, np.int64)
+
+
+def _single_tokens(
+    index: Passages,
+    keys: Sequence[Key],
+    unigrams: FloatArray | Float64Array | None,
+    scoring: Scoring,
+) -> tuple[Float64Array, IntArray]:
+    """Return weights and counts of all single tokens, both (V,) (NGRAM_INDEX §6.4.2)."""
+    size = index.vocabulary_size
+    if unigrams is None:
+        return np.zeros(size), np.zeros(size, np.int64)
+    if unigrams.shape != (size,):
+        raise InputError(
+            f"unigram log-probabilities of shape {unigrams.shape}",
+            expected=f"({size},), one per token of the index's vocabulary",
+            fix="Use a model of the tokenizer that the index was built with.",
+            where="unigrams",
+        )
+    counts = np.zeros(size, np.int64)
+    tokens, times = index.continuations(())
+    counts[tokens] = times
+    markers = index.vocabulary
+    excluded = [key.tokens[0] for key in keys if len(key.tokens) == 1]
+    excluded += [token for token in (markers.border, markers.pad) if token is not None]
+    return unigram_weights(unigrams, counts, index.n_tokens, excluded, scoring), counts
+
+
+def _candidates(index: Passages, weighted: WeightedKeys, scoring: Scoring) -> IntArray:
+    """Return the passages that the first stage finds, the `full_documents` best of them."""
+    rare = [weighted.ngrams[i] for i in weighted.rare]
+    ptr, positions = index.occurrences(rare, scoring.max_occurrences)
+    documents = np.asarray(index.documents_at(positions), np.int64)
+    found, scores = first_scores(
+        weighted, ptr, positions, documents, index.vocabulary.border, scoring
+    )
+    return found[_best(index, found, scores, scoring.full_documents)]
+
+
+def _best(index: Passages, documents: IntArray, scores: Float64Array, most: int) -> IntArray:
+    """Return the rows of the best passages, by (score descending, hash of the id ascending)."""
+    rows = np.arange(len(documents))
+    if most < len(rows):
+        rows = np.flatnonzero(scores >= np.partition(scores, len(rows) - most)[len(rows) - most])
+    order = np.lexsort((index.order(documents[rows]), -scores[rows]))
+    best: IntArray = rows[order[:most]]
+    return best
+
+
+def _read_scores(index: Passages, prepared: Reader, documents: IntArray) -> Float64Array:
+    parts = [
+        read(prepared, *index.tokens_of(documents[i : i + _AT_ONCE]), record=False).scores
+        for i in range(0, len(documents), _AT_ONCE)
+    ]
+    return np.concatenate(parts)
+
+
+def _matches(
+    index: Passages,
+    prepared: Reader,
+    weighted: WeightedKeys,
+    counts: IntArray,
+    documents: IntArray,
+) -> list[list[Matched]]:
+    """Return what each passage was found by."""
+    matches: list[list[Matched]] = []
+    key_counts = weighted.counts.tolist()
+    for i in range(0, len(documents), _AT_ONCE):
+        readings = read(prepared, *index.tokens_of(documents[i : i + _AT_ONCE]), record=True)
+        bounds, added = readings.ptr.tolist(), readings.added.tolist()
+        what = readings.matched.tolist()
+        for start, end in pairwise(bounds):
+            matches.append(
+                [
+                    Matched(weighted.ngrams[m], key_counts[m], weight)
+                    if m >= 0
+                    else Matched((-1 - m,), int(counts[-1 - m]), weight)
+                    for m, weight in zip(what[start:end], added[start:end], strict=True)
+                ]
+            )
+    return matches

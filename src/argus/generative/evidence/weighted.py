@@ -1,0 +1,89 @@
+"""The keys that count, as arrays: classed, sorted, and with what compiled loops need of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from argus.data.types import IntArray
+from argus.generative.scoring import Float64Array, Scoring
+
+
+@dataclass(frozen=True)
+class WeightedKeys:
+    """Keys of positive weight, by (weight descending, tokens ascending): a key's place is its rank.
+
+    For one token, use `ngrams`; loops read key i as tokens[ptr[i] : ptr[i + 1]].
+    """
+
+    ngrams: list[tuple[int, ...]]
+    weights: Float64Array
+    """(n_keys,)"""
+    counts: IntArray
+    """(n_keys,) occurrences in the corpus."""
+    rare: IntArray
+    """Ranks of the keys that come at most `max_occurrences` times, by weight descending; equal ones
+    in the order in which they were given."""
+    standing: IntArray
+    """(n_keys,) Among the keys of a passage the one of lowest standing is best."""
+    ptr: IntArray
+    """(n_keys + 1,)"""
+    tokens: np.ndarray
+    """int32."""
+    types_ptr: IntArray
+    """(n_keys + 1,) into `types`."""
+    types: np.ndarray
+    """int32: distinct tokens of each key."""
+
+    def __len__(self) -> int:
+        return len(self.ngrams)
+
+    @property
+    def lengths(self) -> IntArray:
+        """(n_keys,) Tokens of each key."""
+        return np.diff(self.ptr)
+
+
+def class_keys(
+    ngrams: Sequence[tuple[int, ...]], weights: Float64Array, counts: IntArray, scoring: Scoring
+) -> WeightedKeys:
+    """Drop keys that weigh nothing or come too often, and sort the rest (NGRAM_INDEX §6.4.3).
+
+    ngrams: distinct. weights, counts: one per n-gram.
+    """
+    values, often = weights.tolist(), counts.tolist()
+    given = sorted(
+        (
+            i
+            for i in range(len(ngrams))
+            if values[i] > 0 and 0 < often[i] <= scoring.drop_occurrences
+        ),
+        key=lambda i: (-values[i], ngrams[i]),
+    )
+    chosen, rows = [ngrams[i] for i in given], np.array(given, np.int64)
+    weights, counts = weights[rows], counts[rows]
+    rare = np.flatnonzero(counts <= scoring.max_occurrences)
+    rare = rare[np.lexsort((rows[rare], -weights[rare]))]
+    ptr, tokens = _flat(chosen)
+    types_ptr, types = _flat([tuple(dict.fromkeys(ngram)) for ngram in chosen])
+    standing = _standing(np.diff(ptr), weights, counts, scoring)
+    return WeightedKeys(chosen, weights, counts, rare, standing, ptr, tokens, types_ptr, types)
+
+
+def _standing(
+    lengths: IntArray, weights: Float64Array, counts: IntArray, scoring: Scoring
+) -> IntArray:
+    """Return the place of each key by what `best_key` says, then by weight, then by rank."""
+    first = {"weight": -weights, "length": -lengths, "frequency": counts}[scoring.best_key]
+    standing = np.empty(len(weights), np.int64)
+    standing[np.lexsort((-weights, first))] = np.arange(len(weights))
+    return standing
+
+
+def _flat(ngrams: list[tuple[int, ...]]) -> tuple[IntArray, np.ndarray]:
+    ptr = np.zeros(len(ngrams) + 1, np.int64)
+    np.cumsum([len(ngram) for ngram in ngrams], out=ptr[1:])
+    return ptr, np.fromiter(chain.from_iterable(ngrams), np.int32, int(ptr[-1]))

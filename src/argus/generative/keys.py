@@ -1,0 +1,52 @@
+"""Keys: n-grams that a language model wrote for a question, and how probable it finds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from argus.errors import InputError
+
+ROUNDING = 1e-6
+"""How far above 0 rounding may lift the logarithm of a probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An n-gram that stands for the passages that hold it.
+
+    tokens: at least one. log_probability: log P(n|q), natural logarithm; -inf is allowed and weighs
+    nothing. view: "title", "body", "query" (MINDER's pseudo-queries) or "question" (n-grams of the
+    question's own words). Raises InputError where there is no token, or no log-probability.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    view: str
+
+    def __post_init__(self) -> None:
+        if not self.tokens:
+            raise InputError(
+                "a key without tokens",
+                expected="at least one token: every passage holds the empty n-gram",
+                fix="Leave the key out.",
+            )
+        if math.isnan(self.log_probability) or self.log_probability > ROUNDING:
+            raise InputError(
+                f"a key of log-probability {self.log_probability}",
+                expected="at most 0, the natural logarithm of a probability",
+                fix="Give the sum of the tokens' log-softmax values, not of their logits.",
+            )
+
+
+def merged(*groups: Iterable[Key]) -> list[Key]:
+    """Join groups of keys in order; of keys with the same tokens the first stays.
+
+    The published order is body, question, title (NGRAM_INDEX §6.2), pseudo-queries last.
+    """
+    first: dict[tuple[int, ...], Key] = {}
+    for group in groups:
+        for key in group:
+            first.setdefault(key.tokens, key)
+    return list(first.values())

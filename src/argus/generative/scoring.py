@@ -1,0 +1,224 @@
+"""How much a key says about a question: the log odds of SEAL (thesis, eqs. 1-2), with smoothing.
+
+P(n) = (F(n, R) + s) / (N + s) is how often n-gram n comes in a corpus of N tokens, P(n|q) how
+probable the model finds it. A key weighs
+
+    w(n, q) = max(0, log [P(n|q) (1 - P(n))] / [P(n) (1 - P(n|q))]) ** alpha
+
+so what is probable anyway says little. Weights are float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray, IntArray
+from argus.errors import InputError
+from argus.generative.keys import ROUNDING, Key
+
+Float64Array = npt.NDArray[np.float64]
+
+_CERTAIN = 1e-10  # taken from every key's log-probability: the odds of a certain key stay finite
+_MARGIN = 0.1  # without frequencies: how far below the least probable key zero lies
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """How keys become weights and weights become scores; the defaults are the published ones.
+
+    Published means: in force when SEAL's search is run with its own options (MINDER's for the
+    last two). Raises InputError for a value out of range.
+    """
+
+    smoothing: float = 5.0
+    """s, added to an n-gram's occurrences and to the corpus' tokens (SEAL: 5)."""
+    exponent: float = 2.0
+    """alpha of eq. 3; above 1, few strong keys count more than many weak ones (SEAL: 2)."""
+    repetition_penalty: float = 0.8
+    """beta, the coverage weight of eq. 3: a key whose share r of distinct tokens is in stronger
+    keys of the passage counts 1 - beta * r; 0 turns it off (SEAL: 0.8)."""
+    length_penalty: float = 0.0
+    """A log-probability of n tokens is multiplied by (1 - length_penalty) ** (n - 1): above 0,
+    long keys lose less (SEAL: 0)."""
+    use_frequencies: bool = True
+    """Off: a key weighs what its log-probability is above the least of all keys, whatever its
+    frequency (SEAL: on)."""
+
+    max_occurrences: int = 1_500
+    """A key that comes more often brings no passage into the ranking; in the passages that others
+    bring, it counts (SEAL: 1,500)."""
+    drop_occurrences: int = 10_000_000
+    """A key that comes more often is dropped (SEAL: 10,000,000; its option to set it has no
+    effect)."""
+    full_documents: int = 1_500
+    """Passages read in full; a ranking holds no more (SEAL: 1,500)."""
+
+    unigrams: int = 5_000
+    """So many of the most probable single tokens count where no key covers them; 0 turns them
+    off (SEAL: 5,000)."""
+    add_best_unigrams: bool = True
+    """As many of the weightiest single tokens as there are keys become keys (SEAL: on)."""
+    unigrams_ignore_free_places: bool = False
+    """Count single tokens under keys, too (SEAL: off)."""
+
+    allow_overlaps: bool = False
+    """Let keys share positions (SEAL: off)."""
+    single_key: float = 0.0
+    """x: a passage scores (1 - x) times its sum and x times its best key's weight (SEAL: 0)."""
+    best_key: Literal["weight", "length", "frequency"] = "weight"
+    """Which key of a passage is best for `single_key`: the weightiest, the longest or the rarest
+    (SEAL: weight; its sort_by_length and sort_by_freq)."""
+
+    query_bonus: float = 14.0
+    """Added to the log-probability of a pseudo-query, a key that begins with ` ||` (MINDER: 14)."""
+    query_ceiling: float = -1.0
+    """What a log-probability with the bonus is at most (MINDER: -1)."""
+
+    def __post_init__(self) -> None:
+        for name, (kind, least, most) in _RANGES.items():
+            value = getattr(self, name)
+            kinds = int if kind == "a whole number" else (int, float)
+            good = isinstance(value, kinds) and not isinstance(value, bool)
+            if not (good and math.isfinite(value) and least <= value <= most):
+                raise InputError(
+                    f"{name}={value!r}",
+                    expected=kind + _bounds(least, most),
+                    fix=f"The published default is {getattr(Scoring, name)}.",
+                    where="scoring",
+                )
+        if self.best_key not in ("weight", "length", "frequency"):
+            raise InputError(
+                f"best_key={self.best_key!r}",
+                expected="weight, length or frequency",
+                fix="Leave it at weight unless single_key is above 0.",
+                where="scoring",
+            )
+
+
+_BELOW_ONE = math.nextafter(1, 0)
+_RANGES = {
+    "smoothing": ("a number", 0, math.inf),
+    "exponent": ("a number", 0, 100),
+    "repetition_penalty": ("a number", 0, 1),
+    "length_penalty": ("a number", 0, _BELOW_ONE),
+    "max_occurrences": ("a whole number", 1, math.inf),
+    "drop_occurrences": ("a whole number", 1, math.inf),
+    "full_documents": ("a whole number", 1, math.inf),
+    "unigrams": ("a whole number", 0, math.inf),
+    "single_key": ("a number", 0, 1),
+    "query_bonus": ("a number", 0, math.inf),
+    "query_ceiling": ("a number", -math.inf, 0),
+}
+
+
+def _bounds(least: float, most: float) -> str:
+    upper = {math.inf: "", _BELOW_ONE: " to below 1"}.get(most, f" to {most:g}")
+    return (f" from {least:g}" if least > -math.inf else "") + upper
+
+
+def key_weights(
+    keys: Sequence[Key], counts: IntArray, n_tokens: int, query_start: int, scoring: Scoring
+) -> Float64Array:
+    """Return the weight of every key (eq. 2 to the power alpha); 0 where it does not occur.
+
+    counts: (n_keys,) occurrences in the corpus. n_tokens: the corpus' tokens, borders included.
+    query_start: the token that begins pseudo-queries.
+    """
+    given = np.array([key.log_probability for key in keys], np.float64)
+    pseudo = np.array([key.tokens[0] == query_start for key in keys], bool)
+    lengths = np.array([len(key.tokens) for key in keys], np.int64)
+    lifted = np.minimum(given + scoring.query_bonus, scoring.query_ceiling)
+    given = np.minimum(np.where(pseudo, lifted, given), 0)
+    scale = (1 - scoring.length_penalty) ** (lengths - 1)
+    if scoring.use_frequencies:
+        odds = _log_odds((given - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)
+    else:
+        odds = np.where(counts > 0, _above_least(given) * scale, 0)
+    return np.where(odds > 0, odds**scoring.exponent, 0.0)  # 0 ** 0 would be 1
+
+
+def unigram_weights(
+    log_probabilities: FloatArray | Float64Array,
+    counts: IntArray,
+    n_tokens: int,
+    excluded: Iterable[int],
+    scoring: Scoring,
+) -> Float64Array:
+    """Return the weight of every single token: eq. 2 without the power alpha.
+
+    log_probabilities: (V,) log-softmax at the first position of the decoder. counts: (V,)
+    occurrences. excluded: tokens that weigh 0: the border, padding, and keys of one token. So do
+    tokens that do not occur and all but the `scoring.unigrams` most probable (the lower id where
+    two are equally probable). Returns (V,). Raises InputError for what is no log-probability.
+    """
+    bad = np.isnan(log_probabilities) | (log_probabilities > ROUNDING)
+    if bad.any():
+        token = int(bad.argmax())
+        raise InputError(
+            f"a log-probability of {log_probabilities[token]} for token {token}",
+            expected="at most 0, the natural logarithm of a probability",
+            fix="Give log-softmax values of the first position, not logits.",
+        )
+    weights = np.zeros(len(log_probabilities), np.float64)
+    best = _greatest(log_probabilities, scoring.unigrams)
+    if len(best):
+        logs = np.minimum(log_probabilities[best].astype(np.float64), 0)
+        if scoring.use_frequencies:
+            logs = np.minimum(logs, -_CERTAIN)
+            weights[best] = _log_odds(logs, counts[best], n_tokens, scoring.smoothing)
+        else:
+            weights[best] = _above_least(logs)
+    weights[counts == 0] = 0
+    weights[[token for token in excluded if 0 <= token < len(weights)]] = 0
+    return weights
+
+
+def best_unigrams(weights: Float64Array, most: int) -> IntArray:
+    """Return up to `most` tokens of positive weight, the weightiest first, then the lower id."""
+    tokens = np.flatnonzero(weights > 0)
+    if most < len(tokens):
+        tokens = tokens[_greatest(weights[tokens], most)]
+    order: IntArray = tokens[np.argsort(-weights[tokens], kind="stable")]
+    return order
+
+
+def _log_odds(
+    logs: Float64Array, counts: IntArray, n_tokens: int, smoothing: float
+) -> Float64Array:
+    """Return max(0, log odds ratio) of probabilities e**logs against corpus frequencies.
+
+    logs: below 0. log(1 - P) is log1p(-P) for the corpus, where P is seldom near 1, and keeps its
+    digits at both ends for the model: log1p(-e**l) far below 0, log(-expm1(l)) near it.
+    """
+    logs = np.minimum(logs, -np.finfo(np.float64).tiny)
+    share = (np.asarray(counts, np.float64) + smoothing) / (n_tokens + smoothing)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        not_in_corpus = np.log1p(-share)
+        unlikely = np.where(logs < -math.log(2), np.log1p(-np.exp(logs)), np.log(-np.expm1(logs)))
+        odds = (logs + not_in_corpus) - (np.log(share) + unlikely)
+    positive: Float64Array = np.where((counts > 0) & (odds > 0), odds, 0.0)
+    return positive
+
+
+def _above_least(logs: Float64Array) -> Float64Array:
+    """Return how far log-probabilities are above the least that is finite, less a margin."""
+    finite = logs[np.isfinite(logs)]
+    least = float(finite.min()) - _MARGIN if len(finite) else 0.0
+    return np.maximum(logs - least, 0)
+
+
+def _greatest(values: FloatArray | Float64Array, most: int) -> IntArray:
+    """Return the places of the `most` greatest values, ascending; of equal ones, the first."""
+    if most >= len(values):
+        return np.arange(len(values))
+    if not most:
+        return np.zeros(0, np.int64)
+    limit = np.partition(values, len(values) - most)[len(values) - most]
+    above, equal = np.flatnonzero(values > limit), np.flatnonzero(values == limit)
+    return np.sort(np.concatenate([above, equal[: most - len(above)]]))

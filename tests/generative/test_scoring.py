@@ -1,0 +1,185 @@
+import math
+import re
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.errors import InputError
+from argus.generative.keys import Key
+from argus.generative.scoring import Scoring, best_unigrams, key_weights, unigram_weights
+from tests.support.plain_evidence import plain_unigrams, plain_weights
+
+QUERY_START = 3
+
+
+def weights(keys, counts, n_tokens=1000, **options):
+    return key_weights(keys, np.array(counts), n_tokens, QUERY_START, Scoring(**options))
+
+
+def test_eq_2_by_hand():
+    # P(n|q) = e^-1 = 0.36788; c = 5, N = 995, s = 5: P(n) = 10 / 1000 = 0.01.
+    # odds: 0.36788 * 0.99 / (0.01 * 0.63212) = 57.6158; log 4.05380; squared 16.4333.
+    key = Key((7, 8), -1.0, "body")
+    assert weights([key], [5], 995) == pytest.approx([16.4333], abs=1e-4)
+    assert weights([key], [5], 995, exponent=1) == pytest.approx([4.05380], abs=1e-5)
+
+
+def test_what_is_as_frequent_as_it_is_probable_weighs_nothing():
+    share = math.log(10 / 1000)
+    assert weights([Key((7,), share - 0.1, "body")], [5], 995) == [0]
+    assert weights([Key((7,), share + 0.1, "body")], [5], 995) > 0
+
+
+def test_what_does_not_occur_weighs_nothing_however_probable():
+    assert weights([Key((7,), -0.01, "body"), Key((7,), 0.0, "body")], [0, 0]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("log", [0.0, -1e-12, -1e-7, -0.7, -40.0, -300.0])
+def test_weights_keep_their_digits_at_both_ends(log):
+    with localcontext() as context:
+        context.prec = 60
+        exact = Decimal(log) - Decimal("1e-10")
+        p, share = exact.exp(), Decimal(6) / Decimal(10**12 + 5)
+        odds = ((p * (1 - share)) / (share * (1 - p))).ln()
+    expected = float(max(odds, Decimal(0)))
+    assert weights([Key((7,), log, "body")], [1], 10**12, exponent=1) == pytest.approx(
+        [expected], rel=1e-9
+    )
+
+
+def test_a_pseudo_query_gets_its_bonus_up_to_the_ceiling():
+    keys = [Key((QUERY_START, 7), log, "query") for log in (-20.0, -14.5, -2.0)]
+    plain = [Key((7, QUERY_START), log, "body") for log in (-6.0, -1.0, -1.0)]
+    assert weights(keys, [1, 1, 1]).tolist() == weights(plain, [1, 1, 1]).tolist()
+    assert weights(keys[:1], [1], query_bonus=0, query_ceiling=0) == [0]
+
+
+def test_the_length_penalty_spares_long_keys():
+    short, long = Key((7,), -3.0, "body"), Key((7, 8, 9), -3.0, "body")
+    assert weights([short], [1], length_penalty=0.5) == weights([short], [1])
+    # -3 * (1 - 0.5)^2 = -0.75
+    assert weights([long], [1], length_penalty=0.5) == pytest.approx(
+        weights([Key((7,), -0.75, "body")], [1])
+    )
+
+
+def test_without_frequencies_a_key_weighs_what_it_has_over_the_least():
+    keys = [Key((7,), -1.0, "body"), Key((8,), -3.0, "body"), Key((9,), -math.inf, "body")]
+    found = weights(keys, [900, 1, 1], use_frequencies=False)
+    assert found == pytest.approx([2.1**2, 0.1**2, 0])
+
+
+def test_an_exponent_of_zero_counts_keys_and_leaves_those_without_weight_out():
+    keys = [Key((7,), -1.0, "body"), Key((8,), -30.0, "body")]
+    assert weights(keys, [1, 1], exponent=0).tolist() == [1, 0]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 9), min_size=1, max_size=5).map(tuple),
+            st.floats(-50, 0) | st.just(-math.inf),
+            st.integers(0, 900),
+        ),
+        max_size=8,
+    ),
+    st.integers(900, 10**10),
+    st.builds(
+        Scoring,
+        smoothing=st.floats(0, 50),
+        exponent=st.floats(0.5, 4),
+        length_penalty=st.floats(0, 0.9),
+        use_frequencies=st.booleans(),
+        query_bonus=st.floats(0, 20),
+        query_ceiling=st.floats(-5, 0),
+    ),
+)
+def test_weights_are_the_plain_reading(rows, n_tokens, scoring):
+    keys = [Key(tokens, log, "body") for tokens, log, _ in rows]
+    counts = [count for _, _, count in rows]
+    found = key_weights(keys, np.array(counts, np.int64), n_tokens, QUERY_START, scoring)
+    assert found.dtype == np.float64
+    assert np.isfinite(found).all()
+    expected = plain_weights(keys, counts, n_tokens, QUERY_START, scoring)
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, -0.5, -1.0, -4.0, -30.0, -math.inf]), st.integers(0, 50)),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(0, 13),
+    st.sets(st.integers(0, 12)),
+    st.booleans(),
+)
+def test_unigram_weights_are_the_plain_reading(rows, most, excluded, frequencies):
+    logs = np.array([log for log, _ in rows], np.float32)
+    counts = np.array([count for _, count in rows])
+    scoring = Scoring(unigrams=most, use_frequencies=frequencies)
+    found = unigram_weights(logs, counts, 700, excluded, scoring)
+    expected = plain_unigrams(logs, counts, 700, excluded, scoring)
+    assert {t: w for t, w in enumerate(found.tolist()) if w > 0} == pytest.approx(expected)
+    assert np.isfinite(found).all()
+
+
+def test_single_tokens_have_neither_exponent_nor_margin():
+    # P = 1/4 against (1 + 5) / (995 + 5): log(1/3) - log(0.006/0.994) = 4.01137
+    found = unigram_weights(np.log([0.25, 0.25]), np.array([1, 0]), 995, [], Scoring())
+    assert found == pytest.approx([math.log(1 / 3) - math.log(0.006 / 0.994), 0])
+
+
+def test_of_equally_probable_tokens_at_the_limit_the_lower_ids_count():
+    logs = np.array([-2.0, -1.0, -2.0, -2.0])
+    found = unigram_weights(logs, np.ones(4, int), 10**6, [], Scoring(unigrams=2))
+    assert np.flatnonzero(found).tolist() == [0, 1]
+
+
+def test_the_best_unigrams_come_by_weight_then_by_id():
+    assert best_unigrams(np.array([0.0, 2.0, 3.0, 2.0, 1.0]), 3).tolist() == [2, 1, 3]
+    assert best_unigrams(np.array([0.0, 2.0]), 9).tolist() == [1]
+    assert best_unigrams(np.array([1.0, 2.0]), 0).tolist() == []
+
+
+@pytest.mark.parametrize("value", [math.nan, 3.5])
+def test_logits_for_unigrams_are_an_error(value):
+    logs = np.array([-1.0, value])
+    with pytest.raises(InputError, match=f"a log-probability of {value} for token 1; expected at"):
+        unigram_weights(logs, np.ones(2, int), 10, [], Scoring())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("smoothing", -1, "smoothing=-1; expected a number from 0. The published default is 5.0."),
+        ("exponent", math.nan, "exponent=nan; expected a number from 0 to 100"),
+        ("repetition_penalty", 1.5, "repetition_penalty=1.5; expected a number from 0 to 1"),
+        ("repetition_penalty", "0.8", "repetition_penalty='0.8'; expected a number"),
+        ("length_penalty", 1, "length_penalty=1; expected a number from 0 to below 1"),
+        ("max_occurrences", 0, "max_occurrences=0; expected a whole number from 1. The published"),
+        ("full_documents", 1.5, "full_documents=1.5; expected a whole number from 1"),
+        ("unigrams", True, "unigrams=True; expected a whole number from 0"),
+        ("single_key", 2, "single_key=2; expected a number from 0 to 1"),
+        ("query_bonus", math.inf, "query_bonus=inf; expected a number from 0"),
+        ("query_ceiling", 0.5, "query_ceiling=0.5; expected a number to 0"),
+        ("best_key", "score", "best_key='score'; expected weight, length or frequency"),
+    ],
+)
+def test_parameters_out_of_range_are_errors(name, value, message):
+    with pytest.raises(InputError, match=re.escape(f"scoring: {message}")):
+        Scoring(**{name: value})
+
+
+def test_the_defaults_are_the_published_ones():
+    # NGRAM_INDEX 6.3; MINDER's bonus: 6.4.1
+    scoring = Scoring()
+    assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
+    assert (scoring.max_occurrences, scoring.full_documents, scoring.unigrams) == (1500, 1500, 5000)
+    assert (scoring.length_penalty, scoring.drop_occurrences) == (0, 10_000_000)
+    assert (scoring.query_bonus, scoring.query_ceiling) == (14, -1)
+    assert scoring.add_best_unigrams and scoring.use_frequencies
+    assert not (scoring.allow_overlaps or scoring.unigrams_ignore_free_places or scoring.single_key)
