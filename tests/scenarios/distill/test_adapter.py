@@ -11,12 +11,12 @@ from argus.llm.adapters import need_peft
 from argus.llm.local_load import load_base, load_local
 from argus.llm.weights import base_hash
 from argus.scenarios.distill.adapter import (
-    replacing_folder,
     save_adapter,
     save_merged,
     with_lora,
 )
 from argus.scenarios.distill.settings import TrainConfig
+from argus.training.folders import replacing_folder
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
 pytest.importorskip("peft")

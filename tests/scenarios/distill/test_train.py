@@ -10,10 +10,11 @@ from argus.llm.chat_format import stop_tokens
 from argus.llm.local_load import load_base
 from argus.scenarios.distill import train as training
 from argus.scenarios.distill.adapter import with_lora
-from argus.scenarios.distill.batches import epoch_order, step_seed, summed_loss
-from argus.scenarios.distill.checkpoint import BEST, STATE, Checkpoint, Progress
+from argus.scenarios.distill.batches import summed_loss
 from argus.scenarios.distill.examples import Example, build_examples
 from argus.scenarios.distill.settings import TrainConfig
+from argus.training import loop
+from argus.training.checkpoint import BEST, STATE
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
@@ -110,17 +111,17 @@ def test_a_run_killed_at_any_step_ends_at_the_same_weights(run, monkeypatch, tmp
     class Killed(Exception):
         pass
 
-    real = training._Run.step
+    real = loop._Run.step
     for kill_at in (1, 2, steps - 1):
 
-        def step(self, state, batch, rate, kill_at=kill_at):
+        def step(self, state, *given, kill_at=kill_at):
             if state.step == kill_at:
                 raise Killed
-            real(self, state, batch, rate)
+            real(self, state, *given)
 
         folder = f"killed{kill_at}"
         with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(training._Run, "step", step)
+            patch.setattr(loop._Run, "step", step)
             run(config, folder=folder)
         torch.manual_seed(kill_at)  # what ran in between is of no account
         again, resumed = run(config, folder=folder)
@@ -134,7 +135,7 @@ def test_a_run_killed_at_any_step_ends_at_the_same_weights(run, monkeypatch, tmp
 
 def test_a_finished_training_is_not_done_again(run, monkeypatch):
     whole, _ = run()
-    monkeypatch.setattr(training._Run, "step", None)
+    monkeypatch.setattr(loop._Run, "step", None)
     again, trained = run()
     assert trained.progress.stopped == "3 epochs"
     for name, weights in adapter(whole).items():
@@ -205,15 +206,3 @@ def test_the_paper_is_the_default():
 def test_a_setting_that_cannot_be_meant_is_refused(name, value, expected):
     with pytest.raises(InputError, match=f"{name}: .*; expected {expected}"):
         TrainConfig(**{name: value})
-
-
-def test_orders_and_seeds_differ_by_epoch_and_step():
-    orders = {tuple(epoch_order(20, seed, epoch)) for seed in (0, 1) for epoch in range(3)}
-    assert len(orders) == 6 and all(sorted(o) == list(range(20)) for o in orders)
-    assert len({step_seed(s, i) for s in (0, 1) for i in range(100)}) == 200
-
-
-def test_a_checkpoint_starts_where_there_is_none(tmp_path):
-    parameter = torch.nn.Parameter(torch.zeros(2))
-    optimizer = torch.optim.AdamW([parameter])
-    assert Checkpoint(tmp_path, "k").load({"p": parameter}, optimizer) == Progress()

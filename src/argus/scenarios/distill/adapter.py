@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.llm.adapters import need_peft, without_peft_warnings
 from argus.llm.weights import NOTE
 from argus.scenarios.distill.settings import TrainConfig
+from argus.training.folders import replacing_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -65,23 +64,6 @@ def save_merged(
         tokenizer.save_pretrained(str(temporary))
         _write_note(temporary, note)
     return folder
-
-
-@contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield a new folder beside `path` that takes its place when the block ends well."""
-    temporary, old = (path.with_name(f".{path.name}.{end}") for end in ("partial", "old"))
-    for leftover in (temporary, old):
-        shutil.rmtree(leftover, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    try:
-        yield temporary
-        if path.exists():
-            path.rename(old)
-        temporary.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _write_note(folder: Path, note: Mapping[str, Any]) -> None:

@@ -1,32 +1,14 @@
-"""Examples as tensors, in an order that seed and epoch alone decide."""
+"""Examples as tensors, and their loss."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from argus.scenarios.distill.examples import Example
 
 if TYPE_CHECKING:
     import torch
-
-
-def epoch_order(n: int, seed: int, epoch: int) -> list[int]:
-    """Return the order in which `n` examples come in an epoch."""
-    return [int(i) for i in np.random.default_rng([seed, epoch]).permutation(n)]
-
-
-def step_seed(seed: int, step: int) -> int:
-    """Return the seed of a step's dropout: steps need nothing of those before them."""
-    return int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
-
-
-def chunks(examples: Sequence[Example], size: int) -> Iterator[Sequence[Example]]:
-    """Yield the examples in groups of at most `size`."""
-    for start in range(0, len(examples), size):
-        yield examples[start : start + size]
 
 
 def summed_loss(network: torch.nn.Module, batch: Sequence[Example], device: str) -> torch.Tensor:

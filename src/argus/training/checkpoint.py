@@ -18,10 +18,12 @@ STATE, BEST = "state.pt", "best.safetensors"
 
 @dataclass
 class Progress:
-    """How far a training is. Losses are means over tokens of answers, in nats.
+    """How far a training is. Losses are means over learnt tokens, in nats.
 
-    evaluations: epoch (0 is before training), loss. steps: step, loss, learning rate. tokens: read
-    in training, prompts included; learnt: tokens of answers.
+    evaluations: epoch (0 is before training; a fraction inside of one), step, loss. steps: step,
+    loss, learning rate. tokens: read in training; learnt: those of them that were learnt. seconds,
+    evaluation_seconds: spent on steps, and on evaluations. halved: how often a pass was halved for
+    want of memory; passes: examples in a pass since then, 0 for as many as the settings say.
     """
 
     step: int = 0
@@ -30,8 +32,13 @@ class Progress:
     seconds: float = 0.0
     steps: list[dict[str, float]] = field(default_factory=list)
     evaluations: list[dict[str, float]] = field(default_factory=list)
+    evaluation_seconds: float = 0.0
+    halved: int = 0
+    passes: int = 0
     stopped: str = ""
     """Why it ended; "" while it has not."""
+    out_of_time: bool = False
+    """Whether it ended for want of time: with more of it, it goes on."""
 
     @property
     def best(self) -> dict[str, float] | None:
@@ -68,7 +75,7 @@ class Checkpoint:
         stored = _read(path)
         if stored["key"] != self.key:
             raise InputError(
-                "holds another training: of other documents, base model or settings",
+                "holds another training: of other data, base model or settings",
                 expected="the same command as before, or an empty folder",
                 fix="Give another --out, or start over with --fresh.",
                 where=self.folder,

@@ -1,0 +1,1 @@
+"""Training a sequence-to-sequence model to write n-grams of the passages that answer."""

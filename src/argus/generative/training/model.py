@@ -1,0 +1,71 @@
+"""The network that is trained: out of a folder, and into one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from argus.errors import InputError
+from argus.generative.decode.model import check_vocabulary, load_network
+from argus.generative.vocabulary import Vocabulary
+from argus.training.folders import replacing_folder
+
+NOTE = "argus.json"
+"""What Argus notes beside a model that it trained."""
+
+
+def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
+    """Load a seq2seq LM whose tokenizer is the index's; in float32, in training mode.
+
+    Markers that the vocabulary added to the model's tokenizer get embeddings of their own. Raises
+    InputError where there is no seq2seq LM, for damaged weights, and for another vocabulary.
+    """
+    import torch
+
+    network = load_network(folder)
+    check_vocabulary(folder, vocabulary)
+    rows = int(network.get_input_embeddings().num_embeddings)
+    if rows < vocabulary.size:
+        if vocabulary.size - rows > vocabulary.added:
+            raise InputError(
+                f"its tokenizer has {vocabulary.size:,} tokens, the model {rows:,} embeddings",
+                expected="the tokenizer that the model was trained with",
+                fix="Copy the whole folder of the model, tokenizer included.",
+                where=folder,
+            )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            network.resize_token_embeddings(vocabulary.size, mean_resizing=False)
+    return network.float().train()
+
+
+def start_token(network: Any) -> int:
+    """Return the token that the decoder begins with, as the searcher finds it."""
+    start = getattr(network.generation_config, "decoder_start_token_id", None)
+    return int(network.config.decoder_start_token_id if start is None else start)
+
+
+def source_limit(network: Any) -> int | None:
+    """Return how many tokens of an encoder input the network takes; None for any number."""
+    longest = getattr(network.config, "max_position_embeddings", None)
+    return longest if isinstance(longest, int) and longest > 0 else None
+
+
+def save_network(
+    network: Any, vocabulary: Vocabulary, folder: Path, note: Mapping[str, Any]
+) -> Path:
+    """Write network, tokenizer and note, whole or not at all; return the folder.
+
+    A model like any other of `transformers`.
+    """
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    text = json.dumps(dict(note), indent=2, ensure_ascii=False, allow_nan=False)
+    with replacing_folder(folder) as temporary:
+        network.save_pretrained(str(temporary))
+        vocabulary.save(temporary)
+        (temporary / NOTE).write_text(f"{text}\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,92 @@
+"""What examples are made of, and how they are taught."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from argus.errors import InputError
+from argus.training.settings import SHARE, Check, LoopConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleConfig:
+    """Which examples an epoch has; each epoch draws its spans anew.
+
+    span_words: words of a span that is learnt (10 in SEAL). bodies: spans per question and passage.
+    unsupervised: rounds over all passages with spans of their own as sources; 0 for none.
+    title_questions: titles are questions, too, which their passages answer. plain_share: of sources
+    for spans, those without markers: spans are searched for with them and scored without. copied:
+    share of unsupervised spans that are drawn by similarity to their source, which teaches to find
+    the source's words again; the rest is drawn evenly, which teaches the passage. least_words,
+    most_words: of a span that is a source. source_tokens, target_tokens: longer ones are cut.
+    validation_share, validation_most: titles and questions that are validated with, and at most how
+    many of either.
+    """
+
+    span_words: int = 10
+    bodies: int = 2
+    unsupervised: int = 1
+    title_questions: bool = True
+    plain_share: float = 0.5
+    copied: float = 0.5
+    least_words: int = 4
+    most_words: int = 14
+    source_tokens: int = 64
+    target_tokens: int = 64
+    validation_share: float = 0.02
+    validation_most: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole = ("span_words", "bodies", "least_words", "source_tokens", "target_tokens")
+        checks = [(name, getattr(self, name) >= 1, "a whole number from 1") for name in whole]
+        checks += [
+            (name, 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
+            for name in ("plain_share", "copied")
+        ]
+        checks += [
+            ("unsupervised", self.unsupervised >= 0, "a whole number from 0"),
+            ("most_words", self.most_words >= self.least_words, "at least least_words"),
+            ("validation_share", 0 < self.validation_share < 1, "a share above 0 and below 1"),
+            ("validation_most", self.validation_most >= 1, "a whole number from 1"),
+        ]
+        for name, good, expected in checks:
+            if not good:
+                raise InputError(
+                    f"{getattr(self, name)!r}", expected=expected,
+                    fix="Leave it out for the default.", where=name,
+                )  # fmt: skip
+
+    def described(self) -> dict[str, Any]:
+        """Return all settings."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeConfig(LoopConfig):
+    """How a model learns; see `LoopConfig`. Defaults are for a model that has been pretrained.
+
+    label_smoothing: share of probability spread over the vocabulary (0.1 when BART is fine-tuned);
+    none where the loss is evaluated. dtype: what is computed in, "float32" or "bfloat16"; weights
+    stay in float32.
+    """
+
+    learning_rate: float = 3e-5
+    weight_decay: float = 0.01
+    warmup_ratio: float = 0.05
+    batch_size: int = 32
+    accumulation: int = 1
+    max_grad_norm: float = 1.0
+    label_smoothing: float = 0.1
+    dtype: str = "float32"
+
+    CHECKS: ClassVar[Mapping[str, Check]] = MappingProxyType(
+        {
+            **LoopConfig.CHECKS,
+            "label_smoothing": SHARE,
+            "dtype": (lambda v: v in ("float32", "bfloat16"), "float32 or bfloat16"),
+        }
+    )

@@ -1,0 +1,68 @@
+"""Passes that do not fit into memory: halved, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from argus.errors import ArgusError
+from argus.progress import announce
+from argus.training.checkpoint import Progress
+from argus.training.order import chunks
+
+if TYPE_CHECKING:
+    pass
+
+E = TypeVar("E")
+_SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory")
+
+
+def in_passes(
+    one_pass: Callable[[Sequence[E]], float],
+    examples: Sequence[E],
+    size: int,
+    state: Progress,
+    restart: Callable[[], None],
+) -> float:
+    """Return the sum of `one_pass` over the examples, at most `size` of them at once.
+
+    A pass that does not fit into memory makes all later passes half as large: `restart` undoes
+    what passes did so far, and they are repeated. Raises ArgusError when one example is too many.
+    """
+    while True:
+        used = min(size, state.passes or size)
+        try:
+            return sum(one_pass(part) for part in chunks(examples, used))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if used == 1:
+                raise _too_little(error) from error
+        state.passes, state.halved = min(used, len(examples)) // 2 or 1, state.halved + 1
+        announce(f"out of memory: {state.passes} examples at once instead of {used}")
+        restart()  # outside of the handler, which keeps what the failed pass had allocated
+        _give_back()
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of torch, on a GPU or not, says that memory did not suffice."""
+    import torch
+
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(s in str(error).lower() for s in _SIGNS)
+
+
+def _give_back() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _too_little(error: BaseException) -> ArgusError:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return ArgusError(
+        f"not enough memory for a single example ({lines[0][:160]}). Use a smaller model, shorter "
+        "examples, or a machine with more memory; what was reached is kept."
+    )

@@ -1,0 +1,71 @@
+"""Titles that a model never sees: what it is tested with afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.beir import write_jsonl
+from argus.data.provenance import content_hash
+from argus.data.types import Document
+from argus.errors import InputError
+
+QUESTIONS, QRELS = "held_out.jsonl", "held_out.tsv"
+
+
+def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
+    """Return the ids of the documents whose titles are held out, in the order of the corpus.
+
+    hold_out: how many, chosen by the hashes of their ids among those with a title; or a file with
+    an id per line. Raises InputError for too many, an id that is not in the corpus, and a document
+    without title.
+    """
+    titled = [d.id for d in documents if d.title.strip()]
+    if isinstance(hold_out, Path):
+        return _listed(hold_out, documents, set(titled))
+    if hold_out > len(titled):
+        raise InputError(
+            f"{hold_out:,} titles to hold out, of {len(titled):,}",
+            expected="fewer titles than the corpus has",
+            fix="Give a smaller number.",
+            where="--hold-out",
+        )
+    ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))
+    chosen = set(ranked[:hold_out])
+    return [id_ for id_ in titled if id_ in chosen]
+
+
+def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: list[str]) -> None:
+    """Write held-out titles as questions (BEIR queries and qrels), each with its document's id."""
+    if not ids:
+        return
+    titles = {d.id: d.title for d in documents}
+    write_jsonl(folder / QUESTIONS, ({"_id": id_, "text": titles[id_]} for id_ in ids))
+    with replacing(folder / QRELS) as temporary:
+        rows = ("query-id\tcorpus-id\tscore", *(f"{id_}\t{id_}\t1" for id_ in ids))
+        temporary.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def _listed(path: Path, documents: Sequence[Document], titled: set[str]) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot be read ({error})",
+            expected="a number, or a file with the id of a document on each line",
+            fix="Check the path.",
+            where=path,
+        ) from error
+    known = {d.id for d in documents}
+    for line, id_ in enumerate(map(str.strip, lines), 1):
+        if id_ and id_ not in titled:
+            raise InputError(
+                f"line {line}: document {id_!r} "
+                + ("has no title" if id_ in known else "is not in the corpus"),
+                expected="ids of documents with a title, one a line",
+                fix="Remove the line, or check that --corpus and the file belong together.",
+                where=path,
+            )
+    wanted = {line.strip() for line in lines}
+    return [d.id for d in documents if d.id in wanted]

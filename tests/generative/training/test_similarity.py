@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.generative.training.similarity import is_stop_word, likeness, start_probabilities
+
+PASSAGE = [
+    *["It", "was", "long", "ago", "that", "a", "director", "called", "Ida"],
+    *["directed", "the", "first", "film", "about", "whales"],
+]
+
+
+def grams(word):
+    marked = f"\0{word}\0"
+    return {marked[i : i + 3] for i in range(len(marked) - 2)}
+
+
+def test_likeness_is_dice_of_letter_trigrams():
+    found = likeness(["Directed", "director,", "whales", "--"], "Which director directs?")
+    a, b = grams("directed"), grams("director")
+    assert found[1] == 1 and found[2] < 0.2 and found[3] == 0
+    directs = grams("directs")
+    assert found[0] == max(2 * len(a & b) / (len(a) + len(b)),
+                           2 * len(a & directs) / (len(a) + len(directs)))  # fmt: skip
+
+
+def plain(passage, question, span):
+    """The definition, read aloud."""
+    like = likeness(passage, question)
+    starts = range(len(passage) - span + 1)
+    n = min(3, span)
+    scores = []
+    for start in starts:
+        trigrams = [like[i : i + n].mean() for i in range(start, start + span - n + 1)]
+        scores.append(sum(trigrams))
+    allowed = [not is_stop_word(passage[i]) for i in starts]
+    if not any(allowed):
+        allowed = [True] * len(scores)
+    weights = np.exp(scores) * allowed
+    return weights / weights.sum()
+
+
+words = st.lists(st.sampled_from([*PASSAGE, "of", "--"]), min_size=2, max_size=25)
+
+
+@given(words, words.map(" ".join), st.integers(1, 12))
+def test_probabilities_are_those_of_the_definition(passage, question, span):
+    found = start_probabilities(passage, question, span)
+    if len(passage) <= span:
+        assert found.tolist() == [1.0]
+    else:
+        assert found == pytest.approx(plain(passage, question, span))
+
+
+def test_a_span_that_the_question_is_about_is_likely_and_does_not_begin_with_a_stop_word():
+    found = start_probabilities(PASSAGE, "Who directed a film on whales?", 4)
+    assert PASSAGE[int(found.argmax())] == "directed" or PASSAGE[int(found.argmax())] == "first"
+    assert all(found[i] == 0 for i in range(len(found)) if is_stop_word(PASSAGE[i]))
+
+
+def test_short_and_wordless_passages_have_a_span():
+    assert start_probabilities(["one"], "two", 10).tolist() == [1.0]
+    assert start_probabilities(["--"] * 12, "", 10) == pytest.approx([1 / 3] * 3)

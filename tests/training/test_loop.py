@@ -1,0 +1,271 @@
+"""The loop on a tiny regression-like network: what is learnt, kept, resumed and refused."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from argus.errors import ArgusError, InputError
+from argus.training import loop
+from argus.training.checkpoint import BEST, STATE, Checkpoint, Progress
+from argus.training.loop import train
+from argus.training.order import epoch_order, step_seed
+from argus.training.settings import LoopConfig
+from argus.training.task import Fixed, Task
+
+CONFIG = LoopConfig(
+    learning_rate=0.05, weight_decay=0.0, batch_size=4, accumulation=2, epochs=4, patience=9
+)
+WORDS = 7
+
+
+class Network(torch.nn.Module):
+    """Tells the next word from the one before, with dropout."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.table = torch.nn.Embedding(WORDS, 8)
+        self.drop = torch.nn.Dropout(0.2)
+        self.out = torch.nn.Linear(8, WORDS)
+
+    def forward(self, words):
+        return self.out(self.drop(self.table(words)))
+
+
+class Small(Network):
+    """One that has memory for so many examples at once."""
+
+    def __init__(self, most, error=None):
+        super().__init__()
+        self.most, self.seen = most, []
+        self.error = error or torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    def forward(self, words):
+        self.seen.append(len(words))
+        if len(words) > self.most:
+            raise self.error
+        return super().forward(words)
+
+
+def summed_loss(network, batch, device):
+    before, after = torch.tensor(batch).T
+    return torch.nn.functional.cross_entropy(network(before), after, reduction="sum")
+
+
+TASK = Task(summed_loss=summed_loss, read=lambda e: 2, learnt=lambda e: 1)
+PAIRS = [(i % WORDS, (i * 3 + 1) % WORDS) for i in range(19)]
+VALIDATION = [(i, (i * 3 + 1) % WORDS) for i in range(WORDS)]
+
+
+@pytest.fixture
+def run(tmp_path):
+    def go(config=CONFIG, folder="state", network=None, key="k", validation=VALIDATION):
+        network = network or Network()
+        trained = train(
+            network, TASK, Fixed(PAIRS), validation, config,
+            folder=tmp_path / folder, key=key, device="cpu",
+        )  # fmt: skip
+        return network, trained
+
+    return go
+
+
+def equal(a, b):
+    other = b.state_dict()
+    return all(torch.equal(p, other[n]) for n, p in a.state_dict().items())
+
+
+class Killed(Exception):
+    pass
+
+
+def killed_at(monkeypatch, step):
+    real = loop._Run.step
+
+    def until(self, state, *given):
+        if state.step == step:
+            raise Killed
+        real(self, state, *given)
+
+    monkeypatch.setattr(loop._Run, "step", until)
+
+
+def test_all_weights_learn_and_the_best_are_kept(run, tmp_path):
+    network, trained = run(dataclasses.replace(CONFIG, epochs=12))
+    state, begun = trained.progress, Network()
+    assert all(
+        not torch.equal(p, q) for p, q in zip(network.parameters(), begun.parameters(), strict=True)
+    )
+    assert [e["epoch"] for e in state.evaluations] == list(range(13))
+    assert state.best["loss"] < state.evaluations[0]["loss"] / 2
+    assert state.learnt == 12 * len(PAIRS) and state.tokens == 2 * state.learnt
+    assert not network.training and (tmp_path / "state" / BEST).is_file()
+    with torch.inference_mode():
+        loss = float(summed_loss(network, VALIDATION, "cpu")) / len(VALIDATION)
+    assert loss == pytest.approx(state.best["loss"], rel=1e-5)
+
+
+@pytest.mark.parametrize("evaluate_every", [None, 2])
+def test_a_run_killed_at_any_step_ends_at_the_same_weights(
+    run, monkeypatch, evaluate_every, tmp_path
+):
+    config = dataclasses.replace(CONFIG, checkpoint_every_s=0.0, evaluate_every=evaluate_every)
+    whole, trained = run(config, folder="whole")
+    assert trained.progress.step == 4 * math.ceil(len(PAIRS) / 8)
+    for step in (1, 4, 7, 11):
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            killed_at(patch, step)
+            run(config, folder=f"killed{step}")
+        torch.manual_seed(step)  # what ran in between is of no account
+        again, resumed = run(config, folder=f"killed{step}")
+        assert resumed.progress.evaluations == trained.progress.evaluations
+        assert [s["loss"] for s in resumed.progress.steps] == [
+            s["loss"] for s in trained.progress.steps
+        ]
+        assert equal(whole, again)
+
+
+def test_it_is_evaluated_every_so_many_steps_and_after_each_epoch(run):
+    config = dataclasses.replace(CONFIG, evaluate_every=2, epochs=2)  # 3 steps an epoch
+    evaluations = run(config)[1].progress.evaluations
+    assert [e["step"] for e in evaluations] == [0, 2, 3, 4, 6]
+    assert [e["epoch"] for e in evaluations] == [0, 0.6667, 1, 1.3333, 2]
+
+
+def test_no_lower_loss_ends_it(run):
+    wrong = [(a, (b + 1) % WORDS) for a, b in VALIDATION]
+    config = dataclasses.replace(CONFIG, epochs=90, patience=2)
+    assert run(config, validation=wrong)[1].progress.stopped == (
+        "no lower evaluation loss in 2 epochs"
+    )
+    often = dataclasses.replace(config, evaluate_every=1)
+    stopped = run(often, folder="often", validation=wrong)[1].progress.stopped
+    assert stopped == "no lower evaluation loss in 2 evaluations"
+
+
+def test_time_that_is_up_ends_it_after_the_step_and_more_time_goes_on(run, monkeypatch):
+    clock = iter(range(10**6))
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.time, "monotonic", lambda: next(clock))  # a second goes by at each look
+        config = dataclasses.replace(CONFIG, max_minutes=3.5 / 60)
+        short, trained = run(config)
+        state = trained.progress
+        assert state.stopped == f"the time budget of {config.max_minutes:g} minutes"
+        assert state.out_of_time and 0 < state.step < 12
+        assert state.evaluations[-1]["step"] == state.step and state.best is not None
+        same, again = run(config)  # nothing more to do
+        assert again.progress.step == state.step and equal(short, same)
+        longer = run(dataclasses.replace(config, max_minutes=7 / 60))[1].progress
+        assert state.step < longer.step < 12 and longer.out_of_time
+    last = run(dataclasses.replace(config, max_minutes=None))[1].progress
+    assert (last.stopped, last.out_of_time, last.step) == ("4 epochs", False, 12)
+
+
+def test_the_rate_falls_to_0_by_whichever_end_comes_first():
+    config = LoopConfig(warmup_ratio=0.1, learning_rate=1.0)
+    assert [config.rate(s, 100) for s in (0, 9, 10, 55)] == pytest.approx([0.1, 1, 1, 0.5])
+    assert config.rate(10, 100, spent=0.56) == pytest.approx(0.5)
+    assert config.rate(55, 100, spent=0.1) == config.rate(55, 100) == pytest.approx(0.5)
+    assert config.rate(3, 100, spent=1.2) == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
+        MemoryError(),
+    ],
+)
+def test_a_batch_that_does_not_fit_is_halved_and_teaches_the_same(run, error):
+    config = dataclasses.replace(CONFIG, accumulation=1, batch_size=8)
+    calm = Small(99)
+    tight = Small(1, error)
+    calm.drop.p = tight.drop.p = 0.0
+    _, easy = run(config, folder="easy", network=calm)
+    _, hard = run(config, folder="hard", network=tight)
+    assert easy.progress.halved == 0 and hard.progress.halved == 2
+    assert hard.progress.passes == 1 and set(tight.seen[10:]) == {1}
+    for name, weights in calm.state_dict().items():
+        assert torch.allclose(weights, tight.state_dict()[name], atol=1e-4)
+
+
+def test_one_example_that_does_not_fit_is_an_error_that_says_so(run):
+    with pytest.raises(ArgusError, match=r"not enough memory for a single example .CUDA out of"):
+        run(network=Small(0))
+
+
+def test_other_errors_of_the_network_are_not_taken_for_want_of_memory(run):
+    with pytest.raises(RuntimeError, match="shapes"):
+        run(network=Small(1, RuntimeError("shapes do not match")))
+
+
+def test_halved_batches_stay_halved_after_a_kill(run, monkeypatch):
+    config = dataclasses.replace(CONFIG, checkpoint_every_s=0.0)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        killed_at(patch, 3)
+        run(config, network=Small(1))
+    network = Small(1)
+    _, trained = run(config, network=network)
+    assert set(network.seen) == {1} and trained.progress.passes == 1
+
+
+def test_another_training_and_a_broken_state_are_refused(run, tmp_path):
+    run(dataclasses.replace(CONFIG, epochs=1))
+    with pytest.raises(InputError, match=r"holds another training.*--fresh"):
+        run(dataclasses.replace(CONFIG, epochs=1), key="other")
+    path = tmp_path / "state" / STATE
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InputError, match="the state of the training cannot be read"):
+        run(dataclasses.replace(CONFIG, epochs=1))
+
+
+def test_a_loss_that_is_no_number_stops_it(run):
+    network = Network()
+    network.out.bias.data[0] = math.nan
+    with pytest.raises(ArgusError, match=r"not finite before it could learn.*--learning-rate"):
+        run(network=network)
+
+
+def test_the_random_state_of_the_caller_is_left_alone(run):
+    network = Network()
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    run(network=network)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_orders_and_seeds_differ_by_epoch_and_step():
+    orders = {tuple(epoch_order(20, seed, epoch)) for seed in (0, 1) for epoch in range(3)}
+    assert len(orders) == 6 and all(sorted(o) == list(range(20)) for o in orders)
+    assert len({step_seed(s, i) for s in (0, 1) for i in range(100)}) == 200
+
+
+def test_a_checkpoint_starts_where_there_is_none(tmp_path):
+    parameter = torch.nn.Parameter(torch.zeros(2))
+    optimizer = torch.optim.AdamW([parameter])
+    assert Checkpoint(tmp_path, "k").load({"p": parameter}, optimizer) == Progress()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_minutes", 0, "a finite number above 0"),
+        ("evaluate_every", 0, "a whole number from 1"),
+        ("batch_size", 0, "a whole number from 1"),
+        ("warmup_ratio", 1.0, "a number from 0, below 1"),
+        ("weight_decay", -1, "a finite number from 0"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused(name, value, expected):
+    with pytest.raises(InputError, match=f"{name}: .*; expected {expected}"):
+        LoopConfig(**{name: value})
+
+
+def test_pace_changes_nothing_that_is_described():
+    hurried = LoopConfig(max_minutes=1, checkpoint_every_s=1)
+    assert hurried.described() == LoopConfig().described()
+    assert "evaluate_every" not in LoopConfig().described()
+    assert LoopConfig(evaluate_every=3).described()["evaluate_every"] == 3
