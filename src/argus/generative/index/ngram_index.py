@@ -80,12 +80,7 @@ class NgramIndex:
             if not 0 <= token < self.vocabulary_size:
                 return 0
             return sum([int(s.first[token + 1] - s.first[token]) for s in self.segments])
-        asked = np.asarray(ngram, np.int64)
-        total = 0
-        for s in self.segments:
-            low, high = kernels.find(s.text, s.suffixes, s.first, s.lists, self.border, asked)
-            total += high - low
-        return int(total)
+        return sum([int(high - low) for low, high in self._ranges(ngram)])
 
     def counts(self, ngrams: Sequence[Tokens]) -> IntArray:
         """Return how often each n-gram occurs, in one call; (n,)."""
@@ -139,7 +134,8 @@ class NgramIndex:
             return self._types
         if len(ngram) > 1 and ngram[-1] == self.border:
             return np.zeros(0, np.int32), np.zeros(0, np.int64)
-        _, tokens, counts = self.next_tokens(self.find([ngram], len(ngram)))
+        ranges = np.array(self._ranges(ngram), np.int64)
+        _, tokens, counts = self.next_tokens(Rows(len(ngram), ranges[:, :1], ranges[:, 1:]))
         return tokens, counts
 
     def occurrences(self, ngrams: Sequence[Tokens], most: int) -> tuple[IntArray, IntArray]:
@@ -228,6 +224,14 @@ class NgramIndex:
             return self.segments[0].starts
         parts = [s.starts[:-1] + base for s, base in zip(self.segments, self._bases, strict=False)]
         return np.concatenate([*parts, self._bases[-1:]])
+
+    def _ranges(self, ngram: Tokens) -> list[tuple[int, int]]:
+        """Return the rows of one n-gram in every segment, sooner than `find` does."""
+        asked = np.asarray(ngram, np.int64)
+        return [
+            kernels.find(s.text, s.suffixes, s.first, s.lists, self.border, asked)
+            for s in self.segments
+        ]
 
     def find(self, ngrams: Sequence[Tokens] | IntArray, depth: int = 0) -> Rows:
         """Return the rows of n-grams, all of `depth` tokens where they are to be extended."""

@@ -76,14 +76,12 @@ def _rows(index: NgramIndex, longest: int) -> Rows:
     owner = np.empty(index.n_tokens, np.int32)
     documents = 0
     for segment, begin, end in zip(segments, parts[:-1], parts[1:], strict=True):
-        _measure(
-            segment.text, segment.suffixes, index.border, longest,
-            shared[begin:end], room[begin:end],
-        )  # fmt: skip
         lengths = np.diff(segment.starts)
-        passages = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        np.take(passages, segment.suffixes, out=owner[begin:end], mode="clip")
-        owner[begin:end] += documents
+        numbers = np.arange(documents, documents + len(lengths), dtype=np.int32)
+        _measure(
+            segment.text, segment.suffixes, np.repeat(numbers, lengths), index.border, longest,
+            shared[begin:end], room[begin:end], owner[begin:end],
+        )  # fmt: skip
         documents += len(lengths)
     if len(segments) == 1:
         return segments[0].text, segments[0].suffixes, parts, shared, room, owner
@@ -123,11 +121,12 @@ def _quantiles(repeated: IntArray, distinct: int) -> dict[float, int]:
 
 @numba.njit(nogil=True, cache=True)
 def _measure(
-    text: Array, suffixes: Array, border: int, longest: int, shared: Bytes, room: Bytes
-) -> None:
+    text: Array, suffixes: Array, passages: npt.NDArray[np.int32], border: int, longest: int,
+    shared: Bytes, room: Bytes, owner: npt.NDArray[np.int32],
+) -> None:  # fmt: skip
     """Write, per row, its tokens before the next border, and how many of them begin the row before.
 
-    Both are counted up to `longest`.
+    Both are counted up to `longest`. owner: the row's passage; `passages`: that of each position.
     """
     before = -1
     for row in range(len(suffixes)):
@@ -137,7 +136,7 @@ def _measure(
             alike = before >= 0 and same == length and text[before + length] == text[start + length]
             same += alike
             length += 1
-        shared[row], room[row] = same, length
+        shared[row], room[row], owner[row] = same, length, passages[start]
         before = start
 
 
