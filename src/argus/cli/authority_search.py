@@ -14,7 +14,7 @@ from argus.cli.search import snippet
 
 @blocks.with_blocks
 def search(
-    query: Annotated[str, typer.Argument(help="The question.")],
+    query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
     relation: blocks.Supersession,
     k: Annotated[int, typer.Option("--k", help="How many documents.", min=1)] = 10,
     anchors: Annotated[
@@ -44,6 +44,10 @@ def search(
         bool,
         typer.Option("--named", help="Look up what the question names (a CVE id, a case) first."),
     ] = False,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="Anchors are QUERY's results in this run (TREC or JSON)."),
+    ] = None,
     store: Annotated[
         Path | None,
         typer.Option("--store", help="Folder that keeps the records' vectors between calls."),
@@ -58,7 +62,7 @@ def search(
     found = search_authority(
         query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
         hybrid=hybrid, places=o.one_of(Places, places, "--places"),
-        chains=o.one_of(Chains, chains, "--chains"), named=named, store=store,
+        chains=o.one_of(Chains, chains, "--chains"), named=named, store=store, run=run,
     )  # fmt: skip
     if json:
         o.print_json(found)

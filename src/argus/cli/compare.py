@@ -23,6 +23,10 @@ def compare(
         list[str] | None,
         typer.Option("--index", help="Twice: PATH, PATH@original or PATH@REMEDY."),
     ] = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="Twice: run files (TREC or JSON) of any retrievers."),
+    ] = None,
     corpus: Annotated[
         Path | None,
         typer.Option("--corpus", help="What both encoders read; with --index, whose titles ask."),
@@ -61,16 +65,22 @@ def compare(
 ) -> None:
     """Name the documents and entities that a change gains and loses.
 
-    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --index A --index B (which
-    asks for documents by their titles, and for the entities of a --diagnosis by name). Writes
-    comparison.parquet and .csv, summary.json, manifest.json and report.html.
+    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --run A --run B, or
+    --index A --index B (which asks for documents by their titles, and for the entities of a
+    --diagnosis by name). Writes comparison.parquet and .csv, summary.json, manifest.json and
+    report.html.
     """
-    _one_kind(folders or [], encoder or [], index or [], corpus)
-    _no_other_options(context, "folders" if folders else "index" if index else "encoder")
+    _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
+    kinds = {"folders": folders, "index": index, "run": run, "encoder": encoder}
+    _no_other_options(context, next(kind for kind, given in kinds.items() if given))
     from argus.workflows import compare as jobs
 
     if folders:
         result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
+    elif run:
+        result = jobs.compare_two_runs(
+            (run[0], run[1]), out=out, queries=queries or (), corpus=corpus, k=k, fresh=fresh
+        )
     elif index:
         result = jobs.compare_two_indexes(
             (index[0], index[1]),
@@ -124,19 +134,21 @@ def _one_kind(
     folders: list[Path],
     encoders: list[str],
     indexes: list[str],
+    runs: list[Path],
     corpus: Path | None,
 ) -> None:
     from argus.errors import InputError
 
     given = {
-        "folders": len(folders), "--encoder": len(encoders), "--index": len(indexes)
+        "folders": len(folders), "--encoder": len(encoders), "--index": len(indexes),
+        "--run": len(runs),
     }  # fmt: skip
     named = {name: n for name, n in given.items() if n}
     if list(named.values()) != [2] or (encoders and corpus is None):
         got = ", ".join(f"{n} {name}" for name, n in named.items()) or "nothing to compare"
         raise InputError(
             got + (" without --corpus" if encoders and corpus is None else ""),
-            expected="two folders, or --corpus with --encoder twice, or --index twice",
+            expected="two folders, or --corpus with --encoder twice, or --index or --run twice",
             fix="For example: argus compare before/ after/ --out comparison/",
             where="argus compare",
         )
@@ -144,6 +156,7 @@ def _one_kind(
 
 _BELONGS = {
     "folders": set(),
+    "run": {"corpus", "queries", "k"},
     "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "weights"},
     "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
 }

@@ -30,6 +30,7 @@ from argus.cli import (  # noqa: E402
     explain,
     exposure,
     gate,
+    generative,
     index,
     probe,
     remedy,
@@ -42,7 +43,7 @@ from argus.cli import (  # noqa: E402
 for module in (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, report):
     app.command()(getattr(module, module.__name__.rpartition(".")[2]))
 remedy.app.command()(remedy_scenarios.scenarios)
-for group in (probe, index, remedy, scenarios, authority):
+for group in (probe, index, remedy, scenarios, generative, authority):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 

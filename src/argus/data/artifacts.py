@@ -24,7 +24,7 @@ from argus.errors import InputError
 MARKER = ".argus"
 OWN_FOLDERS = (
     *("embeddings", "ranks", "views.lance", "probe", "remedies"),
-    *("training", "adapter", "merged"),
+    *("training", "adapter", "merged", "ngrams", "model"),
 )
 OWN_FILES = frozenset(
     f"{name}{suffix}"
@@ -55,6 +55,13 @@ OWN_FILES = frozenset(
         "manifest": (".json",),
         "index": (".json",),
         "report": (".html",),
+        "generative_search": (".parquet", ".csv"),
+        "ngram_profile": (".parquet", ".csv"),
+        "held_out": (".jsonl", ".tsv"),
+        "answers": (".jsonl",),
+        "dpr": (".json",),
+        "kilt": (".jsonl",),
+        "run": (".trec", ".json"),
     }.items()
     for suffix in suffixes
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
 from argus.authority.theory import scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
+from argus.data.runs import ranking, read_run
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
@@ -40,8 +42,12 @@ def search_authority(
     chains: Chains = Chains.ALL,
     named: bool = False,
     store: Path | None = None,
+    run: Path | None = None,
 ) -> dict[str, Any]:
     """Return the k best documents that are in force, each with what led to it.
+
+    run: a run file of any retriever, whose results for the query with the id `query` are the
+    anchors; nothing is searched.
 
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
     own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
@@ -52,10 +58,14 @@ def search_authority(
     """
     if not query.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.")
+    if run is not None:
+        _run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
     opened = open_authority(source)
     authority = opened.authority
     asked, depth = Query("query", query), max(anchors, k)
-    if index is not None:
+    if run is not None:
+        found, ranked_by = {asked.id: _of_run(query, authority, depth, run)}, str(run)
+    elif index is not None:
         found, ranked_by = _over_index(asked, authority, depth, index, encoder, hybrid)
     else:
         found, ranked_by = _over_records(asked, authority, depth, encoder, hybrid, store)
@@ -107,18 +117,54 @@ def _over_index(
     wide = depth
     while True:
         scores = retriever.search([query], wide)[query.id]
-        kept = {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
+        kept = _in_force(scores, authority)
         if len(kept) >= depth or len(scores) < wide:
             break
         wide *= 4
+    _require_records(scores, authority, index)
+    return {query.id: dict(list(kept.items())[:depth])}, retriever.name
+
+
+def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> dict[str, float]:
+    """Return the best `depth` results in force of one query of a run, best first."""
+    results = read_run(run)
+    if query_id not in results:
+        near = difflib.get_close_matches(query_id, results, 3)
+        raise InputError(
+            f"no query has the id {query_id!r}",
+            expected=f"one of its {len(results):,} query ids",
+            fix=f"Did you mean {' or '.join(map(repr, near))}?" if near else "Check the id.",
+            where=run,
+        )
+    scores = {id_: results[query_id][id_] for id_ in ranking(results[query_id])}
+    _require_records(scores, authority, run)
+    return dict(list(_in_force(scores, authority).items())[:depth])
+
+
+def _in_force(scores: dict[str, float], authority: Authority) -> dict[str, float]:
+    return {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
+
+
+def _require_records(scores: dict[str, float], authority: Authority, where: str | Path) -> None:
     if scores and not any(id_ in authority for id_ in scores):
         raise InputError(
             f"no document found has a record; the first is {next(iter(scores))!r}",
             expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
-            fix="Check that index and records are of one corpus.",
-            where=index,
+            fix="Check that these results and the records are of one corpus.",
+            where=where,
         )
-    return {query.id: dict(list(kept.items())[:depth])}, retriever.name
+
+
+def _run_alone(**others: Any) -> None:
+    """Refuse options that say how to search where a run has been searched already."""
+    given = next((name for name, value in others.items() if value), None)
+    if given is not None:
+        raise InputError(
+            f"--{given} with --run",
+            expected="one of them: a run is what was found already",
+            fix=f"Leave --{given} out.",
+            where=f"--{given}",
+        )
 
 
 def _over_records(

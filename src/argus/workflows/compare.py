@@ -20,10 +20,11 @@ from argus.reports import write_report
 from argus.workflows.audit import AuditConfig, audit, check_pool
 from argus.workflows.compare_indexes import compare_indexes
 from argus.workflows.compare_results import JOBS, SCHEMA, compare_results, read_results
+from argus.workflows.compare_runs import compare_runs
 from argus.workflows.exposure import ExposureConfig, exposure
 from argus.workflows.retriever import parse_index_spec
 from argus.workflows.rps_of_documents import diagnosis_file, documents_by_entity
-from argus.workflows.systems import one_for_each, open_index, rankings
+from argus.workflows.systems import RUN_FILE, one_for_each, open_index, rankings
 from argus.workflows.workspace import Record, check_folder, read_documents
 
 NAMED = 200
@@ -189,6 +190,39 @@ def compare_two_indexes(
     prints = [retriever.encoder.fingerprint for _, retriever in opened]
     compared = _Compared(table, changes, shown, prints, summary, notes)
     return _write(folder, record, about, compared)
+
+
+def compare_two_runs(
+    runs: tuple[Path, Path],
+    *,
+    out: Path,
+    queries: Path | Sequence[Query] = (),
+    corpus: Path | None = None,
+    k: int = 10,
+    fresh: bool = False,
+) -> CompareResult:
+    """Compare the top k of two run files, TREC or JSON, of any retrievers.
+
+    queries, corpus: texts and titles to show.
+    """
+    asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
+    documents = read_corpus(corpus) if corpus else []
+    folder = ArtifactFolder(out, fresh=fresh)
+    record = Record(
+        "comparison",
+        {"before": str(runs[0]), "after": str(runs[1]), "k": k},
+        {
+            "before": runs[0], "after": runs[1],
+            "corpus": corpus_file(corpus) if corpus else None,
+            "queries": queries if isinstance(queries, Path) else None,
+        },
+    )  # fmt: skip
+    check_folder(folder, record)
+    with record.timed("comparing"):
+        table, changes, summary, notes = compare_runs(runs, asked, documents, k=k)
+    names = [str(run) for run in runs]
+    compared = _Compared(table, changes, names, [RUN_FILE] * 2, {"of": "runs", **summary}, notes)
+    return _write(folder, record, (), compared)
 
 
 def _write(

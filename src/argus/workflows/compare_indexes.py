@@ -74,7 +74,7 @@ def compare_indexes(
     failed = {id_: why for system in systems for id_, why in system.failed.items()}
     rows = _documents(systems, titles, k, failed) + _entities(systems, named, k, failed)
     rows.sort(key=row_order)
-    changes = _queries(systems, [q for q in asked if q.id not in failed], titles, k)
+    changes = query_rows(systems, [q for q in asked if q.id not in failed], titles, k)
     held = known[0].documents, known[1].documents
     summary = {
         "k": k,
@@ -210,9 +210,11 @@ def _lists(run: Run, k: int) -> Counter[str]:
     return Counter(doc for scores in run.values() for doc in ranking(scores)[:k])
 
 
-def _queries(
+def query_rows(
     systems: Sequence[System], asked: Sequence[Query], titles: dict[str, str], k: int
 ) -> list[dict[str, Any]]:
+    """Return what entered and left the top k of every query, the most changed first."""
+
     def names(docs: Sequence[str]) -> str:
         return "; ".join(titles.get(doc) or doc for doc in docs)
 

@@ -12,6 +12,7 @@ from argus.reports.sections.base import MAX_ROWS, Section, naming, table
 _RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
 _VALUES = {
     "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
+    "runs": {"document": {}},
     "indexes": {
         "entity": {"rank by name, before": "count", "rank by name, after": "count"},
         "document": _RANKS,
@@ -20,7 +21,7 @@ _VALUES = {
 
 
 def section(folder: Path, comparison: dict[str, Any]) -> Section:
-    """Build it from comparison.parquet, and comparison_queries.parquet for two indexes."""
+    """Build it from comparison.parquet, and comparison_queries.parquet for two indexes or runs."""
     rows = pq.read_table(folder / "comparison.parquet").to_pylist()
     values = _VALUES[comparison["of"]]
     kinds = [kind for kind in values if kind in comparison["verdicts"]]
@@ -30,7 +31,7 @@ def section(folder: Path, comparison: dict[str, Any]) -> Section:
     changed = [row for row in rows if row["verdict"] != "same"]
     shown = [_row(row, kinds) for row in changed[:MAX_ROWS]]
     tables = {"comparison": table(columns, shown, total=len(changed))}
-    if comparison["of"] == "indexes":
+    if comparison["of"] != "results":
         tables["comparison_queries"] = _queries(folder)
     verdicts = comparison["verdicts"].items()
     parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts]

@@ -1,0 +1,18 @@
+"""`argus generative`: n-gram generative retrieval (SEAL, MINDER)."""
+
+from __future__ import annotations
+
+import typer
+
+from argus.cli.generative.build import build
+from argus.cli.generative.search import search
+from argus.cli.generative.stats import stats
+from argus.cli.generative.train import train
+
+app = typer.Typer(
+    help="Retrieve by n-grams that a language model writes (SEAL, MINDER).",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (build, train, search, stats):
+    app.command()(command)

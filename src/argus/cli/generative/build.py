@@ -1,0 +1,110 @@
+"""`argus generative build`: the n-gram index of a corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+
+
+@blocks.with_blocks
+def build(
+    *,
+    corpus: o.Corpus,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the index.")],
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "--tokenizer",
+            help="Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a "
+            "byte-level one of so many tokens trained on the corpus.",
+        ),
+    ] = None,
+    pseudo_queries: Annotated[
+        Path | None,
+        typer.Option(
+            "--pseudo-queries",
+            help='JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.',
+        ),
+    ] = None,
+    titles: Annotated[
+        bool | None,
+        typer.Option(
+            "--titles/--no-titles",
+            help="Whether titles stand in passages (the default, or as the index has them).",
+            show_default=False,
+        ),
+    ] = None,
+    append: Annotated[
+        bool,
+        typer.Option(
+            "--append", help="Add what is new in the corpus to the index in OUT, as a segment."
+        ),
+    ] = False,
+    columns: blocks.Columns,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Index every n-gram of a corpus: title, text and pseudo-queries of each passage.
+
+    Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
+    """
+    from argus.workflows.generative.build import BuildConfig
+    from argus.workflows.generative.build import build as run
+
+    chosen = BuildConfig(tokenizer=tokenizer, titles=titles, append=append)
+    result = run(
+        corpus, out=out, config=chosen, pseudo_queries=pseudo_queries, fields=columns.names(),
+        limit=limit, fresh=fresh,
+    )  # fmt: skip
+    if json:
+        o.print_json(result.summary)
+        return
+    for line in describe(result.summary):
+        typer.echo(line)
+
+
+def describe(summary: dict[str, Any]) -> list[str]:
+    """Return the headline of a build, as lines."""
+    passages, tokens = summary["passages"], summary["tokens"]
+    lines = []
+    if "added" in summary:
+        added = summary["added"]
+        lines.append(f"added {added['passages']:,} passages, {added['unchanged']:,} were there")
+    lines.append(
+        f"{passages['total']:,} passages, {tokens['total']:,} tokens of {tokens['types']:,} types; "
+        f"{summary['bytes']:,} bytes, {summary['bytes_per_token']:.2f} per token"
+    )
+    if passages["empty"]:
+        more = ", ..." if passages["empty"] > len(passages["empty_ids"]) else ""
+        named = ", ".join(passages["empty_ids"]) + more
+        lines.append(f"left out: {passages['empty']:,} without text or title ({named})")
+    notes = {
+        "title_only": "passages have a title alone",
+        "untitled": "have no title",
+    }
+    lines += [f"{passages[n]:,} {what}" for n, what in notes.items() if passages.get(n)]
+    if tokens["unknown"]:
+        lines.append(
+            f"warning: {tokens['unknown']:,} tokens are unknown to the tokenizer: all n-grams with "
+            "them look alike"
+        )
+    if summary["markers_added"]:
+        lines.append(
+            f"note: {summary['markers_added']} markers (@@, ||) are new to this tokenizer: a model "
+            "made before has to learn them (argus generative train)"
+        )
+    asked = summary["pseudo_queries"]
+    if asked:
+        elsewhere = f"; {asked['elsewhere']:,} documents are not here" if asked["elsewhere"] else ""
+        lines.append(
+            f"pseudo-queries: {asked['queries']:,} of {asked['documents']:,} documents{elsewhere}"
+        )
+    lines.append(f"index: {summary['index']} ({summary['seconds']:.1f} s)")
+    return lines

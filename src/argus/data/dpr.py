@@ -1,0 +1,234 @@
+"""DPR JSON as SEAL and MINDER write it: questions, answers, passages, and what found each.
+
+A file is one list of `{question, answers, ctxs: [{title, text, score, passage_id, keys}]}`, keys
+being `[[n-gram, occurrences in the corpus, weight], ...]`. Results are written one at a time.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import replacing
+from argus.data.rows import Row, id_value, read_lines, text_value
+from argus.data.types import Query
+from argus.errors import InputError, Location
+
+INDENT = 4
+"""Of the published files."""
+ID_FIELDS = ("id", "_id", "query_id", "qid")
+_TOPIC = '[{"question": "...", "answers": ["..."]}, ...]'
+_QAS = "question<TAB>['answer', ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class DprKey:
+    """An n-gram that speaks for a passage.
+
+    text: decoded, special tokens shown. count: occurrences in the corpus. weight: what it adds to
+    the score of that passage.
+    """
+
+    text: str
+    count: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class DprPassage:
+    """A passage that was found; keys is None in files that were written without them."""
+
+    passage_id: str
+    title: str
+    text: str
+    score: float
+    keys: tuple[DprKey, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A question with the answers that are known.
+
+    given: all other fields of its record, such as positive_ctxs; results are written with them.
+    """
+
+    query: Query
+    answers: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DprResult:
+    """One question and the passages that were found for it, best first."""
+
+    topic: Topic
+    passages: tuple[DprPassage, ...]
+
+
+def write_dpr(path: Path, results: Iterable[DprResult], *, indent: int | None = INDENT) -> Path:
+    """Write results as they come, the file whole or not at all; return the path.
+
+    indent: spaces per level, or None for one line per question. Holds one result in memory.
+    """
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for number, result in enumerate(results):
+            file.write("," if number else "")
+            file.write("\n" + _item(as_item(result), indent))
+        file.write("\n]\n")
+    return path
+
+
+def as_item(result: DprResult) -> dict[str, Any]:
+    """Return a result as the object that stands in the file: the topic's own fields, then ctxs."""
+    topic = result.topic
+    own = {"id": topic.query.id, "question": topic.query.text, "answers": list(topic.answers)}
+    rest = {name: value for name, value in topic.given.items() if name not in {*own, "ctxs"}}
+    return {**own, **rest, "ctxs": [_context(passage) for passage in result.passages]}
+
+
+def keys_as_lists(passage: DprPassage) -> list[list[Any]] | None:
+    """Return the keys as they are written, `[text, count, weight]` each."""
+    if passage.keys is None:
+        return None
+    return [[key.text, key.count, key.weight] for key in passage.keys]
+
+
+def read_dpr_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
+    """Yield the questions of a DPR JSON file.
+
+    `answers` may be missing; the id is that of the record, else its position from 0. Raises
+    InputError naming the record for a file that is no such list and fields of another type.
+    """
+    for position, values in enumerate(_items(path)):
+        row = _Item(values, path, position + 1)
+        if not isinstance(values, dict) or not isinstance(values.get("question"), str):
+            raise InputError(
+                f"item {position + 1} is {_short(values)}",
+                expected=f"a question in each: {_TOPIC}",
+                fix="Mend or remove the item.",
+                where=row.at(),
+            )
+        yield _topic(row, str(position), coerce_ids=coerce_ids)
+
+
+def read_qas(path: Path) -> Iterator[Topic]:
+    """Yield the questions of a `dpr_qas` file: question, tab, Python list of answers per line.
+
+    Ids are line numbers from 0. Raises InputError naming the line.
+    """
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        where = Location(path, number)
+        question, tab, answers = line.rstrip("\r\n").partition("\t")
+        if not tab or not question.strip():
+            raise InputError(
+                f"{_short(line.strip())} without " + ("a question" if tab else "a tab"),
+                expected=_QAS,
+                fix="Write question and answers on one line, a tab between.",
+                where=where,
+            )
+        yield Topic(Query(str(number - 1), question), _literal(answers, where))
+
+
+def looks_like_qas(path: Path) -> bool:
+    """Return whether the first line is a question, a tab and the beginning of a list."""
+    _, line = next(iter(read_lines(path)), (0, ""))
+    _, tab, rest = line.partition("\t")
+    return bool(tab) and rest.lstrip(' "')[:1] in {"[", "("}
+
+
+def _literal(text: str, where: Location) -> tuple[str, ...]:
+    if text.startswith('"') and text.endswith('"'):  # as csv quotes a list with quotes in it
+        text = text[1:-1].replace('""', '"')
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise InputError(
+            f"{_short(text)} is no Python list",
+            expected=_QAS,
+            fix="Quote each answer and close the list; backslashes are doubled.",
+            where=where,
+        ) from error
+    if not isinstance(value, (list, tuple)) or not all(isinstance(a, str) for a in value):
+        raise InputError(
+            f"{_short(text)} is no list of strings",
+            expected=_QAS,
+            fix="Quote each answer, numbers too.",
+            where=where,
+        )
+    return tuple(value)
+
+
+class _Item(Row):
+    """A record of a JSON list; its line is its place in the list."""
+
+    __slots__ = ()
+
+    def at(self, field: str | None = None) -> Location:
+        return Location(self.file, None, f"[{self.line - 1}]" + (f".{field}" if field else ""))
+
+
+def _topic(row: Row, position: str, *, coerce_ids: bool) -> Topic:
+    id_field = next((name for name in ID_FIELDS if row.values.get(name) is not None), None)
+    id_ = id_value(row, id_field, coerce=coerce_ids) if id_field else position
+    answers = row.values.get("answers", [])
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+        raise InputError(
+            f"{_short(answers)}",
+            expected="a list of strings",
+            fix="Quote each answer; leave the field out where none is known.",
+            where=row.at("answers"),
+        )
+    own = {"question", "answers", "ctxs", id_field}
+    given = {name: value for name, value in row.values.items() if name not in own}
+    return Topic(Query(id_, text_value(row, "question")), tuple(answers), given)
+
+
+def _items(path: Path) -> list[Any]:
+    try:
+        content = json.loads("".join(line for _, line in read_lines(path)))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected=_TOPIC,
+            fix="Mend the file; questions with one JSON object per line must be named .jsonl.",
+            where=path,
+        ) from error
+    if not isinstance(content, list):
+        raise InputError(
+            f"a JSON {type(content).__name__}",
+            expected=f"a list, {_TOPIC}",
+            fix="Check that this is a file of questions.",
+            where=path,
+        )
+    return content
+
+
+def _context(passage: DprPassage) -> dict[str, Any]:
+    return {
+        "title": passage.title,
+        "text": passage.text,
+        "score": passage.score,
+        "passage_id": passage.passage_id,
+        "keys": keys_as_lists(passage),
+    }
+
+
+def _item(item: dict[str, Any], indent: int | None) -> str:
+    """Return an item of the list as `json.dump` would write it there."""
+    text = json.dumps(item, ensure_ascii=False, allow_nan=False, indent=indent)
+    if indent is None:
+        return text
+    margin = " " * indent
+    return margin + text.replace("\n", "\n" + margin)  # a text's own line breaks are escaped
+
+
+def _short(value: Any, width: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= width else text[:width] + "..."

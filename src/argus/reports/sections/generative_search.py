@@ -1,0 +1,67 @@
+"""The section of a generative search: what was found for each question, and by which n-grams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from argus.reports.figures import BAND_COLOURS, framed
+from argus.reports.sections.base import MAX_ROWS, Section, naming, table
+
+FILE = "generative_search.parquet"
+VIEWS = {
+    "title": "titles",
+    "body": "n-grams of texts",
+    "query": "pseudo-queries",
+    "question": "words of the question",
+    "unigram": "single tokens",
+}
+
+
+def section(folder: Path, search: dict[str, Any]) -> Section:
+    """Build it from generative_search.parquet."""
+    rows = pq.read_table(folder / FILE).slice(0, MAX_ROWS).to_pylist()
+    columns = {
+        "question": "text",
+        "first passage": "text",
+        "score": "share",
+        "found by": "text",
+        "n-grams": "count",
+        "passages": "count",
+    }
+    shown = [
+        [
+            f"{row['question']} · {row['query_id']}",
+            naming(row["title"], row["first"]) if row["first"] is not None else "nothing found",
+            row["score"],
+            row["keys"] or "",
+            row["n_keys"],
+            row["hits"],
+        ]
+        for row in rows
+    ]
+    total = search["questions"]["total"]
+    plots = {"generative_views": _views(search["view_shares"])} if search["view_shares"] else {}
+    tables = {"generative_questions": table(columns, shown, total=total)}
+    brief = (
+        f"{search['questions']['answered']:,} of {total:,} questions answered by {search['mode']}"
+    )
+    return Section(plots, tables, brief)
+
+
+def _views(shares: dict[str, float]) -> dict[str, Any]:
+    names = sorted(shares, key=lambda view: shares[view])
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": [shares[name] for name in names],
+        "y": [VIEWS.get(name, name) for name in names],
+        "marker": {"color": BAND_COLOURS["high"]},
+        "hovertemplate": "%{y}: %{x:.1%}<extra></extra>",
+    }
+    figure = framed([bars], "share of the scores of the first 10 passages", "", {})
+    figure["layout"]["xaxis"] |= {"tickformat": ".0%", "rangemode": "tozero"}
+    figure["layout"] |= {"height": 120 + 36 * len(names)}
+    return figure

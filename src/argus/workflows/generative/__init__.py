@@ -1,0 +1,1 @@
+"""Jobs of n-gram generative retrieval: build, train, search, stats."""

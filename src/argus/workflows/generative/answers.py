@@ -1,0 +1,148 @@
+"""Answers on disk as they come: a search that was killed goes on behind the last whole one.
+
+A JSONL file. Its first line says what was searched, and how; each other line is one question with
+its hits. It is read by position, so no more than one answer is in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from argus.data.types import Query
+from argus.errors import InputError
+from argus.generative.searcher import Answer, Hit, HitKey
+
+FILE = "answers.jsonl"
+
+
+class AnswerFile:
+    """Answers of one search, by question; questions of other searches are refused.
+
+    settings: all that decides an answer; plain values. A question counts as answered when its id
+    and its text are those of a line; of several lines the last one counts.
+    """
+
+    def __init__(self, path: Path, settings: dict[str, Any]) -> None:
+        self.path = path
+        self.settings = json.loads(json.dumps(settings))
+        self._places: dict[tuple[str, str], int] = {}
+
+    def check(self) -> None:
+        """Find what is answered. Raises InputError where the file holds another search."""
+        if not self.path.is_file():
+            return
+        with self.path.open("rb") as file:
+            header = file.readline()
+            if not header.endswith(b"\n"):
+                return  # killed before there was one
+            self._check_header(header)
+            while True:
+                place, line = file.tell(), file.readline()
+                if not line.endswith(b"\n"):
+                    return  # the end, or what a killed run left of a line
+                row = self._row(line)
+                self._places[row["query_id"], row["question"]] = place
+
+    def __contains__(self, query: Query) -> bool:
+        """Return whether a question is answered."""
+        return (query.id, query.text) in self._places
+
+    @contextmanager
+    def appending(self) -> Iterator[_Appender]:
+        """Yield what adds answers; what a killed run left of a line is cut off first."""
+        with self.path.open("r+b" if self.path.is_file() else "w+b") as file:
+            file.truncate(_whole(file))
+            if not file.seek(0, 2):
+                file.write(_line({"settings": self.settings}))
+            yield _Appender(file, self._places)
+
+    def read(self, query: Query) -> Answer:
+        """Return the answer to a question that is answered."""
+        with self.path.open("rb") as file:
+            file.seek(self._places[query.id, query.text])
+            row = self._row(file.readline())
+        hits = [
+            Hit(**{**hit, "keys": [HitKey(*key) for key in hit["keys"]]}) for hit in row["hits"]
+        ]
+        return Answer(query.id, hits)
+
+    def _check_header(self, line: bytes) -> None:
+        stored = self._row(line).get("settings")
+        if not isinstance(stored, dict):
+            raise self._broken("no settings in its first line")
+        names = [*self.settings, *(name for name in stored if name not in self.settings)]
+        other = [name for name in names if stored.get(name) != self.settings.get(name)]
+        if other:
+            told = ", ".join(
+                f"{name} ({_shown(stored.get(name))}, now {_shown(self.settings.get(name))})"
+                for name in other
+            )
+            raise InputError(
+                f"holds answers of another search; different: {told}",
+                expected="the same search as before, or a folder of its own",
+                fix="Give another --out, or start over with --fresh.",
+                where=self.path,
+            )
+
+    def _row(self, line: bytes) -> dict[str, Any]:
+        try:
+            return dict(json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise self._broken(str(error)) from error
+
+    def _broken(self, why: str) -> InputError:
+        return InputError(
+            f"cannot be read ({why})",
+            expected="answers as `argus generative search` wrote them",
+            fix="Start over with --fresh, or give another --out.",
+            where=self.path,
+        )
+
+
+class _Appender:
+    def __init__(self, file: IO[bytes], places: dict[tuple[str, str], int]) -> None:
+        self._file, self._places = file, places
+
+    def add(self, query: Query, answer: Answer) -> None:
+        """Write an answer to the disk."""
+        place = self._file.tell()
+        hits = [_hit(hit) for hit in answer.hits]
+        self._file.write(_line({"query_id": query.id, "question": query.text, "hits": hits}))
+        self._file.flush()
+        self._places[query.id, query.text] = place
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        "doc_id": hit.doc_id,
+        "score": float(hit.score),
+        "title": hit.title,
+        "text": hit.text,
+        "keys": [[key.text, int(key.count), float(key.weight), key.view] for key in hit.keys],
+    }
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
+
+
+def _whole(file: IO[bytes]) -> int:
+    """Return where the last whole line of a file ends."""
+    end = file.seek(0, 2)
+    while end:
+        start = max(0, end - (1 << 16))
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _shown(value: Any, width: int = 40) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= width else text[:width] + "..."

@@ -1,0 +1,271 @@
+"""`generative build`: a corpus in, the n-gram index of its passages out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document
+from argus.errors import InputError
+from argus.generative.index import Changes, NgramIndex, append, build_index, check_corpus
+from argus.generative.index.manifest import FILE, TOKENIZER, Manifest, read_manifest
+from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
+from argus.workflows.generative import pseudo_queries as queries_of
+from argus.workflows.workspace import Record, keep_input, read_documents
+
+JOB = "generative_build"
+FOLDER = "ngrams"
+"""Of the index, in the folder of the job."""
+TRAINED = "bpe:"
+"""Begins the name of a tokenizer that is trained on the corpus."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildConfig:
+    """What is built.
+
+    tokenizer: a folder, or bpe:SIZE. titles: whether they stand in passages; None: yes, or as the
+    index has it that is added to. append: add to the index in OUT, whose tokenizer is kept.
+    """
+
+    tokenizer: str | None = None
+    titles: bool | None = None
+    append: bool = False
+
+    def __post_init__(self) -> None:
+        if self.append and self.tokenizer is not None:
+            raise InputError(
+                f"{self.tokenizer!r} with --append",
+                expected="none: an index keeps the tokenizer that it was built with",
+                fix="Leave --tokenizer out.",
+                where="--tokenizer",
+            )
+        if not self.append and not self.tokenizer:
+            raise InputError(
+                "no tokenizer",
+                expected="the folder of the model that will search, or bpe:SIZE",
+                fix="Without a model at hand, give bpe:8000 (small corpora) or bpe:50000: "
+                "argus generative train makes a model for it.",
+                where="--tokenizer",
+            )
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """The index, and what became of the corpus; the figures are also in summary.json."""
+
+    index: NgramIndex
+    summary: dict[str, Any]
+
+
+def build(
+    corpus: Path | str | Sequence[Document],
+    *,
+    out: Path | str,
+    config: BuildConfig,
+    pseudo_queries: Path | str | Mapping[str, list[str]] | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> BuildResult:
+    """Build the n-gram index of a corpus in OUT/ngrams, or add what is new in it to the one there.
+
+    pseudo_queries: by document id, or a file (see `pseudo_queries.read`). A build that was killed
+    goes on after its last whole segment. Raises InputError for bad input, among it a corpus that
+    differs from the one that OUT holds the index of.
+    """
+    fields = fields or FieldNames()
+    documents, path = read_documents(corpus, fields, limit)
+    asked, source, elsewhere = _pseudo_queries(pseudo_queries, documents, fields)
+    _require_texts(documents, asked, titles=config.titles is not False)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    name = config.tokenizer or ""
+    tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
+    keep_input(folder, [path, source, tokenizer])
+    settings = {"tokenizer": config.tokenizer, "titles": config.titles, "limit": limit}
+    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": source})
+    home = folder / FOLDER
+    markers, changes = 0, None
+    if config.append:
+        index, changes = _append(record, folder, home, config, documents, asked)
+    else:
+        with record.timed("tokenizer"):
+            vocabulary = _vocabulary(name, documents, asked, folder)
+        record.open(folder)
+        begun = read_manifest(home) is not None
+        with record.timed("indexing"):
+            titles = config.titles is not False
+            index = build_index(documents, vocabulary, home, pseudo_queries=asked, titles=titles)
+            if begun:  # the corpus may have changed since that build was killed
+                check_corpus(index, documents, asked)
+        markers = vocabulary.added
+    summary = _summary(index, home, record, changes)
+    summary["pseudo_queries"] = _asked(asked, elsewhere)
+    summary["markers_added"] = markers
+    record.encoder["fingerprint"] = described(home)
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["passages"]))
+    return BuildResult(index, summary)
+
+
+def index_folder(path: Path | str) -> Path:
+    """Return the folder of the index that `path` names: itself, or what `build` wrote in it."""
+    path = Path(path)
+    if path.is_file():
+        raise InputError(
+            "is a file",
+            expected="the folder that `argus generative build` wrote",
+            fix="Give that folder.",
+            where=path,
+        )
+    return path / FOLDER if (path / FOLDER / FILE).is_file() else path
+
+
+def manifest_of(home: Path) -> Manifest:
+    """Return the manifest of an index that could be opened."""
+    manifest = read_manifest(home)
+    assert manifest is not None
+    return manifest
+
+
+def described(home: Path) -> str:
+    """Return what manifests and reports call an index by, in place of an encoder."""
+    return f"n-grams of tokenizer {manifest_of(home).vocabulary[:12]}"
+
+
+def _append(
+    record: Record,
+    folder: ArtifactFolder,
+    home: Path,
+    config: BuildConfig,
+    documents: Sequence[Document],
+    asked: Mapping[str, list[str]],
+) -> tuple[NgramIndex, Changes]:
+    if folder.fresh:
+        raise InputError(
+            "--append with --fresh",
+            expected="one of them: --fresh deletes the index that is added to",
+            fix="Leave one out.",
+            where="--append",
+        )
+    NgramIndex.open(home)  # a missing or unfinished one is an error now
+    manifest = manifest_of(home)
+    if config.titles is not None and config.titles != manifest.titles:
+        had = "with" if manifest.titles else "without"
+        raise InputError(
+            "--titles" if config.titles else "--no-titles",
+            expected=f"passages {had} titles, as the index has them",
+            fix="Leave the option out.",
+            where=home,
+        )
+    record.config["titles"] = manifest.titles
+    record.open(folder)
+    with record.timed("indexing"):
+        changes = append(home, documents, pseudo_queries=asked)
+    return NgramIndex.open(home), changes
+
+
+def _pseudo_queries(
+    given: Path | str | Mapping[str, list[str]] | None,
+    documents: Sequence[Document],
+    fields: FieldNames,
+) -> tuple[dict[str, list[str]], Path | None, int]:
+    """Return pseudo-queries of the documents, their file, and how many belong to others."""
+    if given is None:
+        return {}, None, 0
+    source = None
+    if not isinstance(given, Mapping):
+        source = queries_of.queries_file(Path(given))
+        given = queries_of.read(source, coerce_ids=fields.coerce_ids)
+    known = queries_of.of_corpus(given, {d.id for d in documents}, source or "pseudo-queries")
+    return known, source, len(given) - len(known)
+
+
+def _require_texts(
+    documents: Sequence[Document], asked: Mapping[str, list[str]], *, titles: bool
+) -> None:
+    """Raise InputError, before anything is written, where there is nothing to index."""
+    if asked or any(d.text.strip() or (titles and d.title.strip()) for d in documents):
+        return
+    raise InputError(
+        f"{len(documents):,} documents, none with a {'title or a ' if titles else ''}text",
+        expected="at least one passage with words",
+        fix="Check the names of the columns (--text-field, --title-field).",
+        where="--corpus",
+    )
+
+
+def _vocabulary(
+    name: str,
+    documents: Sequence[Document],
+    asked: Mapping[str, list[str]],
+    folder: ArtifactFolder,
+) -> Vocabulary:
+    """Return the tokenizer: opened; of an earlier run with as many tokens; or trained."""
+    if not name.startswith(TRAINED):
+        return open_vocabulary(Path(name))
+    try:
+        size = int(name.removeprefix(TRAINED))
+    except ValueError as error:
+        raise InputError(
+            f"{name!r}",
+            expected=f"{TRAINED}SIZE, a whole number of tokens, or a folder",
+            fix=f"For example {TRAINED}8000.",
+            where="--tokenizer",
+        ) from error
+    home = folder / FOLDER
+    if not folder.fresh and read_manifest(home) is not None:
+        kept = open_vocabulary(home / TOKENIZER)
+        if kept.size == size:
+            return kept
+    return train_vocabulary(_texts(documents, asked), size)
+
+
+def _texts(documents: Sequence[Document], asked: Mapping[str, list[str]]) -> Iterator[str]:
+    for document in documents:
+        yield document.title
+        yield document.text
+        yield from asked.get(document.id, ())
+
+
+def _summary(
+    index: NgramIndex, home: Path, record: Record, changes: Changes | None
+) -> dict[str, Any]:
+    manifest = manifest_of(home)
+    counts = manifest.counts
+    size = sum(index.bytes().values())
+    summary: dict[str, Any] = {
+        "index": str(home),
+        "passages": {
+            "total": index.n_documents,
+            **{name: n for name, n in counts.items() if name != "unknown_tokens"},
+        },
+        "tokens": {
+            "total": index.n_tokens,
+            "types": len(index.continuations(())[0]),
+            "vocabulary": index.vocabulary_size,
+            "unknown": counts["unknown_tokens"],
+        },
+        "titles": manifest.titles,
+        "segments": len(manifest.segments),
+        "bytes": size,
+        "bytes_per_token": round(size / index.n_tokens, 3),
+        "seconds": round(sum(record.timings_s.values()), 2),
+    }
+    if changes is not None:
+        summary["added"] = {"passages": len(changes.new), "unchanged": changes.unchanged}
+    return summary
+
+
+def _asked(asked: Mapping[str, list[str]], elsewhere: int) -> dict[str, int] | None:
+    if not asked:
+        return None
+    return {
+        "documents": len(asked),
+        "queries": sum(map(len, asked.values())),
+        "elsewhere": elsewhere,
+    }

@@ -1,0 +1,109 @@
+"""Pseudo-queries of documents out of a file: MINDER's third view (Li et al., 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from argus.data.rows import Row, id_value, pick_field, read_rows
+from argus.errors import InputError
+from argus.scenarios.expansions import FILE
+
+ID_FIELDS = ("_id", "id", "doc_id")
+FIELDS = ("queries", "pseudo_queries")
+_WITHOUT = frozenset({"summary", "state", "reason", "notes"})
+"""Fields of an expansion that has no pseudo-queries, which is no mistake."""
+_EXAMPLE = '{"_id": "d1", "queries": ["...", "..."]}'
+
+
+def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
+    """Read pseudo-queries by document id: rows with `queries`, or the expansions of `argus`.
+
+    path: a JSONL or Parquet file, or a folder that holds expansions.jsonl. White space is reduced
+    to single spaces, and empty and repeated queries of a document are left out; a document without
+    any is not in the result. Raises InputError, with the line, for a row without either field, a
+    query that is no text, and a document that comes twice; and where no row has a query.
+    """
+    path = queries_file(Path(path))
+    found: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    for row in read_rows(path):
+        doc_id = id_value(row, pick_field(row, ID_FIELDS, what="document id"), coerce=coerce_ids)
+        if doc_id in lines:
+            raise InputError(
+                f"document {doc_id!r} was already given on line {lines[doc_id]}",
+                expected="one line per document",
+                fix="Put all queries of a document into one list.",
+                where=row.at(),
+            )
+        lines[doc_id] = row.line
+        queries = _queries(row)
+        if queries:
+            found[doc_id] = queries
+    if not found:
+        raise InputError(
+            f"no pseudo-query in {len(lines):,} lines",
+            expected=f"lines such as {_EXAMPLE}",
+            fix="Check the path and the fields.",
+            where=path,
+        )
+    return found
+
+
+def queries_file(path: Path) -> Path:
+    """Return the file that `path` stands for: itself, or the expansions in that folder."""
+    return path / FILE if path.is_dir() and (path / FILE).is_file() else path
+
+
+def of_corpus(
+    pseudo_queries: Mapping[str, list[str]], ids: set[str], where: Path | str
+) -> dict[str, list[str]]:
+    """Return those of documents with these ids; InputError where there is none."""
+    known = {id_: queries for id_, queries in pseudo_queries.items() if id_ in ids}
+    if pseudo_queries and not known:
+        raise InputError(
+            f"pseudo-queries of {len(pseudo_queries):,} documents, none of them in the corpus "
+            f"(they begin with {min(pseudo_queries)!r}, the documents with {min(ids)!r})",
+            expected="pseudo-queries by the ids of the corpus",
+            fix="Check --pseudo-queries, --corpus and --id-field; --limit may have cut the corpus "
+            "too short.",
+            where=where,
+        )
+    return known
+
+
+def _queries(row: Row) -> list[str]:
+    field = next((name for name in FIELDS if row.values.get(name) is not None), None)
+    if field is None:
+        if not (_WITHOUT | set(FIELDS)) & row.values.keys():
+            pick_field(row, FIELDS, what="queries")
+        return []
+    value = row.values[field]
+    if not isinstance(value, list):
+        raise InputError(
+            f"{value!r:.60} is of type {type(value).__name__}",
+            expected="a list of strings",
+            fix=f"Write {_EXAMPLE}.",
+            where=row.at(field),
+        )
+    return list(dict.fromkeys(filter(None, (_text(row, field, one) for one in value))))
+
+
+def _text(row: Row, field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InputError(
+            f"{value!r:.60} among the queries",
+            expected="strings alone",
+            fix="Quote it, or leave it out.",
+            where=row.at(field),
+        )
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"half a surrogate pair in {value!r:.60}",
+            expected="whole Unicode characters",
+            fix="The text was cut inside a character: write it again, or remove the half.",
+            where=row.at(field),
+        ) from error
+    return " ".join(value.split())
