@@ -253,6 +253,18 @@ def test_folders_without_a_seq2seq_model_are_refused(parts, tmp_path):
         Seq2Seq.open(tmp_path / "t", vocabulary)
 
 
+def test_missing_weights_are_refused_not_made_up(parts, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    vocabulary, *_ = parts
+    folder = make_seq2seq(tmp_path / "m", vocabulary)
+    weights = load_file(folder / "model.safetensors")
+    del weights["model.decoder.layers.0.fc1.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=r"1 weights of the model are missing.*fc1"):
+        Seq2Seq.open(folder, vocabulary)
+
+
 def test_damaged_weights_are_refused(parts, tmp_path):
     vocabulary, *_ = parts
     folder = make_seq2seq(tmp_path / "m", vocabulary)

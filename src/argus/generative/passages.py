@@ -26,20 +26,13 @@ BLOCK = 4096
 
 @dataclass
 class PassageCounts:
-    """What became of the documents. empty: without any token, left out; the first few by id."""
+    """What became of the documents. empty_ids: those without any token, which are left out."""
 
-    empty: int = 0
     empty_ids: list[str] = field(default_factory=list)
     title_only: int = 0
     untitled: int = 0
     with_queries: int = 0
     unknown_tokens: int = 0
-
-    def add_empty(self, id_: str) -> None:
-        """Count a document without tokens."""
-        self.empty += 1
-        if len(self.empty_ids) < 10:
-            self.empty_ids.append(id_)
 
 
 @dataclass(frozen=True)
@@ -77,7 +70,7 @@ def tokenized(
     titles: bool,
     counts: PassageCounts,
 ) -> Iterator[Passages]:
-    """Yield the passages of documents in blocks; those without any token are only counted.
+    """Yield the passages of documents in blocks, without those that have no token.
 
     titles: whether ` title @@` is part of a passage; a document without title has ` @@` alone.
     """
@@ -102,7 +95,6 @@ def _block(
     for document, head, body, queries in zip(documents, heads, bodies, asked, strict=True):
         views = [tokens for tokens in islice(encoded, len(queries)) if tokens]
         if not (head or body or views):
-            counts.add_empty(document.id)
             continue
         tokens = [vocabulary.border, *head]
         if titles:

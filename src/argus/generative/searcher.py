@@ -88,7 +88,6 @@ class GenerativeSearcher:
         self.batch = self.decoding.batch
         self.seconds: defaultdict[str, float] = defaultdict(float)
         v = model.vocabulary
-        titles = index.count([v.title_end]) > 0
         if mode == "minder" and not index.count([v.query_start]):
             raise InputError(
                 "the index holds no pseudo-queries",
@@ -96,7 +95,7 @@ class GenerativeSearcher:
                 fix="Use --mode seal, or build the index with --pseudo-queries FILE.",
                 where="--mode minder",
             )
-        self.views = key_views(mode, v, self.decoding, titles=titles, start=model.start)
+        self.views = key_views(mode, v, self.decoding, titles=index.titles, start=model.start)
 
     def search(self, queries: Sequence[Query], k: int) -> Iterator[Answer]:
         """Yield the answer to each query, in order; one without text finds nothing.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex, append, build_index
+from argus.generative.index.manifest import read_manifest
 from argus.generative.index.segment import make_segment, open_segment, write_segment
 from argus.generative.passages import Passages
 from argus.generative.vocabulary import train_vocabulary
@@ -295,6 +296,39 @@ def test_an_interrupted_build_is_refused_by_readers_and_goes_on(tmp_path, vocabu
     index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
     assert index.ids() == ["a", "b", "c", "e"]
     assert (written[0] / "text.npy").stat().st_mtime_ns == first, "whole segments are kept"
+
+
+def test_a_corpus_that_changed_while_a_build_was_interrupted_is_refused(
+    tmp_path, vocabulary, monkeypatch
+):
+    from argus.generative.index import build
+
+    monkeypatch.setattr("argus.generative.passages.BLOCK", 1)
+    written = iter(range(2))
+
+    def killed(segment, folder):
+        if next(written):
+            raise KeyboardInterrupt
+        write_segment(segment, folder)
+
+    monkeypatch.setattr(build, "write_segment", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(DOCUMENTS, vocabulary, tmp_path / "i", segment_tokens=1)
+    monkeypatch.undo()
+    other = [Document("a", "Changed since."), *DOCUMENTS[1:]]
+    with pytest.raises(InputError, match=r"1 changed \(a\)"):
+        build_index(other, vocabulary, tmp_path / "i")
+    assert build_index(DOCUMENTS, vocabulary, tmp_path / "i").n_documents == 4
+
+
+def test_documents_without_tokens_are_counted_once_and_never_new(tmp_path, vocabulary):
+    empty = [Document("x", " "), Document("y", "", "Only a title")]
+    build_index([*empty, *DOCUMENTS], vocabulary, tmp_path / "i", titles=False)
+    build_index([*empty, *DOCUMENTS], vocabulary, tmp_path / "i", titles=False)
+    append(tmp_path / "i", [*empty, Document("z", "New.")])
+    manifest = read_manifest(tmp_path / "i")
+    assert manifest.counts["empty_ids"] == ["x", "y", "c", "d"]
+    assert not append(tmp_path / "i", empty).new
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}', '{"version": 99}'])

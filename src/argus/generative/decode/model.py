@@ -171,7 +171,9 @@ def load_network(folder: Path) -> Any:
                 fix="Train one (argus generative train), or give another --model.",
                 where=folder,
             )
-        return AutoModelForSeq2SeqLM.from_pretrained(folder)
+        network, loaded = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+        _require_weights(folder, loaded)
+        return network
     except InputError:
         raise
     except Exception as error:  # whatever the library makes of damaged files
@@ -181,6 +183,19 @@ def load_network(folder: Path) -> Any:
             fix="Save or train it again.",
             where=folder,
         ) from error
+
+
+def _require_weights(folder: Path, loaded: dict[str, Any]) -> None:
+    """Raise InputError where weights are missing or of another shape: they would be random."""
+    wrong = sorted({*loaded["missing_keys"], *(key for key, *_ in loaded["mismatched_keys"])})
+    if wrong:
+        raise InputError(
+            f"{len(wrong):,} weights of the model are missing or of another shape "
+            f"({', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''})",
+            expected="the weights of the architecture that config.json names",
+            fix="Copy the whole folder again, or convert the checkpoint anew.",
+            where=folder,
+        )
 
 
 def check_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
-from argus.generative.index.ngram_index import NgramIndex
+from argus.generative.index.ngram_index import NgramIndex, open_segments
 from argus.generative.index.segment import make_segment, open_segment, write_segment
 from argus.generative.passages import PassageCounts, Passages, document_hash, tokenized
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
@@ -79,6 +79,10 @@ def build_index(
         index = NgramIndex.open(folder)
         check_corpus(index, given, asked)
         return index
+    if manifest.segments:  # what was written before the build was killed must still be true
+        changes = compare(open_segments(folder, manifest), given, asked)
+        if changes.changed or changes.missing:
+            raise _changed(changes, folder)
     _add(folder, manifest, given, vocabulary, asked, segment_tokens)
     return NgramIndex.open(folder)
 
@@ -130,17 +134,19 @@ def compare(
     """Return how documents differ from those of an index; without tokens, they are in neither."""
     columns = 2 if pseudo_queries is None else 3
     held = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
-    new, changed = [], []
+    texts: dict[str, str] = {}  # of documents that the index does not hold
+    changed = []
     missing = set(held)
     for document in documents:
         missing.discard(document.id)
         queries = (pseudo_queries or {}).get(document.id, ())
-        hashed = list(document_hash(document, queries)[:columns])
         if document.id not in held:
-            if any(text.strip() for text in (document.title, document.text, *queries)):
-                new.append(document.id)
-        elif held[document.id] != hashed:
+            title = document.title if index.titles else ""
+            texts[document.id] = " ".join((title, document.text, *queries))
+        elif held[document.id] != list(document_hash(document, queries)[:columns]):
             changed.append(document.id)
+    tokens = index.vocabulary.encode([*texts.values()]) if texts else []
+    new = [id_ for id_, found in zip(texts, tokens, strict=True) if found]
     unchanged = len(held) - len(missing) - len(changed)
     return Changes(new, changed, sorted(missing), unchanged)
 
@@ -169,6 +175,9 @@ def _add(
         write_segment(segment, home / name)
         manifest = manifest.with_segment(name, asdict(counts))
         manifest.write(folder)
+    held |= {id_ for name in manifest.segments for id_ in _ids(home / name)}
+    given = dict.fromkeys([*counts.empty_ids, *(d.id for d in documents)])
+    counts.empty_ids = [id_ for id_ in given if id_ not in held]
     if not manifest.segments:
         raise InputError(
             f"{len(documents):,} documents, none with a title, a text or a pseudo-query",

@@ -19,11 +19,7 @@ import numpy.typing as npt
 from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.index import kernels
-from argus.generative.index.manifest import (
-    SEGMENTS,
-    TOKENIZER,
-    read_manifest,
-)
+from argus.generative.index.manifest import SEGMENTS, TOKENIZER, Manifest, read_manifest
 from argus.generative.index.rows import Rows
 from argus.generative.index.segment import Segment, open_segment
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
@@ -34,14 +30,20 @@ Tokens = Sequence[int] | npt.NDArray[Any]
 class NgramIndex:
     """An index over one or more segments; `open` maps one from a folder.
 
-    n_tokens: N, borders in front of passages counted. Documents are numbered from 0 in the order
-    in which they were indexed.
+    n_tokens: N, borders in front of passages counted. titles: whether passages have titles.
+    Documents are numbered from 0 in the order in which they were indexed.
     """
 
     def __init__(
-        self, segments: Sequence[Segment], border: int, folder: Path | None = None
+        self,
+        segments: Sequence[Segment],
+        border: int,
+        folder: Path | None = None,
+        *,
+        titles: bool = True,
     ) -> None:
         self.segments, self.border, self.folder = tuple(segments), border, folder
+        self.titles = titles
         self.vocabulary_size = len(segments[0].first) - 1
         self._bases = np.cumsum([0, *(s.n_tokens for s in segments)], dtype=np.int64)
         self._documents = np.cumsum([0, *(s.n_documents for s in segments)], dtype=np.int64)
@@ -61,8 +63,7 @@ class NgramIndex:
                 else "Make one: argus generative build --corpus X --tokenizer T --out DIR.",
                 where=path,
             )
-        segments = [open_segment(path / SEGMENTS / name) for name in manifest.segments]
-        return cls(segments, manifest.border, path)
+        return open_segments(path, manifest)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -265,3 +266,9 @@ class NgramIndex:
         for segment, local in self._local(documents):
             out[local >= 0] = getattr(segment, name)[local[local >= 0]]
         return out
+
+
+def open_segments(folder: Path, manifest: Manifest) -> NgramIndex:
+    """Map the segments that a manifest names, at least one; the build need not be finished."""
+    segments = [open_segment(folder / SEGMENTS / name) for name in manifest.segments]
+    return NgramIndex(segments, manifest.border, folder, titles=manifest.titles)

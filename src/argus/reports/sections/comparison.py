@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from argus.reports.sections.base import MAX_ROWS, Section, naming, table
 
 _RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
-_VALUES = {
+_VALUES: dict[str, dict[str, dict[str, str]]] = {
     "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
     "runs": {"document": {}},
     "indexes": {

@@ -23,6 +23,9 @@ FOLDER = "ngrams"
 TRAINED = "bpe:"
 """Begins the name of a tokenizer that is trained on the corpus."""
 
+_NAMED = 10
+"""Empty passages that are named."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BuildConfig:
@@ -243,6 +246,8 @@ def _summary(
         "passages": {
             "total": index.n_documents,
             **{name: n for name, n in counts.items() if name != "unknown_tokens"},
+            "empty": len(counts["empty_ids"]),
+            "empty_ids": counts["empty_ids"][:_NAMED],
         },
         "tokens": {
             "total": index.n_tokens,
