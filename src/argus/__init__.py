@@ -9,10 +9,11 @@ blind spots, `fit_probe`, `predict_rps` and `diagnose` predict them, `build_inde
 `synthesize_index` and `rollback` mend them, `evaluate`, `compare_indexes`, `explain` and `gate` say
 what came of it; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_scenarios`,
 `compare_answers` and `distill` index what documents would be needed for; `Authority`, `resolve`,
-`lint`, `audit_authority` and `search_authority` keep what is superseded from being served. Each job
-writes a folder of results. The pieces under them, such as the measures of `argus.evaluation`, live
-in the folders that docs/design.md names. Importing this package
-loads nothing heavy.
+`lint`, `audit_authority` and `search_authority` keep what is superseded from being served;
+`build_ngrams`, `train_generative`, `search_ngrams` and `ngram_stats` retrieve by n-grams that a
+model writes. Each job writes a folder of results. The pieces under them, such as the measures of
+`argus.evaluation`, live in the folders that docs/design.md names. Importing this package loads
+nothing heavy.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from argus.authority.stream import Stream
     from argus.authority.uncertain import safe_frontier
     from argus.authority.wrappers import AuthorityRetriever
+    from argus.generative.decode.settings import Decoding
+    from argus.generative.index.ngram_index import NgramIndex
+    from argus.generative.scoring import Scoring
     from argus.llm import ChatConfig, LocalConfig
     from argus.scenarios.files import read_profiles
     from argus.scenarios.profile import Component
@@ -57,6 +61,12 @@ if TYPE_CHECKING:
     from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
     from argus.workflows.gate import Bounds as GateBounds
     from argus.workflows.gate import GateResult, gate
+    from argus.workflows.generative.build import BuildConfig as NgramBuildConfig
+    from argus.workflows.generative.build import build as build_ngrams
+    from argus.workflows.generative.search import SearchConfig as NgramSearchConfig
+    from argus.workflows.generative.search import search as search_ngrams
+    from argus.workflows.generative.stats import stats as ngram_stats
+    from argus.workflows.generative.train import GenerativeTrainConfig, train_generative
     from argus.workflows.index import (
         IndexResult,
         add_documents,
@@ -90,6 +100,7 @@ _HOMES = {
     "ChatConfig": "argus.llm",
     "CompareResult": "argus.workflows.compare",
     "Component": "argus.scenarios.profile",
+    "Decoding": "argus.generative.decode.settings",
     "DiagnoseResult": "argus.workflows.diagnose",
     "DistillConfig": "argus.workflows.scenarios_distill",
     "DistillResult": "argus.workflows.scenarios_distill",
@@ -103,6 +114,7 @@ _HOMES = {
     "ExposureResult": "argus.workflows.exposure",
     "GateBounds": "argus.workflows.gate",
     "GateResult": "argus.workflows.gate",
+    "GenerativeTrainConfig": "argus.workflows.generative.train",
     "IndexResult": "argus.workflows.index",
     "IndexRetriever": "argus.workflows.retriever",
     "LintBounds": "argus.workflows.authority_lint",
@@ -110,6 +122,9 @@ _HOMES = {
     "LocalConfig": "argus.llm",
     "NeedsConfig": "argus.workflows.scenarios_needs",
     "NeedsResult": "argus.workflows.scenarios_needs",
+    "NgramBuildConfig": "argus.workflows.generative.build",
+    "NgramIndex": "argus.generative.index.ngram_index",
+    "NgramSearchConfig": "argus.workflows.generative.search",
     "PredictResult": "argus.workflows.probe_predict",
     "ProbeConfig": "argus.workflows.probe",
     "ProbeResult": "argus.workflows.probe",
@@ -124,6 +139,7 @@ _HOMES = {
     "ScopeKey": "argus.authority.rules",
     "ScoreConfig": "argus.workflows.authority_score",
     "ScoreResult": "argus.workflows.authority_score",
+    "Scoring": "argus.generative.scoring",
     "Stream": "argus.authority.stream",
     "SynthesizeConfig": "argus.workflows.synthesize",
     "ablate_scenarios": "argus.workflows.scenarios_ablate",
@@ -133,6 +149,7 @@ _HOMES = {
     "audit_authority": "argus.workflows.authority_audit",
     "audit_needs": "argus.workflows.scenarios_needs",
     "build_index": "argus.workflows.index",
+    "build_ngrams": "argus.workflows.generative.build",
     "check_conditions": "argus.authority.conditions",
     "compact_index": "argus.workflows.index",
     "compare_answers": "argus.workflows.scenarios_qa",
@@ -153,6 +170,7 @@ _HOMES = {
     "lint": "argus.workflows.authority_lint",
     "load_domain": "argus.authority.domains",
     "map_frontier": "argus.authority.latent",
+    "ngram_stats": "argus.workflows.generative.stats",
     "open_retriever": "argus.workflows.retriever",
     "predict_rps": "argus.workflows.probe_predict",
     "profile_documents": "argus.workflows.scenarios_profile",
@@ -164,13 +182,20 @@ _HOMES = {
     "scope_posterior": "argus.authority.latent",
     "score_systems": "argus.workflows.authority_score",
     "search_authority": "argus.workflows.authority_search",
+    "search_ngrams": "argus.workflows.generative.search",
     "synthesize_index": "argus.workflows.synthesize",
+    "train_generative": "argus.workflows.generative.train",
 }
 _OWN_NAMES = {
     "GateBounds": "Bounds",
+    "NgramBuildConfig": "BuildConfig",
+    "NgramSearchConfig": "SearchConfig",
+    "build_ngrams": "build",
     "compare_indexes": "compare_two_indexes",
     "diagnose": "diagnose_corpus",
     "lint": "lint_run",
+    "ngram_stats": "stats",
+    "search_ngrams": "search",
 }
 """What is called otherwise at home, where other things have the plain name."""
 
@@ -186,6 +211,7 @@ __all__ = [
     "ChatConfig",
     "CompareResult",
     "Component",
+    "Decoding",
     "DiagnoseResult",
     "DistillConfig",
     "DistillResult",
@@ -199,6 +225,7 @@ __all__ = [
     "ExposureResult",
     "GateBounds",
     "GateResult",
+    "GenerativeTrainConfig",
     "IndexResult",
     "IndexRetriever",
     "LintBounds",
@@ -206,6 +233,9 @@ __all__ = [
     "LocalConfig",
     "NeedsConfig",
     "NeedsResult",
+    "NgramBuildConfig",
+    "NgramIndex",
+    "NgramSearchConfig",
     "PredictResult",
     "ProbeConfig",
     "ProbeResult",
@@ -220,6 +250,7 @@ __all__ = [
     "ScopeKey",
     "ScoreConfig",
     "ScoreResult",
+    "Scoring",
     "Stream",
     "SynthesizeConfig",
     "__version__",
@@ -230,6 +261,7 @@ __all__ = [
     "audit_authority",
     "audit_needs",
     "build_index",
+    "build_ngrams",
     "check_conditions",
     "compact_index",
     "compare_answers",
@@ -250,6 +282,7 @@ __all__ = [
     "lint",
     "load_domain",
     "map_frontier",
+    "ngram_stats",
     "open_retriever",
     "predict_rps",
     "profile_documents",
@@ -261,7 +294,9 @@ __all__ = [
     "scope_posterior",
     "score_systems",
     "search_authority",
+    "search_ngrams",
     "synthesize_index",
+    "train_generative",
 ]
 
 
