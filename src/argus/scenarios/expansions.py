@@ -23,8 +23,9 @@ from pydantic import (
     model_validator,
 )
 
+from argus.data.about import file_in, rows_by_document
 from argus.data.artifacts import replacing
-from argus.data.rows import id_value, pick_field, read_rows
+from argus.data.beir import write_jsonl
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.llm import LanguageModel, Outcome, Prompt
@@ -38,7 +39,6 @@ FILE = "expansions.jsonl"
 QUERIES = 3
 """Pseudo-queries per document (SPIKE Appendix A)."""
 MAX_TOKENS = 512
-_IDS = ("_id", "id", "doc_id")
 _EXAMPLE = '{"_id": "d1", "pseudo_queries": ["...", "...", "..."], "summary": "..."}'
 A = TypeVar("A", bound=BaseModel)
 
@@ -182,9 +182,8 @@ def generate_expansions(
 
 def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
     """Write one JSON line per document, whole or not at all; return the path."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for expansion in expansions:
-            file.write(json.dumps(as_row(expansion), ensure_ascii=False) + "\n")
+    with replacing(path) as temporary:
+        write_jsonl(temporary, map(as_row, expansions))
     return path
 
 
@@ -209,20 +208,11 @@ def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, 
     InputError, with the line, for another file and a document that comes twice, and where no row
     has anything that can be used.
     """
-    path = Path(path)
-    if path.is_dir() and (path / FILE).is_file():
-        path = path / FILE
-    found: dict[str, Expansion] = {}
-    for row in read_rows(path):
-        doc_id = id_value(row, pick_field(row, _IDS, what="document id"), coerce=coerce_ids)
-        if doc_id in found:
-            raise InputError(
-                f"document {doc_id!r} comes twice",
-                expected="one line per document",
-                fix="Remove one of the two lines.",
-                where=row.at(),
-            )
-        found[doc_id] = _from_row(doc_id, row.values)
+    path = file_in(Path(path), FILE)
+    found = {
+        doc_id: _from_row(doc_id, row.values)
+        for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)
+    }
     if all(expansion.state is ProfileState.FAILED for expansion in found.values()):
         raise InputError(
             f"no expansion that can be used in {len(found):,} lines",

@@ -7,21 +7,21 @@ why, and counts as a document without scenarios.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from argus.data.about import file_in, rows_by_document
 from argus.data.artifacts import replacing
-from argus.data.rows import Row, id_value, pick_field, read_rows
+from argus.data.beir import write_jsonl
+from argus.data.rows import Row
 from argus.errors import InputError
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.schema import ProfileAnswer
 
 FILE = "profiles.jsonl"
-_IDS = ("_id", "id", "doc_id")
 _EXAMPLE = (
     '{"_id": "d1", "main_topic": "...", '
     '"scenarios": [{"information_need": "...", "explanation": "..."}]}'
@@ -30,9 +30,8 @@ _EXAMPLE = (
 
 def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
     """Write the profiles, whole or not at all; return the path."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for profiled in profiles:
-            file.write(json.dumps(as_row(profiled), ensure_ascii=False) + "\n")
+    with replacing(path) as temporary:
+        write_jsonl(temporary, map(as_row, profiles))
     return path
 
 
@@ -64,20 +63,11 @@ def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Pr
     and one of which nothing can be used is FAILED with the reason. Raises InputError, with the
     line, for another file, an unknown state and a document that comes twice.
     """
-    path = Path(path)
-    if path.is_dir() and (path / FILE).is_file():
-        path = path / FILE
-    found: dict[str, Profiled] = {}
-    for row in read_rows(path):
-        doc_id = id_value(row, pick_field(row, _IDS, what="document id"), coerce=coerce_ids)
-        if doc_id in found:
-            raise InputError(
-                f"document {doc_id!r} comes twice",
-                expected="one profile per document",
-                fix="Remove one of the two lines.",
-                where=row.at(),
-            )
-        found[doc_id] = _profiled(doc_id, row)
+    path = file_in(Path(path), FILE)
+    found = {
+        doc_id: _profiled(doc_id, row)
+        for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)
+    }
     if not found:
         raise InputError(
             "no profile", expected=f"lines such as {_EXAMPLE}", fix="Check the path.", where=path

@@ -63,7 +63,7 @@ def test_an_expansion_without_pseudo_queries_is_passed_over(tmp_path):
         ({"_id": "b", "queries": "q"}, "'q' is of type str; expected a list of strings"),
         ({"_id": "b", "queries": ["q", 7]}, "7 among the queries"),
         ({"_id": "b", "queries": ["q\ud83d"]}, "half a surrogate pair"),
-        ({"_id": "a", "queries": ["q"]}, "document 'a' was already given on line 1"),
+        ({"_id": "a", "queries": ["q"]}, "document 'a' comes twice: it was given on line 1"),
         ([1], "a JSON list"),
     ],
 )

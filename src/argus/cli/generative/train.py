@@ -10,6 +10,7 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.training_lines import training_lines
 
 if TYPE_CHECKING:
     from argus.generative.training.scratch import ScratchSize
@@ -216,19 +217,8 @@ def print_trained(result: GenerativeTrainResult) -> None:
         f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
         f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
     )
-    for evaluation in summary["evaluations"]:
-        name = f"epoch {evaluation['epoch']:g}" if evaluation["step"] else "before training"
-        best = " (best, kept)" if evaluation["step"] == summary["best"]["step"] else ""
-        typer.echo(f"evaluation loss, {name}: {evaluation['loss']:.4f}{best}")
-    rate = summary["tokens_per_s"]
-    memory = f"{summary['peak_memory_bytes'] / 2**30:.2f} GiB"
-    if summary["device_memory_bytes"] is not None:
-        memory += f", {summary['device_memory_bytes'] / 2**30:.2f} GiB on {summary['device']}"
-    typer.echo(
-        f"stopped after {summary['stopped']}, {summary['steps']:,} steps; "
-        f"{'?' if rate is None else f'{rate:,.0f}'} tokens per second in {summary['dtype']} on "
-        f"{summary['device']}; peak memory {memory}"
-    )
+    for line in training_lines(summary, "step"):
+        typer.echo(line)
     if summary["out_of_time"]:
         typer.echo("give more --minutes, and it goes on")
     if summary["halved"]:

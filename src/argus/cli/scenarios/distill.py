@@ -10,6 +10,7 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.training_lines import training_lines
 
 if TYPE_CHECKING:
     from argus.scenarios.distill.settings import TrainConfig
@@ -140,19 +141,8 @@ def print_distilled(result: DistillResult) -> None:
         f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
         f"with{noise}; {_left_out(counts)}"
     )
-    for evaluation in summary["evaluations"]:
-        name = f"epoch {evaluation['epoch']}" if evaluation["epoch"] else "before training"
-        best = " (best, kept)" if evaluation["epoch"] == summary["best"]["epoch"] else ""
-        typer.echo(f"evaluation loss, {name}: {evaluation['loss']:.4f}{best}")
-    rate = summary["tokens_per_s"]
-    memory = f"{summary['peak_memory_bytes'] / 2**30:.2f} GiB"
-    if summary["device_memory_bytes"] is not None:
-        memory += f", {summary['device_memory_bytes'] / 2**30:.2f} GiB on {summary['device']}"
-    typer.echo(
-        f"stopped after {summary['stopped']}, {summary['steps']:,} steps; "
-        f"{'?' if rate is None else f'{rate:,.0f}'} tokens per second in {summary['dtype']} on "
-        f"{summary['device']}; peak memory {memory}"
-    )
+    for line in training_lines(summary, "epoch"):
+        typer.echo(line)
     typer.echo(f"adapter: {result.adapter} (--model local:{summary['base']} --adapter ...)")
     if result.merged:
         typer.echo(f"merged model: {result.merged} (--model local:{result.merged})")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from argus.data.rows import Row, id_value, pick_field, read_rows
+from argus.data.about import file_in, rows_by_document
+from argus.data.rows import Row, pick_field
 from argus.errors import InputError
 from argus.scenarios.expansions import FILE
 
-ID_FIELDS = ("_id", "id", "doc_id")
 FIELDS = ("queries", "pseudo_queries")
 _WITHOUT = frozenset({"summary", "state", "reason", "notes"})
 """Fields of an expansion that has no pseudo-queries, which is no mistake."""
@@ -25,24 +25,11 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
     query that is no text, and a document that comes twice; and where no row has a query.
     """
     path = queries_file(Path(path))
-    found: dict[str, list[str]] = {}
-    lines: dict[str, int] = {}
-    for row in read_rows(path):
-        doc_id = id_value(row, pick_field(row, ID_FIELDS, what="document id"), coerce=coerce_ids)
-        if doc_id in lines:
-            raise InputError(
-                f"document {doc_id!r} was already given on line {lines[doc_id]}",
-                expected="one line per document",
-                fix="Put all queries of a document into one list.",
-                where=row.at(),
-            )
-        lines[doc_id] = row.line
-        queries = _queries(row)
-        if queries:
-            found[doc_id] = queries
+    given = {doc_id: _queries(row) for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)}
+    found = {doc_id: queries for doc_id, queries in given.items() if queries}
     if not found:
         raise InputError(
-            f"no pseudo-query in {len(lines):,} lines",
+            f"no pseudo-query in {len(given):,} lines",
             expected=f"lines such as {_EXAMPLE}",
             fix="Check the path and the fields.",
             where=path,
@@ -52,7 +39,7 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
 
 def queries_file(path: Path) -> Path:
     """Return the file that `path` stands for: itself, or the expansions in that folder."""
-    return path / FILE if path.is_dir() and (path / FILE).is_file() else path
+    return file_in(path, FILE)
 
 
 def of_corpus(
