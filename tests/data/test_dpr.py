@@ -15,6 +15,7 @@ from argus.data.dpr import (
     Topic,
     as_item,
     looks_like_qas,
+    read_dpr,
     read_dpr_topics,
     read_qas,
     write_dpr,

@@ -30,7 +30,7 @@ QUERIES = [
     Query("none", "  "),
     Query("paris", "Paris is where"),
 ]
-SMALL = Decoding(beams=4, body_tokens=5, title_tokens=12, query_tokens=40)
+SMALL = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12)
 
 EVERYTHING = Scoring(use_frequencies=False)
 """Weighs every key: by frequency, hardly any n-gram of random weights is above chance."""
@@ -135,7 +135,7 @@ def test_without_rescoring_keys_keep_the_scores_of_the_search(parts):
 def test_scores_do_not_change_with_batch_size_and_padding(parts, batch):
     _, index, model = parts
     whole = answers(index, model)
-    smaller = Decoding(beams=4, body_tokens=5, title_tokens=12, query_tokens=40, batch=batch)
+    smaller = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12, batch=batch)
     assert_alike(whole, answers(index, model, decoding=smaller))
 
 
