@@ -111,6 +111,34 @@ def test_what_was_written_is_read_as_questions_again(tmp_path):
     assert list(read_dpr_topics(write_dpr(tmp_path / "dpr.json", [RESULT]))) == [RESULT.topic]
 
 
+@given(st.lists(results, max_size=3))
+def test_results_are_read_as_they_were_written(tmp_path_factory, made):
+    path = tmp_path_factory.mktemp("dpr") / "dpr.json"
+    named = [r for r in made if r.topic.query.id]
+    kept = {"id", "question", "answers", "ctxs", "_id", "query_id", "qid"}
+    plain = [r for r in named if not kept & set(r.topic.given)]
+    assert list(read_dpr(write_dpr(path, plain))) == plain
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("{}", r"\[0\]\.ctxs'?: None; expected ctxs: a list"),
+        ('{"ctxs": [7]}', r"ctxs\[0\].*7 \(KeyError: 'passage_id'\)"),
+        ('{"ctxs": [{"passage_id": null, "score": 1}]}', "neither text nor a whole number"),
+        ('{"ctxs": [{"passage_id": "a", "score": "x"}]}', "ValueError"),
+        ('{"ctxs": [{"passage_id": "a", "score": 1, "keys": [["a", 1]]}]}', "not enough values"),
+        ('{"ctxs": [{"passage_id": "a", "score": 1, "keys": 3}]}', "not iterable"),
+    ],
+)
+def test_results_that_are_broken_are_refused_with_their_place(tmp_path, item, message):
+    path = tmp_path / "dpr.json"
+    path.write_text(json.dumps([{"question": "a", **json.loads(item)}]))
+    with pytest.raises(InputError, match=message) as caught:
+        list(read_dpr(path))
+    assert str(path) in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -1,6 +1,7 @@
 """SEAL and MINDER from end to end with a tiny model: what scores hang on, and what not."""
 
 import random
+from copy import deepcopy
 
 import pytest
 import torch
@@ -251,6 +252,68 @@ def test_folders_without_a_seq2seq_model_are_refused(parts, tmp_path):
     (tmp_path / "t" / "config.json").write_text('{"model_type": "gpt2"}')
     with pytest.raises(InputError, match="gpt2 model, which has no encoder"):
         Seq2Seq.open(tmp_path / "t", vocabulary)
+
+
+def sized(vocabulary, rows, **settings):
+    """A BART with so many rows of embeddings."""
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    usual = {"max_position_embeddings": 128, "decoder_start_token_id": vocabulary.border}
+    config = BartConfig(
+        vocab_size=rows, d_model=16, encoder_layers=1, decoder_layers=1,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
+        decoder_ffn_dim=16, pad_token_id=vocabulary.pad, bos_token_id=0,
+        eos_token_id=vocabulary.border, forced_eos_token_id=None, **(usual | settings),
+    )  # fmt: skip
+    torch.manual_seed(0)
+    return BartForConditionalGeneration(config)
+
+
+def test_a_model_with_more_rows_than_the_tokenizer_has_tokens_is_searched_with(parts):
+    vocabulary, index, _ = parts
+    model = Seq2Seq(sized(vocabulary, vocabulary.size + 25), vocabulary, "cpu", "padded")
+    assert answers(index, model)["short"].hits
+
+
+def test_a_model_with_fewer_rows_than_the_vocabulary_is_refused(parts):
+    vocabulary, *_ = parts
+    with pytest.raises(InputError, match=r"318 embeddings, the vocabulary 320 tokens.*train"):
+        Seq2Seq(sized(vocabulary, vocabulary.size - 2), vocabulary, "cpu", "small")
+
+
+def test_a_model_that_names_no_first_token_is_refused(parts):
+    vocabulary, *_ = parts
+    network = sized(vocabulary, vocabulary.size)
+    network.config.decoder_start_token_id = network.generation_config.decoder_start_token_id = None
+    with pytest.raises(InputError, match="decoder_start_token_id"):
+        Seq2Seq(network, vocabulary, "cpu", "m")
+
+
+def test_nothing_is_written_or_scored_beyond_the_models_positions(tmp_path):
+    vocabulary = train_vocabulary(["ab"], 262)
+    documents = [Document("a", "x" * 40 + " tower", "t" * 30), Document("b", "tower")]
+    asked = {"a": ["q" * 30]}
+    index = build_index(documents, vocabulary, tmp_path / "i", pseudo_queries=asked)
+    model = Seq2Seq(
+        sized(vocabulary, vocabulary.size, max_position_embeddings=16), vocabulary, "cpu", "m"
+    )
+    queries = [Query("q", "x" * 40), Query("r", "tower")]
+    found = answers(index, model, "minder", Decoding(beams=3), queries)
+    assert {hit.doc_id for hit in found["r"].hits} == {"a", "b"}
+
+
+def test_half_precision_checkpoints_are_computed_in_single_precision(parts):
+    vocabulary, index, model = parts
+    half = Seq2Seq(deepcopy(model.network).to(torch.bfloat16), vocabulary, "cpu", "half")
+    assert half.network.dtype == torch.float32
+    one = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12, batch=1)
+    assert_alike(answers(index, half), answers(index, half, decoding=one))
+
+
+def test_the_bonus_of_pseudo_queries_is_minders_alone(parts):
+    _, index, model = parts
+    assert GenerativeSearcher(index, model, "seal").scoring.query_bonus == 0
+    assert GenerativeSearcher(index, model, "minder").scoring.query_bonus == 14
 
 
 def test_missing_weights_are_refused_not_made_up(parts, tmp_path):

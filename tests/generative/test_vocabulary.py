@@ -71,7 +71,7 @@ def test_a_tokenizer_without_the_markers_is_given_them():
     assert (made.added, made.size, made.pad) == (2, 6, None)
     assert {made.title_end, made.query_start} == {4, 5}
     assert made.encode(["tower in Oslo"]) == [[2, 3, made.unknown]]
-    assert made.sources(["tower"]) == [[2]], "no specials of its own"
+    assert made.sources(["tower"]) == [[2, made.border]], "no specials of its own: a border ends"
 
 
 def test_a_tokenizer_without_an_end_of_sequence_is_refused():

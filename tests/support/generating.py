@@ -70,13 +70,15 @@ def log_probability(model, source, ngram):
     return float(sum(logs[i, token] for i, token in enumerate(ngram)))
 
 
-def plain_beam_search(model, source, index, *, beams, longest, prefix=(), last=None, barred=()):
+def plain_beam_search(
+    model, source, index, *, beams, longest, prefix=(), given=(), last=None, barred=()
+):
     """Beam search as its definition says, over a PlainIndex: {n-gram: log-probability}."""
     live, kept = [((), 0.0)], {}
     for _ in range(longest):
         candidates = []
         for ngram, total in live:
-            logs = next_log_probabilities(model, source, ngram)[-1]
+            logs = next_log_probabilities(model, source, (*given, *ngram))[-1]
             candidates += [
                 ((*ngram, int(token)), total + float(logs[token]))
                 for token in index.continuations([*prefix, *ngram])[0]

@@ -38,8 +38,8 @@ def plain_weights(keys, counts, n_tokens, query_start, scoring):
 
 
 def lifted(key, query_start, scoring):
-    """MINDER's bonus for pseudo-queries."""
-    if key.tokens[0] == query_start:
+    """MINDER's bonus for pseudo-queries; SEAL has none, nor its ceiling."""
+    if scoring.query_bonus and key.tokens[0] == query_start:
         return min(key.log_probability + scoring.query_bonus, scoring.query_ceiling)
     return key.log_probability
 

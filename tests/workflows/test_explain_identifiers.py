@@ -111,8 +111,12 @@ def test_for_a_document_that_was_not_found_those_of_the_others_are_named(
 def test_what_the_lost_document_holds_itself_is_told(ready, copied, of):
     lines = (copied / "answers.jsonl").read_text("utf-8").splitlines()
     answer = json.loads(lines[1])
-    answer["hits"][0]["keys"] = [[" lake", 9, 2.0, "body"], ["</s> Ada Lovelace @@", 2, 1.0, "t"],
-                                 [" wrote", 1, 0.5, "body"], [" || what", 4, 0.1, "query"]]  # fmt: skip
+    answer["hits"][0]["keys"] = [
+        [" lake", 9, 2.0, "body"],
+        ["</s> Ada Lovelace @@", 2, 1.0, "title"],
+        [" wrote", 1, 0.5, "body"],
+        [" || what", 4, 0.1, "query"],
+    ]
     kept = [hit for hit in answer["hits"] if hit["doc_id"] != "ada"]
     lines[1] = json.dumps(answer | {"hits": kept})
     (copied / "answers.jsonl").write_text("\n".join(lines) + "\n")

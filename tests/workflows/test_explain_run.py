@@ -159,8 +159,8 @@ def test_without_corpus_and_queries_place_and_gap_are_still_told(small, of):
 @pytest.mark.parametrize(
     ("query", "doc", "options", "message"),
     [
-        ("q9", "tea", {}, r"queries.jsonl|: no query has the id 'q9'; expected one of its 2 "),
-        ("q9", "tea", {"queries": None}, r"run.trec: no query has the id 'q9'.*one of its 1 query"),
+        ("q9", "tea", {}, "queries.jsonl: no query has the id 'q9'; expected one of its 2"),
+        ("q9", "tea", {"queries": None}, "run.trec: no query has the id 'q9'.*one of its 1 query"),
         ("q2", "tea", {}, "run.trec: no result for query 'q2', which .* has.*1 other"),
         (" ", "tea", {}, "an empty query id"),
         ("q1", "", {}, "an empty document id"),
@@ -174,7 +174,7 @@ def test_unknown_queries_and_empty_ids_are_refused(small, query, doc, options, m
 
 def test_another_corpus_and_broken_files_are_refused(small):
     (small / "other.jsonl").write_text('{"_id": "x", "text": "y"}\n')
-    with pytest.raises(InputError, match="no document that was found is in it; the first is 'jazz'"):
+    with pytest.raises(InputError, match="no document that was found is in it; the first is"):
         asked(small, "tea", corpus=small / "other.jsonl")
     with pytest.raises(InputError, match="no such file or folder"):
         asked(small, "tea", corpus=small / "none.jsonl")

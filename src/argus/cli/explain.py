@@ -9,29 +9,39 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
+from argus.errors import InputError
 
 if TYPE_CHECKING:
+    from argus.workflows.explain_run import RunExplanation, RunStanding
     from argus.workflows.explain_types import Explanation, Finding, Place, Standing
 
 WIDTH = 98
 LABEL = 28
+LAMBDA, TAU = 0.7, 0.3
+SHOWN = 5
 
 
 def explain(
     query: Annotated[
-        str, typer.Argument(help="The question; with --queries, the id of one in that file.")
+        str, typer.Argument(help="The question; with --queries or --run, the id of one.")
     ],
     doc_id: Annotated[str, typer.Argument(help="The document that should come back.")],
     index: Annotated[
-        str,
+        str | None,
         typer.Option("--index", help="Index folder; PATH@original or PATH@REMEDY for that state."),
-    ],
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", help="Or what any search found: a TREC or JSON run; QUERY is an id in it."
+        ),
+    ] = None,
     k: Annotated[int, typer.Option("--k", help="How many documents a search returns.", min=1)] = 10,
     hybrid: Annotated[
         str | None,
         typer.Option("--hybrid", help="Explain a search fused with BM25: rrf, min-max or z."),
     ] = None,
-    weight: o.Weight = 0.7,
+    weight: o.Weight = LAMBDA,
     queries: Annotated[
         Path | None, typer.Option("--queries", help="File of queries; QUERY is then an id in it.")
     ] = None,
@@ -51,14 +61,25 @@ def explain(
             "--probe", help="Folder of a probe; default: the one shipped for the encoder."
         ),
     ] = None,
-    tau: Annotated[float, typer.Option("--tau", help="Predicted RPS below this is low.")] = 0.3,
+    tau: Annotated[float, typer.Option("--tau", help="Predicted RPS below this is low.")] = TAU,
     supersedes: Annotated[
         Path | None,
         typer.Option("--supersedes", help="File of superseder, superseded: documents replaced."),
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="What the index was built from; default: as it says itself."),
+        typer.Option(
+            "--corpus",
+            help="What was searched; an index says itself what it was built from, a run does not.",
+        ),
+    ] = None,
+    keys: Annotated[
+        Path | None,
+        typer.Option(
+            "--keys",
+            help="answers.jsonl or DPR JSON of the n-gram search that made the run; default: what "
+            "lies beside it.",
+        ),
     ] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
@@ -70,13 +91,24 @@ def explain(
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
     from argus.workflows.explain import ExplainConfig
-    from argus.workflows.explain import explain as run
+    from argus.workflows.explain import explain as explain_index
     from argus.workflows.explain_entities import RpsSource
+    from argus.workflows.explain_run import RunConfig, explain_run
+    from argus.workflows.of_run import run_alone
 
-    found = run(
+    if run is not None:
+        run_alone(
+            index=index, hybrid=hybrid, diagnosis=diagnosis, kb=kb, probe=probe, encoder=encoder,
+            device=device, tau=tau != TAU, **{"lambda": weight != LAMBDA},
+        )  # fmt: skip
+        of = RunConfig(k=k, corpus=corpus, queries=queries, keys=keys, supersedes=supersedes)
+        of_run = explain_run(query, doc_id, run, of)
+        _print(of_run, describe_run(of_run), as_json=json)
+        return
+    found = explain_index(
         query,
         doc_id,
-        index,
+        _index(index, keys),
         ExplainConfig(
             k=k, hybrid=hybrid, weight=weight, queries=queries, supersedes=supersedes,
             corpus=corpus, seed=seed,
@@ -85,10 +117,33 @@ def explain(
         encoder=encoder,
         device=device,
     )  # fmt: skip
-    if json:
+    _print(found, describe(found), as_json=json)
+
+
+def _index(index: str | None, keys: Path | None) -> str:
+    """Return the index, where there is no run; InputError where there is none either."""
+    if index is None:
+        raise InputError(
+            "neither an index nor a run",
+            expected="--index PATH, or --run FILE with the id of a query in it",
+            fix="Name what was searched, or what was found.",
+            where="--index",
+        )
+    if keys is not None:
+        raise InputError(
+            "--keys with --index",
+            expected="--run beside it: keys are what an n-gram search kept of its run",
+            fix="Leave --keys out.",
+            where="--keys",
+        )
+    return index
+
+
+def _print(found: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
+    if as_json:
         o.print_json(found.as_dict())
         return
-    for line in describe(found):
+    for line in lines:
         typer.echo(line)
 
 
@@ -97,7 +152,35 @@ def describe(found: Explanation) -> list[str]:
     lines = [*textwrap.wrap(f"{found.doc_id} {found.verdict}", WIDTH), ""]
     lines += _row("query", found.query)
     lines += _row("index", f"{found.index}, {found.standing.dense.of:,} documents")
-    lines += _standing(found.standing, found.k)
+    return lines + _standing(found.standing, found.k) + _findings(found)
+
+
+def describe_run(found: RunExplanation) -> list[str]:
+    """Return an explanation of a run for a person, as lines."""
+    place = found.standing
+    lines = [*textwrap.wrap(f"{found.doc_id} {found.verdict}", WIDTH), ""]
+    lines += _row("query", f"{found.query_id}: {found.query or '(its text is not known)'}")
+    lines += _row("run", f"{found.run}, {_place(place.run)}")
+    for name, at in (("BM25", place.bm25), (f"run and BM25 ({place.fusion})", place.fused)):
+        lines += [] if at is None else _row(name, _place(at))
+    lines += _missing(place, found.k)
+    return lines + _above(place) + _findings(found)
+
+
+def _above(place: RunStanding) -> list[str]:
+    """Return rows of the first documents above the one that is explained, and of the last."""
+    chosen = [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]
+    label = "above it" if place.rank is not None else "in the run"
+    lines: list[str] = []
+    for row in chosen:
+        says = f"  says {', '.join(map(repr, row.says[:SHOWN]))}" if row.says else ""
+        lines += _row("", f"{row.rank:>3}  {row.score:.4f}  {row.id}  {row.title}{says}")
+    return [f"{label:<{LABEL}}{lines[0][LABEL:]}", *lines[1:]] if lines else []
+
+
+def _findings(found: Explanation | RunExplanation) -> list[str]:
+    """Return every cause, what was found first, the most probable before all."""
+    lines = []
     first = sorted(found.findings, key=lambda f: (f.cause != found.cause, _ORDER[f.state]))
     for before, finding in zip([None, *first], first, strict=False):
         apart = before is None or finding.state == "found" or before.state != finding.state
@@ -112,16 +195,21 @@ def _standing(place: Standing, k: int) -> list[str]:
     rows = [("dense", place.dense), ("approximate", place.approximate), ("BM25", place.bm25),
             (f"fused ({place.fusion})", place.fused)]  # fmt: skip
     counts = "fused" if place.ranked_by == "fused" else place.ranked_by
-    lines = []
+    lines: list[str] = []
     for name, at in rows:
         if at is not None:
             note = "  <- what a search returns" if name.startswith(counts) else ""
             lines += _row(name, _place(at) + note)
-    if place.gap:
-        lines += _row(f"missing to the top {k}", f"{place.gap:.4f} (needs {place.kth_score:.4f})")
-    shown = [f"{v.kind} {v.score:.4f}" for v in place.views[:5]]
-    more = f" and {len(place.views) - 5} more" if len(place.views) > 5 else ""
+    lines += _missing(place, k)
+    shown = [f"{v.kind} {v.score:.4f}" for v in place.views[:SHOWN]]
+    more = f" and {len(place.views) - SHOWN} more" if len(place.views) > SHOWN else ""
     return lines + (_row("views, best first", ", ".join(shown) + more) if shown else [])
+
+
+def _missing(place: Standing | RunStanding, k: int) -> list[str]:
+    if not place.gap:
+        return []
+    return _row(f"missing to the top {k}", f"{place.gap:.4f} (needs {place.kth_score:.4f})")
 
 
 def _place(place: Place) -> str:
@@ -136,7 +224,7 @@ def _finding(finding: Finding) -> list[str]:
     if finding.state == "found" and finding.cause == "displaced by hubs":
         lines += [
             line
-            for row in finding.evidence["outranked_by"][:5]
+            for row in finding.evidence["outranked_by"][:SHOWN]
             for line in _row("", f"{row['rank']:>3}  {row['score']:.4f}  {row['id']}"
                              f"{'  hub' if row['hub'] else ''}")
         ]  # fmt: skip

@@ -104,6 +104,29 @@ def read_dpr_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
     `answers` may be missing; the id is that of the record, else its position from 0. Raises
     InputError naming the record for a file that is no such list and fields of another type.
     """
+    for _, topic in _records(path, coerce_ids=coerce_ids):
+        yield topic
+
+
+def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
+    """Yield the questions of a file of results with their passages, in file order.
+
+    Raises InputError as `read_dpr_topics`, and naming the passage for one without id or score, and
+    for keys that are no `[text, count, weight]`.
+    """
+    for row, topic in _records(path, coerce_ids=coerce_ids):
+        contexts = row.values.get("ctxs")
+        if not isinstance(contexts, list):
+            raise InputError(
+                f"{_short(contexts)}",
+                expected="ctxs: a list of the passages that were found",
+                fix="Check that these are results, not questions alone.",
+                where=row.at("ctxs"),
+            )
+        yield DprResult(topic, tuple(_passage(row, c, i) for i, c in enumerate(contexts)))
+
+
+def _records(path: Path, *, coerce_ids: bool) -> Iterator[tuple[_Item, Topic]]:
     for position, values in enumerate(_items(path)):
         row = _Item(values, path, position + 1)
         if not isinstance(values, dict) or not isinstance(values.get("question"), str):
@@ -113,7 +136,7 @@ def read_dpr_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
                 fix="Mend or remove the item.",
                 where=row.at(),
             )
-        yield _topic(row, str(position), coerce_ids=coerce_ids)
+        yield row, _topic(row, str(position), coerce_ids=coerce_ids)
 
 
 def read_qas(path: Path) -> Iterator[Topic]:
@@ -188,6 +211,25 @@ def _topic(row: Row, position: str, *, coerce_ids: bool) -> Topic:
     own = {"question", "answers", "ctxs", id_field}
     given = {name: value for name, value in row.values.items() if name not in own}
     return Topic(Query(id_, text_value(row, "question")), tuple(answers), given)
+
+
+def _passage(row: _Item, values: Any, position: int) -> DprPassage:
+    """Return one of the ctxs; title and text may be missing, as keys may."""
+    held = values if isinstance(values, dict) else {}
+    try:
+        id_, keys = held["passage_id"], held.get("keys")
+        if isinstance(id_, bool) or not isinstance(id_, (str, int)):
+            raise TypeError("passage_id is neither text nor a whole number")
+        read = None if keys is None else tuple(DprKey(str(t), int(n), float(w)) for t, n, w in keys)
+        title, text = str(held.get("title") or ""), str(held.get("text") or "")
+        return DprPassage(str(id_), title, text, float(held["score"]), read)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{_short(values)} ({type(error).__name__}: {error})",
+            expected="passage_id, score, and keys of [n-gram, count, weight]",
+            fix="Write the file again; keys may be left out.",
+            where=row.at(f"ctxs[{position}]"),
+        ) from error
 
 
 def _items(path: Path) -> list[Any]:

@@ -133,8 +133,10 @@ def key_weights(
     given = np.array([key.log_probability for key in keys], np.float64)
     pseudo = np.array([key.tokens[0] == query_start for key in keys], bool)
     lengths = np.array([len(key.tokens) for key in keys], np.int64)
-    lifted = np.minimum(given + scoring.query_bonus, scoring.query_ceiling)
-    given = np.minimum(np.where(pseudo, lifted, given), 0)
+    if scoring.query_bonus:
+        lifted = np.minimum(given + scoring.query_bonus, scoring.query_ceiling)
+        given = np.where(pseudo, lifted, given)
+    given = np.minimum(given, 0)
     scale = (1 - scoring.length_penalty) ** (lengths - 1)
     if scoring.use_frequencies:
         odds = _log_odds((given - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)

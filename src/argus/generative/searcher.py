@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -95,7 +96,12 @@ class GenerativeSearcher:
                 fix="Use --mode seal, or build the index with --pseudo-queries FILE.",
                 where="--mode minder",
             )
-        self.views = key_views(mode, v, self.decoding, titles=index.titles, start=model.start)
+        if mode == "seal":  # the bonus is MINDER's; SEAL may find a pseudo-query in a body
+            self.scoring = replace(self.scoring, query_bonus=0.0)
+        self.views = key_views(
+            mode, v, self.decoding,
+            titles=index.titles, start=model.start, limit=model.target_tokens,
+        )  # fmt: skip
 
     def search(self, queries: Sequence[Query], k: int) -> Iterator[Answer]:
         """Yield the answer to each query, in order; one without text finds nothing.
@@ -214,20 +220,25 @@ class GenerativeSearcher:
     def _rescored(
         self, view: KeyView, keys: Sequence[Sequence[Key]], sources: Sources, first_source: int
     ) -> list[list[Key]]:
-        """Return keys with teacher-forced scores; one that is framing alone is left out."""
+        """Return keys with teacher-forced scores.
+
+        A key that is framing alone is left out, and one that is longer than the model can write.
+        """
+        longest = self.model.target_tokens or sys.maxsize
+        parts = [[view.scored(key.tokens) for key in mine] for mine in keys]
         wanted = [
-            Wanted(first_source + i, frozenset(view.scored(key.tokens) for key in mine))
-            for i, mine in enumerate(keys)
+            Wanted(first_source + i, frozenset(p for p in mine if 0 < len(p) <= longest))
+            for i, mine in enumerate(parts)
         ]
         with self._timed("rescoring"):
             scores = score_all(self.model, sources, wanted)
         return [
             [
                 Key(key.tokens, min(0.0, told[part]), key.view)
-                for key in mine
-                if (part := view.scored(key.tokens))
+                for key, part in zip(mine, scored, strict=True)
+                if part in told
             ]
-            for mine, told in zip(keys, scores, strict=True)
+            for mine, scored, told in zip(keys, parts, scores, strict=True)
         ]
 
     def _answer(self, query: Query, evidence: Evidence | None, k: int) -> Answer:

@@ -8,8 +8,9 @@ published systems use there: the body's without any.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from argus.generative.decode.beam import Search
 from argus.generative.decode.settings import Decoding
@@ -44,29 +45,38 @@ class KeyView:
 
 
 def key_views(
-    mode: Mode, vocabulary: Vocabulary, decoding: Decoding, *, titles: bool, start: int
+    mode: Mode,
+    vocabulary: Vocabulary,
+    decoding: Decoding,
+    *,
+    titles: bool,
+    start: int,
+    limit: int | None = None,
 ) -> list[KeyView]:
     """Return the views of SEAL or MINDER, in the order in which their keys are merged.
 
-    titles: whether the index has titles. start: the decoder's start token.
+    titles: whether the index has titles. start: the decoder's start token. limit: tokens that the
+    model writes at most, None for any number: views are searched no longer than that.
     """
     v = vocabulary
+    room = sys.maxsize if limit is None else limit - 1  # one place is the pseudo-query's opening
     never = frozenset(t for t in (v.border, v.pad, v.unknown) if t is not None)
     frame = frozenset({v.border, v.title_end, start})
     closing = frozenset({v.title_end, v.query_start, v.border})
     nothing: frozenset[int] = frozenset()
 
-    def search(longest: int, prefix: tuple[int, ...] = (), last: int | None = None) -> Search:
-        return Search(longest, decoding.beams, prefix, last, never)
+    def search(longest: int, **how: Any) -> Search:
+        return Search(min(longest, room), decoding.beams, barred=never, **how)
 
     views = [KeyView(BODY, search(decoding.body_tokens), None, frame, closing)]
     if decoding.question_ngrams:
         views.append(KeyView(QUESTION, None, BODY, nothing, nothing))
     if titles:
-        at_border = search(decoding.title_tokens, (v.border,), v.title_end)
+        at_border = search(decoding.title_tokens, prefix=(v.border,), last=v.title_end)
         views.append(KeyView(TITLE, at_border, TITLE, frame, frozenset({v.border})))
     if mode == "minder":
-        asked = search(decoding.query_tokens, (v.query_start,), v.title_end)
+        opening = (v.query_start,)
+        asked = search(decoding.query_tokens, prefix=opening, given=opening, last=v.title_end)
         framed = frame | {v.query_start}
         views.append(KeyView(QUERY, asked, QUERY, framed, frozenset({v.border})))
     return views

@@ -44,9 +44,9 @@ class Vocabulary:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True  # "</s>" in a text is text
-        before = self._tokenizer.get_vocab_size()
+        before = self._n_ids()
         self.title_end, self.query_start = self._marker(TITLE_END), self._marker(QUERY_START)
-        self.size = self._tokenizer.get_vocab_size()
+        self.size = self._n_ids()
         self.added = self.size - before
         self.border = self._id("eos_token")
         self.pad = self._id_or_none("pad_token")
@@ -110,6 +110,10 @@ class Vocabulary:
         tokenizer(tokenizer_object=self._tokenizer, **given).save_pretrained(folder)
         self._tokenizer.encode_special_tokens = True
 
+    def _n_ids(self) -> int:
+        """Return one more than the greatest id: a vocabulary may have holes."""
+        return max(self._tokenizer.get_vocab().values(), default=-1) + 1
+
     def _marker(self, text: str) -> int:
         """Return the id of a marker: the token that its text is, else one added under its name."""
         ids = self._tokenizer.encode(text, add_special_tokens=False).ids
@@ -138,11 +142,11 @@ class Vocabulary:
         return found
 
     def _wrapping(self) -> tuple[list[int], list[int]]:
-        """Return what the tokenizer puts before and after an encoder input."""
+        """Return what the tokenizer puts before and after an encoder input; else a border after."""
         plain = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         for start in range(len(whole) - len(plain) + 1):
-            if whole[start : start + len(plain)] == plain:
+            if len(whole) > len(plain) and whole[start : start + len(plain)] == plain:
                 return whole[:start], whole[start + len(plain) :]
         return [], [self.border]
 

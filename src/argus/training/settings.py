@@ -85,4 +85,4 @@ class LoopConfig:
         place = min(max(step, spent * steps - 1), steps)
         if place < warmup:
             return self.learning_rate * (place + 1) / warmup
-        return self.learning_rate * (steps - place) / (steps - warmup)
+        return self.learning_rate * (steps - place) / max(1, steps - warmup)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from argus.indexes import search as nearest
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.workflows.authority_inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.workflows.of_run import run_alone, unknown_query
 from argus.workflows.retriever import FUSED_DEPTH, open_retriever
 from argus.workflows.workspace import Record, open_encoder
 
@@ -59,7 +59,7 @@ def search_authority(
     if not query.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.")
     if run is not None:
-        _run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
+        run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
     opened = open_authority(source)
     authority = opened.authority
     asked, depth = Query("query", query), max(anchors, k)
@@ -129,13 +129,7 @@ def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> dict[
     """Return the best `depth` results in force of one query of a run, best first."""
     results = read_run(run)
     if query_id not in results:
-        near = difflib.get_close_matches(query_id, results, 3)
-        raise InputError(
-            f"no query has the id {query_id!r}",
-            expected=f"one of its {len(results):,} query ids",
-            fix=f"Did you mean {' or '.join(map(repr, near))}?" if near else "Check the id.",
-            where=run,
-        )
+        raise unknown_query(query_id, results, run)
     scores = {id_: results[query_id][id_] for id_ in ranking(results[query_id])}
     _require_records(scores, authority, run)
     return dict(list(_in_force(scores, authority).items())[:depth])
@@ -152,18 +146,6 @@ def _require_records(scores: dict[str, float], authority: Authority, where: str 
             expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
             fix="Check that these results and the records are of one corpus.",
             where=where,
-        )
-
-
-def _run_alone(**others: Any) -> None:
-    """Refuse options that say how to search where a run has been searched already."""
-    given = next((name for name, value in others.items() if value), None)
-    if given is not None:
-        raise InputError(
-            f"--{given} with --run",
-            expected="one of them: a run is what was found already",
-            fix=f"Leave --{given} out.",
-            where=f"--{given}",
         )
 
 

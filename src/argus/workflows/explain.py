@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +32,12 @@ from argus.workflows.explain_types import (
 )
 from argus.workflows.explain_vectors import check_vector, check_window
 from argus.workflows.explain_words import check_words
+from argus.workflows.of_run import unknown_query
 from argus.workflows.retriever import IndexRetriever, IndexSpec, open_retriever
 
 FAR_OFF = 0.9
 """Cosine below which a stored vector is so wrong that it is named before everything else."""
 
-LIKELY = (Cause.LEXICAL, Cause.ENTITIES)
-"""Causes that make absence likely; the others are faults wherever they are found."""
 MOST = 0.5
 """Share of the entities below tau from which low RPS is named as the cause: most documents have
 some entity that is."""
@@ -128,14 +126,8 @@ def _query(text: str, file: Path | None) -> Query:
         return Query("query", text)
     queries = {query.id: query for query in read_queries(file)}
     if text not in queries:
-        near = difflib.get_close_matches(text, queries, 3)
-        raise InputError(
-            f"no query has the id {text!r}",
-            expected=f"one of its {len(queries):,} query ids",
-            fix=f"Did you mean {' or '.join(map(repr, near))}?" if near
-            else "Check the id, or leave out --queries to give the query's text.",
-            where=file,
-        )  # fmt: skip
+        otherwise = "Check the id, or leave out --queries to give the query's text."
+        raise unknown_query(text, queries, file, otherwise)
     if not queries[text].text.strip():
         raise InputError(
             f"query {text!r} has no text", expected="words", fix="Mend the file.", where=file
@@ -175,15 +167,7 @@ def _findings(
         check_entities(case, config.rps, probe),
     ]
     in_reach = place.dense.rank is not None and place.dense.rank <= case.k
-    return [_harmless(f) if place.came_back or in_reach else f for f in findings]
-
-
-def _harmless(finding: Finding) -> Finding:
-    """Return a finding that makes absence likely as ruled out, where the document is within k."""
-    if finding.cause not in LIKELY or finding.state is not Verdict.FOUND or finding.decisive:
-        return finding
-    summary = f"no harm here, though {finding.summary}"
-    return replace(finding, state=Verdict.RULED_OUT, summary=summary, advice="")
+    return [f.harmless() if place.came_back or in_reach else f for f in findings]
 
 
 def conclude(case: Case, place: Standing, findings: Sequence[Finding]) -> tuple[Cause | None, str]:

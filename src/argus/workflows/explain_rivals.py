@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,33 +140,50 @@ def _hub_finding(k: int, rank: int, hubs: int, evidence: dict[str, Any]) -> Find
 
 def check_superseded(case: Case, place: Standing, authority: Authority | None) -> Finding:
     """Say which documents supersede this one, directly or through others, and where they rank."""
+    return superseded(
+        case.doc_id, case.k, place.dense.rank, authority,
+        lambda doc: case.rank(doc) if case.holds(doc) else None, "index",
+    )  # fmt: skip
+
+
+def superseded(
+    doc_id: str,
+    k: int,
+    own_rank: int | None,
+    authority: Authority | None,
+    rank_of: Callable[[str], int | None],
+    where: str,
+) -> Finding:
+    """Say which documents supersede one, given the rank of each, None where it has none.
+
+    where: what holds the documents that have a rank, in a word: "index", "run".
+    """
     cause = Cause.SUPERSEDED
     if authority is None:
         return Finding(
             cause, Verdict.UNCHECKED, "not checked: no file of superseded documents",
             advice="Give --supersedes FILE (superseder, superseded).",
         )  # fmt: skip
-    reached = authority.reach([case.doc_id]) if case.doc_id in authority else {}
-    chain = {doc: len(chain_to(doc, reached)) for doc in reached if doc != case.doc_id}
+    reached = authority.reach([doc_id]) if doc_id in authority else {}
+    chain = {doc: len(chain_to(doc, reached)) for doc in reached if doc != doc_id}
     if not chain:
         return Finding(cause, Verdict.RULED_OUT, "no document supersedes it")
-    known = [doc for doc in chain if case.holds(doc)]
-    ranks = dict.fromkeys(chain, None) | {doc: case.rank(doc) for doc in known}
+    ranks = {doc: rank_of(doc) for doc in chain}
     rows = [{"id": doc, "direct": steps == 1, "rank": ranks[doc]} for doc, steps in chain.items()]
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     shown = "; ".join(
-        f"{doc} {'is not in the index' if rank is None else f'ranks {rank}'}"
+        f"{doc} {f'is not in the {where}' if rank is None else f'ranks {rank}'}"
         for doc, rank in list(ranks.items())[:3]
     )
     text = f"superseded by {len(chain)} document{'s' * (len(chain) > 1)}: {shown}"
-    served = best is not None and best <= case.k
+    served = best is not None and best <= k
     advice = (
         "The one that supersedes it comes back, as it should; ask for that one."
         if served
         else "The document that supersedes it does not come back either: explain that one."
-        if best is not None
+        if best is not None or where != "index"
         else "Add the document that supersedes it to the index."
     )
     return Finding(
-        cause, Verdict.FOUND, text, {"superseded_by": rows, "own_rank": place.dense.rank}, advice
+        cause, Verdict.FOUND, text, {"superseded_by": rows, "own_rank": own_rank}, advice
     )

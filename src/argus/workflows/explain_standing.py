@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from argus.data.types import FloatArray
@@ -19,7 +21,7 @@ def standing(case: Case) -> Standing:
     dense = _dense(case)
     approximate, approximate_kth = _approximate(case)
     bm25_scores = case.retriever.lexical().scores(case.query)
-    bm25 = _bm25(case, bm25_scores)
+    bm25 = bm25_place(case.retriever.lexical().ids, bm25_scores, case.doc_id)
     fused, fused_kth = _fused(case, depth)
     counts = {
         "fused": (fused, fused_kth),
@@ -73,12 +75,15 @@ def _exact(case: Case) -> bool:
     return case.retriever.searches_exactly()
 
 
-def _bm25(case: Case, scores: FloatArray) -> Place:
-    ids = case.retriever.lexical().ids
+def bm25_place(ids: Sequence[str], scores: FloatArray, doc_id: str) -> Place:
+    """Return where BM25 ranks a document, given the score of every document, in the order of ids.
+
+    `ids` is ascending, so that ties break by id.
+    """
     matched = int((scores > 0).sum())
-    if case.doc_id not in ids:
+    if doc_id not in ids:
         return Place(None, None, matched)
-    at = ids.index(case.doc_id)
+    at = ids.index(doc_id)
     if not scores[at] > 0:
         return Place(None, 0.0, matched)
     above = (scores > scores[at]).sum() + (scores[:at] == scores[at]).sum()  # ties by id
@@ -92,11 +97,18 @@ def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     dense = found.run([QUERY])
     lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
     method = case.retriever.hybrid or DEFAULT_FUSION
-    scores = fuse([dense, lexical], 2 * depth, method).get(QUERY, {})
+    return place_in(fuse([dense, lexical], 2 * depth, method).get(QUERY, {}), case.doc_id, case.k)
+
+
+def place_in(scores: Mapping[str, float], doc_id: str, k: int) -> tuple[Place, float | None]:
+    """Return where a document stands in a ranking, best first, and the score of the k-th, or last.
+
+    The score is None where the ranking is empty.
+    """
     ranked = list(scores)
-    rank = ranked.index(case.doc_id) + 1 if case.doc_id in scores else None
-    kth = scores[ranked[min(case.k, len(ranked)) - 1]] if ranked else None
-    return Place(rank, scores.get(case.doc_id), len(ranked)), kth
+    rank = ranked.index(doc_id) + 1 if doc_id in scores else None
+    kth = scores[ranked[min(k, len(ranked)) - 1]] if ranked else None
+    return Place(rank, scores.get(doc_id), len(ranked)), kth
 
 
 def _views(case: Case) -> list[ScoredView]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,12 @@ class Cause(StrEnum):
     HUBS = "displaced by hubs"
     LEXICAL = "lexical gap"
     ENTITIES = "low predicted RPS"
+    CORPUS = "not in the corpus"
+    IDENTIFIERS = "identifiers"
+
+
+LIKELY = (Cause.LEXICAL, Cause.ENTITIES)
+"""Causes that make absence likely; the others are faults wherever they are found."""
 
 
 class Verdict(StrEnum):
@@ -54,6 +60,13 @@ class Finding:
     decisive: bool | None = None
     """Whether mending this alone brings the document into the top k, as computed; None where that
     was not computed."""
+
+    def harmless(self) -> Finding:
+        """Return what makes absence likely as ruled out, where the document is within k."""
+        if self.cause not in LIKELY or self.state is not Verdict.FOUND or self.decisive:
+            return self
+        summary = f"no harm here, though {self.summary}"
+        return replace(self, state=Verdict.RULED_OUT, summary=summary, advice="")
 
 
 @dataclass(frozen=True, slots=True)

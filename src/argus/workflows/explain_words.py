@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import asked, words
 from argus.workflows.explain_types import Case, Cause, Finding, Standing, Verdict
 
@@ -18,14 +20,18 @@ def check_words(case: Case, place: Standing) -> Finding:
     if not case.present:
         text = "the document is not in this state of the index"
         return Finding(Cause.LEXICAL, Verdict.UNCHECKED, text)
-    evidence = term_evidence(case)
+    texts = [view.text for view in case.views]
+    evidence = term_evidence(case.query, texts, case.retriever.lexical())
     evidence |= {"bm25_rank": place.bm25.rank, "dense_rank": place.dense.rank}
     evidence |= {"fused_rank": place.fused.rank, "fusion": place.fusion}
+    return _between(case.k, place, evidence) or in_common(evidence)
+
+
+def in_common(evidence: dict[str, Any]) -> Finding:
+    """Conclude from `term_evidence`, and `bm25_rank`, how much question and document share."""
     shared, missing, share = (
         evidence[name] for name in ("shared_terms", "missing_terms", "coverage")
     )
-    if (between := _between(case.k, place, evidence)) is not None:
-        return between
     if not shared:
         return Finding(
             Cause.LEXICAL, Verdict.FOUND,
@@ -37,17 +43,17 @@ def check_words(case: Case, place: Standing) -> Finding:
     if share < LOW_COVERAGE:
         return Finding(
             Cause.LEXICAL, Verdict.FOUND,
-            f"a partly implicit question: the document lacks {_list(missing)} ({1 - share:.0%} of "
+            f"a partly implicit question: the document lacks {quoted(missing)} ({1 - share:.0%} of "
             "the query's weight)",
             evidence,
             "Add views that say what the document implies (`argus remedy expand`), or ask with its "
             "own words.",
         )  # fmt: skip
-    lacks = f", not {_list(missing)}" if missing else ""
+    lacks = f", not {quoted(missing)}" if missing else ""
     return Finding(
         Cause.LEXICAL, Verdict.RULED_OUT,
         f"it holds {len(shared)} of {len(shared) + len(missing)} query terms ({share:.0%} of their "
-        f"weight){lacks}; BM25 {_ranks(place.bm25.rank)}",
+        f"weight){lacks}; BM25 {told_rank(evidence['bm25_rank'])}",
         evidence,
     )  # fmt: skip
 
@@ -58,8 +64,8 @@ def _between(k: int, place: Standing, evidence: dict[str, Any]) -> Finding | Non
     if place.ranked_by == "fused" and not place.came_back and dense is not None and dense <= k:
         return Finding(
             Cause.LEXICAL, Verdict.FOUND,
-            f"dense search alone ranks it {dense}, BM25 {_ranks(bm25)}: the {place.fusion} fusion "
-            "loses it",
+            f"dense search alone ranks it {dense}, BM25 {told_rank(bm25)}: the {place.fusion} "
+            "fusion loses it",
             evidence,
             "Search dense, or weigh BM25 less in the fusion.",
             decisive=True,
@@ -68,10 +74,10 @@ def _between(k: int, place: Standing, evidence: dict[str, Any]) -> Finding | Non
         return None
     helps = fused is not None and fused <= k
     missing = evidence["missing_terms"]
-    lacks = f"; it lacks {_list(missing)}" if missing else ""
+    lacks = f"; it lacks {quoted(missing)}" if missing else ""
     return Finding(
         Cause.LEXICAL, Verdict.FOUND,
-        f"BM25 ranks it {bm25} by {_list(evidence['shared_terms'])}, dense search {dense}: the "
+        f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, dense search {dense}: the "
         f"vectors miss these words{lacks}; {'the' if helps else 'yet the'} {place.fusion} fusion "
         f"ranks it {fused or 'nowhere'}",
         evidence,
@@ -82,15 +88,15 @@ def _between(k: int, place: Standing, evidence: dict[str, Any]) -> Finding | Non
     )  # fmt: skip
 
 
-def term_evidence(case: Case) -> dict[str, Any]:
+def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> dict[str, Any]:
     """Return shared, missing and unknown query terms, and the share of idf that is covered.
 
-    idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of this state.
+    texts: of the document. idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of
+    `lexical`.
     """
-    lexical = case.retriever.lexical()
-    terms = list(dict.fromkeys(asked(case.query)))
+    terms = list(dict.fromkeys(asked(query)))
     counts = {term: int((lexical.scores(term) > 0).sum()) for term in terms}
-    held = {word for view in case.views for word in words(view.text)}
+    held = {word for text in texts for word in words(text)}
     n = len(lexical)
     weight = {t: math.log(1 + (n - c + 0.5) / (c + 0.5)) for t, c in counts.items()}
     total = sum(weight.values())
@@ -104,9 +110,11 @@ def term_evidence(case: Case) -> dict[str, Any]:
     }
 
 
-def _ranks(rank: int | None) -> str:
+def told_rank(rank: int | None) -> str:
+    """Return what is said of a BM25 rank."""
     return "does not find it" if rank is None else f"ranks it {rank}"
 
 
-def _list(terms: list[str]) -> str:
+def quoted(terms: Sequence[str]) -> str:
+    """Return the first terms in quotation marks."""
     return ", ".join(map(repr, terms[:4])) + (" ..." if len(terms) > 4 else "")

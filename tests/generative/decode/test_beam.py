@@ -82,11 +82,12 @@ def test_few_beams_keep_what_the_definition_keeps(parts, beams, view):
         "query": ((vocabulary.query_start,), vocabulary.title_end),
     }[view]
     barred = frozenset({index.border})
-    found, _ = decode(parts, QUESTIONS, Search(5, beams, prefix, last, barred))
+    given = prefix if view == "query" else ()
+    found, _ = decode(parts, QUESTIONS, Search(5, beams, prefix, given, last, barred))
     for question, mine in zip(QUESTIONS, found, strict=True):
         want = plain_beam_search(
             model, vocabulary.sources([question], "body")[0], passages,
-            beams=beams, longest=5, prefix=prefix, last=last, barred=barred,
+            beams=beams, longest=5, prefix=prefix, given=given, last=last, barred=barred,
         )  # fmt: skip
         assert_same(as_dict(mine), want)
         assert mine.ended == [n[-1] == last for n in mine.ngrams]

@@ -104,6 +104,16 @@ def test_stepping_token_by_token_reaches_the_rows_of_the_whole_ngram(case):
         assert counts.tolist() == expected_counts.tolist() * 2
 
 
+def test_an_ngram_that_ends_in_the_border_cannot_go_on():
+    index = in_memory([[1, 2], [1, 3]], 4)
+    rows = index.rows((), 1)
+    counts = []
+    for token in (1, 2, BORDER, 1, 3, BORDER):
+        rows = index.step(rows, np.array([token]))
+        counts.append(int(rows.counts[0]))
+    assert counts == [2, 1, 1, 0, 0, 0]
+
+
 def test_tokens_with_thousands_of_rows_are_answered_from_their_lists():
     rng = np.random.default_rng(0)
     passages = [rng.choice([1, 1, 1, 2, 3, 4], rng.integers(1, 40)).tolist() for _ in range(900)]

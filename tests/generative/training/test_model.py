@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from argus.errors import InputError
-from argus.generative.decode.model import Seq2Seq
-from argus.generative.training.model import NOTE, open_network, save_network, start_token
+from argus.generative.decode.model import Seq2Seq, start_token
+from argus.generative.training.model import NOTE, open_network, save_network
 from argus.generative.training.scratch import ScratchSize, new_network
 from argus.generative.training.task import Pair, seq2seq_task, tensors
 from argus.generative.vocabulary import open_vocabulary, train_vocabulary

@@ -2,8 +2,8 @@
 
 At each step the 2 x beams best continuations of a question's hypotheses are all kept as n-grams;
 the `beams` best that do not end go on. Only continuations that the index has are candidates, and
-all of them are: the index never prunes a token that exists. Scores are sums of log-probabilities
-over the whole vocabulary.
+all of them are but the barred ones: the border, with which a key is the same as without it, and the
+unknown token, which says nothing. Scores are sums of log-probabilities over the whole vocabulary.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from argus.generative.index import NgramIndex
 class Search:
     """What is searched for.
 
-    prefix: what every n-gram follows without being searched (a title follows the border). last: the
-    token that ends an n-gram; None where it may end anywhere. longest: tokens, `last` counted,
-    `prefix` not. barred: tokens that are never written.
+    prefix: what every n-gram follows without being searched (a title follows the border). given:
+    what the model is given as written before it (a pseudo-query follows ` ||`); it is not scored.
+    last: the token that ends an n-gram; None where it may end anywhere. longest: tokens, `last`
+    counted, `prefix` not. barred: tokens that are never written.
     """
 
     longest: int
     beams: int
     prefix: tuple[int, ...] = ()
+    given: tuple[int, ...] = ()
     last: int | None = None
     barred: frozenset[int] = frozenset()
 
@@ -63,7 +65,10 @@ def beam_search(
     search: Search,
     timings: Timings | None = None,
 ) -> tuple[list[Found], FloatArray]:
-    """Return the n-grams of each source, and the log-probabilities of its first token: (n, V)."""
+    """Return the n-grams of each source, and the log-probabilities of its first token.
+
+    (n, V), for the tokens of the index; a model may have more, of which none exists.
+    """
     import torch
 
     with torch.inference_mode():
@@ -93,7 +98,10 @@ class _Beams:
         self.sums = np.zeros(n)
         self.written = np.zeros((n, 0), np.int64)  # (rows, tokens so far)
         self.logits = decoder.first()
-        self.first = (self.logits - self.logits.logsumexp(1, keepdim=True)).cpu().numpy()
+        first = self.logits - self.logits.logsumexp(1, keepdim=True)
+        self.first = first[:, : index.vocabulary_size].cpu().numpy()
+        for token in search.given:
+            self.logits = decoder.advance(np.arange(n), np.full(n, token))
 
     def step(self) -> bool:
         """Extend every hypothesis by a token; return whether any can go on."""

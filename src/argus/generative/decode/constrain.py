@@ -33,9 +33,16 @@ class CorpusConstraint:
         self.prefix, self.last = tuple(prefix), last
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return the scores, (rows, V), with -inf for what cannot follow `input_ids`."""
+        """Return the scores, (rows, V), with -inf for what cannot follow `input_ids`.
+
+        Raises ValueError for scores of fewer tokens than the index has.
+        """
         import torch
 
+        if scores.shape[1] < self.index.vocabulary_size:
+            raise ValueError(
+                f"scores of {scores.shape[1]} tokens; the index has {self.index.vocabulary_size}"
+            )
         written = input_ids[:, 1:].cpu().numpy()
         ended = np.zeros(len(written), np.bool_)
         if written.shape[1]:

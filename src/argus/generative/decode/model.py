@@ -36,17 +36,19 @@ class Sources:
 class Seq2Seq:
     """A seq2seq language model on a device, without dropout; its vocabulary is the index's.
 
-    name: what to call it in reports. source_tokens: the longest encoder input, None for no limit.
+    name: what to call it in reports. source_tokens, target_tokens: the longest input of encoder and
+    decoder; None for no limit. Computes in float32: half precision rounds differently in batches of
+    different sizes, and scores would hang on what was asked beside. Raises InputError where the
+    model has fewer embeddings than the vocabulary tokens, or does not say how its decoder begins.
     """
 
     def __init__(self, network: Any, vocabulary: Vocabulary, device: str, name: str) -> None:
-        self.network = network.to(device).eval()
+        _require_rows(network, vocabulary, name)
+        self.network = network.float().to(device).eval()
         self.vocabulary, self.device, self.name = vocabulary, device, name
-        config = network.config
-        start = getattr(network.generation_config, "decoder_start_token_id", None)
-        self.start = int(config.decoder_start_token_id if start is None else start)
-        longest = getattr(config, "max_position_embeddings", None)
-        self.source_tokens = None if longest is None else int(longest)
+        self.start = start_token(network)
+        self.source_tokens = token_limit(network, "encoder")
+        self.target_tokens = token_limit(network, "decoder")
 
     @classmethod
     def open(
@@ -148,6 +150,42 @@ class Decoder:
 
     def _logits(self, tokens: torch.Tensor) -> torch.Tensor:
         return self.model._run(self.sources, tokens, self._cache).logits[:, -1].float()  # type: ignore[no-any-return]
+
+
+def start_token(network: Any) -> int:
+    """Return the token that the decoder begins with. Raises InputError where none is named."""
+    for config in (network.generation_config, network.config):
+        start = getattr(config, "decoder_start_token_id", None)
+        if start is not None:
+            return int(start)
+    raise InputError(
+        "the model does not say with which token its decoder begins",
+        expected="decoder_start_token_id in config.json",
+        fix="Set it to what the model was trained with (BART: its </s>, T5: its <pad>).",
+        where="--model",
+    )
+
+
+def token_limit(network: Any, part: str) -> int | None:
+    """Return how many tokens the "encoder" or "decoder" takes; None for any number."""
+    for name in (f"max_{part}_position_embeddings", "max_position_embeddings"):
+        limit = getattr(network.config, name, None)
+        if isinstance(limit, int) and limit > 0:
+            return limit
+    return None
+
+
+def _require_rows(network: Any, vocabulary: Vocabulary, name: str) -> None:
+    rows = int(network.get_input_embeddings().num_embeddings)
+    if rows < vocabulary.size:
+        raise InputError(
+            f"the model has {rows:,} embeddings, the vocabulary {vocabulary.size:,} tokens, "
+            f"{vocabulary.added} of them markers that were added",
+            expected="a row for every token",
+            fix="Train it for the index: argus generative train --model DIR gives the markers "
+            "theirs.",
+            where=name,
+        )
 
 
 def load_network(folder: Path) -> Any:

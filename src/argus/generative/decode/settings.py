@@ -31,9 +31,11 @@ class Decoding:
     source_tokens: int | None = None
 
     def __post_init__(self) -> None:
+        switches = {"partial_titles", "question_ngrams", "rescore"}
         for name, value in asdict(self).items():
-            whole = not isinstance(value, bool) and isinstance(value, int) and value >= 1
-            if not (isinstance(value, bool) or whole or (name == "source_tokens" and not value)):
+            if name in switches or (name == "source_tokens" and value is None):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InputError(
                     f"{value!r}",
                     expected="a whole number from 1",

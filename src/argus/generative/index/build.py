@@ -12,7 +12,7 @@ from argus.errors import InputError
 from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
 from argus.generative.index.ngram_index import NgramIndex, open_segments
 from argus.generative.index.segment import make_segment, open_segment, write_segment
-from argus.generative.passages import PassageCounts, Passages, document_hash, tokenized
+from argus.generative.passages import BLOCK, PassageCounts, Passages, document_hash, tokenized
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
 SEGMENT_TOKENS = 2**27
@@ -63,7 +63,6 @@ def build_index(
     manifest = read_manifest(folder)
     if manifest is None:
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(folder / SEGMENTS, ignore_errors=True)
         vocabulary.save(folder / TOKENIZER)
         manifest = Manifest(
             vocabulary=vocabulary.fingerprint,
@@ -134,21 +133,26 @@ def compare(
     """Return how documents differ from those of an index; without tokens, they are in neither."""
     columns = 2 if pseudo_queries is None else 3
     held = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
-    texts: dict[str, str] = {}  # of documents that the index does not hold
-    changed = []
+    unknown, changed = [], []
     missing = set(held)
     for document in documents:
         missing.discard(document.id)
         queries = (pseudo_queries or {}).get(document.id, ())
         if document.id not in held:
             title = document.title if index.titles else ""
-            texts[document.id] = " ".join((title, document.text, *queries))
+            unknown.append((document.id, " ".join((title, document.text, *queries))))
         elif held[document.id] != list(document_hash(document, queries)[:columns]):
             changed.append(document.id)
-    tokens = index.vocabulary.encode([*texts.values()]) if texts else []
-    new = [id_ for id_, found in zip(texts, tokens, strict=True) if found]
+    blocks = (unknown[at : at + BLOCK] for at in range(0, len(unknown), BLOCK))
+    new = [id_ for block in blocks for id_ in _with_tokens(block, index.vocabulary)]
     unchanged = len(held) - len(missing) - len(changed)
     return Changes(new, changed, sorted(missing), unchanged)
+
+
+def _with_tokens(texts: Sequence[tuple[str, str]], vocabulary: Vocabulary) -> list[str]:
+    """Return the ids of those texts that have a token."""
+    encoded = vocabulary.encode([text for _, text in texts])
+    return [id_ for (id_, _), tokens in zip(texts, encoded, strict=True) if tokens]
 
 
 def _add(
@@ -162,7 +166,7 @@ def _add(
     """Write the documents that the manifest's segments lack, and mark the index as finished."""
     home = folder / SEGMENTS
     home.mkdir(exist_ok=True)
-    for stray in home.iterdir():  # of a run that was killed while it wrote
+    for stray in home.glob("[0-9][0-9][0-9][0-9]"):  # of a run that was killed while it wrote
         if stray.name not in manifest.segments:
             shutil.rmtree(stray)
     held = {id_ for name in manifest.segments for id_ in _ids(home / name)}

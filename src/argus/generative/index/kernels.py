@@ -115,11 +115,15 @@ def find_all(
 
 @numba.njit(nogil=True, cache=True)
 def step(
-    text: Array, suffixes: Array, low: IntArray, high: IntArray, depth: int, tokens: Array
-) -> None:
+    text: Array, suffixes: Array, border: int,
+    low: IntArray, high: IntArray, depth: int, tokens: Array,
+) -> None:  # fmt: skip
     """Narrow each range, in place, to the rows with the given token at `depth`."""
     for i in range(len(low)):
         if low[i] < high[i]:
+            if depth > 1 and text[suffixes[low[i]] + depth - 1] == border:  # its passage has ended
+                low[i], high[i] = 0, 0
+                continue
             low[i], high[i] = narrow(text, suffixes, low[i], high[i], depth, tokens[i])
 
 

@@ -101,7 +101,7 @@ class NgramIndex:
             return self.find([[int(t)] for t in tokens], 1)
         low, high = rows.low.copy(), rows.high.copy()
         for i, s in enumerate(self.segments):
-            kernels.step(s.text, s.suffixes, low[i], high[i], rows.depth, tokens)
+            kernels.step(s.text, s.suffixes, self.border, low[i], high[i], rows.depth, tokens)
         return Rows(rows.depth + 1, low, high)
 
     def next_tokens(self, rows: Rows) -> tuple[IntArray, npt.NDArray[np.int32], IntArray]:

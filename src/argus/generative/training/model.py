@@ -41,18 +41,6 @@ def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
     return network.float().train()
 
 
-def start_token(network: Any) -> int:
-    """Return the token that the decoder begins with, as the searcher finds it."""
-    start = getattr(network.generation_config, "decoder_start_token_id", None)
-    return int(network.config.decoder_start_token_id if start is None else start)
-
-
-def source_limit(network: Any) -> int | None:
-    """Return how many tokens of an encoder input the network takes; None for any number."""
-    longest = getattr(network.config, "max_position_embeddings", None)
-    return longest if isinstance(longest, int) and longest > 0 else None
-
-
 def save_network(
     network: Any, vocabulary: Vocabulary, folder: Path, note: Mapping[str, Any]
 ) -> Path:

@@ -44,7 +44,7 @@ class AnswerFile:
                 place, line = file.tell(), file.readline()
                 if not line.endswith(b"\n"):
                     return  # the end, or what a killed run left of a line
-                row = self._row(line)
+                row = _row(self.path, line)
                 self._places[row["query_id"], row["question"]] = place
 
     def __contains__(self, query: Query) -> bool:
@@ -64,16 +64,12 @@ class AnswerFile:
         """Return the answer to a question that is answered."""
         with self.path.open("rb") as file:
             file.seek(self._places[query.id, query.text])
-            row = self._row(file.readline())
-        hits = [
-            Hit(**{**hit, "keys": [HitKey(*key) for key in hit["keys"]]}) for hit in row["hits"]
-        ]
-        return Answer(query.id, hits)
+            return _answer(_row(self.path, file.readline()))
 
     def _check_header(self, line: bytes) -> None:
-        stored = self._row(line).get("settings")
+        stored = _row(self.path, line).get("settings")
         if not isinstance(stored, dict):
-            raise self._broken("no settings in its first line")
+            raise _broken(self.path, "no settings in its first line")
         names = [*self.settings, *(name for name in stored if name not in self.settings)]
         other = [name for name in names if stored.get(name) != self.settings.get(name)]
         if other:
@@ -88,19 +84,50 @@ class AnswerFile:
                 where=self.path,
             )
 
-    def _row(self, line: bytes) -> dict[str, Any]:
-        try:
-            return dict(json.loads(line))
-        except (ValueError, TypeError) as error:
-            raise self._broken(str(error)) from error
 
-    def _broken(self, why: str) -> InputError:
-        return InputError(
-            f"cannot be read ({why})",
-            expected="answers as `argus generative search` wrote them",
-            fix="Start over with --fresh, or give another --out.",
-            where=self.path,
-        )
+def find_answer(path: Path, query_id: str, text: str | None = None) -> tuple[Query, Answer] | None:
+    """Return the last answer to a question, whatever search made it, and the question as asked.
+
+    text: None takes whatever was asked under this id. None where the file holds no such answer.
+    Reads line by line. Raises InputError for a file that is no such file.
+    """
+    wanted = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
+    found = None
+    with path.open("rb") as file:
+        if "settings" not in _row(path, file.readline()):
+            raise _broken(path, "no settings in its first line")
+        for line in file:
+            if wanted in line and line.endswith(b"\n"):
+                row = _row(path, line)
+                same = row.get("query_id") == query_id and text in (None, row.get("question"))
+                found = row if same else found
+    if found is None:
+        return None
+    try:
+        return Query(query_id, found["question"]), _answer(found)
+    except (KeyError, TypeError) as error:
+        raise _broken(path, f"{type(error).__name__}: {error}") from error
+
+
+def _answer(row: dict[str, Any]) -> Answer:
+    hits = [Hit(**{**hit, "keys": [HitKey(*key) for key in hit["keys"]]}) for hit in row["hits"]]
+    return Answer(row["query_id"], hits)
+
+
+def _row(path: Path, line: bytes) -> dict[str, Any]:
+    try:
+        return dict(json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise _broken(path, str(error)) from error
+
+
+def _broken(path: Path, why: str) -> InputError:
+    return InputError(
+        f"cannot be read ({why})",
+        expected="answers as `argus generative search` wrote them",
+        fix="Start over with --fresh, or give another --out.",
+        where=path,
+    )
 
 
 class _Appender:

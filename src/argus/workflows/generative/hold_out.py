@@ -24,11 +24,11 @@ def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
     titled = [d.id for d in documents if d.title.strip()]
     if isinstance(hold_out, Path):
         return _listed(hold_out, documents, set(titled))
-    if hold_out > len(titled):
+    if not 0 <= hold_out <= len(titled):
         raise InputError(
             f"{hold_out:,} titles to hold out, of {len(titled):,}",
-            expected="fewer titles than the corpus has",
-            fix="Give a smaller number.",
+            expected="a number from 0 to the titles that the corpus has",
+            fix="Give another number.",
             where="--hold-out",
         )
     ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))

@@ -17,7 +17,7 @@ from argus.data.types import Document, Run
 from argus.generative.searcher import Answer, Hit
 
 TABLE = "generative_search"
-RUN, RUN_JSON = "run.trec", "run.json"
+RUN, RUN_JSON, DPR = "run.trec", "run.json", "dpr.json"
 SHOWN_KEYS = 5
 """Of the first hit, in the table of questions."""
 SHARED_HITS = 10
@@ -79,7 +79,7 @@ def write_results(
     files = {}
     for name in dict.fromkeys(formats):
         if name is Format.DPR:
-            path = write_dpr(folder / "dpr.json", results.dpr(), indent=None if compact else INDENT)
+            path = write_dpr(folder / DPR, results.dpr(), indent=None if compact else INDENT)
         elif name is Format.KILT:
             path = write_kilt(folder / "kilt.jsonl", results.dpr())
         else:

@@ -17,13 +17,12 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query
 from argus.devices import check_device
 from argus.errors import InputError
+from argus.generative.decode.model import start_token, token_limit
 from argus.generative.index import NgramIndex
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.model import (
     open_network,
     save_network,
-    source_limit,
-    start_token,
 )
 from argus.generative.training.scratch import ScratchSize, new_network
 from argus.generative.training.settings import ExampleConfig, GenerativeConfig
@@ -178,7 +177,7 @@ def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocab
         network = new_network(vocabulary, config.size, seed=seed)
     else:
         network = open_network(base, vocabulary, seed=seed)
-    limit = source_limit(network)
+    limit = token_limit(network, "encoder")
     if limit is not None and limit < config.examples.source_tokens:
         raise InputError(
             f"{config.examples.source_tokens} tokens of a source, of which the model reads {limit}",

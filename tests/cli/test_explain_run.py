@@ -1,0 +1,109 @@
+"""`argus explain --run`: what it prints, --json, and options that do not go together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import DOCUMENTS
+
+RUN = {"q1": {"d01": 5.0, "d02": 3.0, "d03": 2.5, "d04": 1.0}}
+TITLES = {str(d["_id"]): d["title"] for d in DOCUMENTS}
+ANSWER = {
+    "query_id": "q1",
+    "question": "Who was linked with the Jacquard Loom?",
+    "hits": [
+        {"doc_id": doc, "score": score, "title": TITLES[doc], "text": "",
+         "keys": [[f"</s> {TITLES[doc]} @@", 1, score, "title"]]}
+        for doc, score in RUN["q1"].items()
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(RUN))
+    return path
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"settings": {}}) + "\n" + json.dumps(ANSWER) + "\n")
+    return path
+
+
+@pytest.mark.usefixtures("keys")
+def test_place_gap_what_is_above_and_identifiers_are_printed(
+    argus: Callable[..., Any], run: Path, corpus: Path
+) -> None:
+    ran = argus("explain", "q1", "d03", "--run", run, "--corpus", corpus, "--k", 2)
+    assert ran.code == 0, ran.err
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("d03 did not come back (rank 3 of 4, 0.5000 short of the top 2): ")
+    assert max(map(len, lines)) <= 100
+    for start in (
+        "query                       q1: Who was linked with the Jacquard Loom?",
+        "run                         ",
+        "missing to the top 2        0.5000 (needs 3.0000)",
+        "above it                      1  5.0000  d01  Charles Babbage",
+        "identifiers                 FOUND: found by 1 identifier of weight 2.50",
+    ):
+        assert any(line.startswith(start) for line in lines), start
+    for cause in ("not in the corpus", "lexical gap", "superseded", "identifiers"):
+        assert sum(line.startswith(f"{cause} ") for line in lines) == 1
+
+
+def test_json_holds_the_whole_structure(
+    argus: Callable[..., Any], run: Path, keys: Path, corpus: Path, tmp_path: Path
+) -> None:
+    elsewhere = keys.rename(tmp_path / "data" / "kept.jsonl")
+    ran = argus(
+        "explain", "q1", "d00", "--run", run, "--corpus", corpus, "--keys", elsewhere, "--json"
+    )
+    found = json.loads(ran.out)
+    assert not found["came_back"] and found["standing"]["rank"] is None
+    assert (found["query_id"], found["query"]) == ("q1", ANSWER["question"])
+    assert [a["id"] for a in found["standing"]["above"]] == list(RUN["q1"])
+    assert len(found["findings"]) == 4
+    assert all(set(f) == {"cause", "state", "summary", "evidence", "advice", "decisive"}
+               for f in found["findings"])  # fmt: skip
+
+
+def test_without_keys_and_questions_the_place_is_told(argus: Callable[..., Any], run: Path) -> None:
+    ran = argus("explain", "q1", "d01", "--run", run)
+    assert ran.out.startswith("d01 came back: rank 1 of 4, score 5.0000")
+    assert "(its text is not known)" in ran.out and "above it" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "neither an index nor a run; expected --index PATH, or --run FILE"),
+        (["--run", "run.json", "--index", "idx"], "--index with --run; expected one of them"),
+        (["--run", "run.json", "--hybrid", "rrf"], "--hybrid with --run"),
+        (["--run", "run.json", "--lambda", "0.5"], "--lambda with --run"),
+        (["--run", "run.json", "--tau", "0.5"], "--tau with --run"),
+        (["--index", "idx", "--keys", "answers.jsonl"], "--keys with --index; expected --run"),
+        (["--run", "none.json"], "none.json: no such file"),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_options_that_do_not_go_together_are_refused(
+    argus: Callable[..., Any], options: list[str], message: str
+) -> None:
+    ran = argus("explain", "q1", "d01", *options)
+    assert ran.code == 2 and ran.out == "" and message in ran.err
+
+
+def test_a_query_that_the_run_does_not_know_is_refused(
+    argus: Callable[..., Any], run: Path
+) -> None:
+    ran = argus("explain", "q2", "d01", "--run", run)
+    assert ran.code == 2
+    assert "no query has the id 'q2'; expected one of its 1 query ids. Check the id." in ran.err
