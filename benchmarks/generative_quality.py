@@ -32,6 +32,7 @@ from argus.generative.training.scratch import ScratchSize, new_network
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.workflows.generative.build import BuildConfig, build
+from argus.workflows.generative.outputs import Format
 from argus.workflows.generative.search import Mode, SearchConfig, search
 from argus.workflows.generative.train import (
     GenerativeTrainConfig,
@@ -40,7 +41,7 @@ from argus.workflows.generative.train import (
 )
 from benchmarks.shared import collection
 
-TITLES, TIMED, K = 300, 100, 10
+HELD_OUT, ASKED, TIMED = 300, 200, 100
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
@@ -64,11 +65,12 @@ def _wiki2(home: Path) -> dict[str, Any]:
         corpus, index=home / "index", queries=corpus / "queries.jsonl",
         qrels=corpus / "qrels" / "test.tsv", out=home / "train",
         config=GenerativeTrainConfig(
-            hold_out=TITLES, training=learning(SCRATCH, max_minutes=WIKI2_MINUTES)
+            hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=WIKI2_MINUTES)
         ),
     )  # fmt: skip
-    questions = read_queries(home / "train" / "held_out.jsonl")
-    qrels = read_qrels(home / "train" / "held_out.tsv")
+    questions = read_queries(home / "train" / "held_out.jsonl")[:ASKED]
+    judged = read_qrels(home / "train" / "held_out.tsv")
+    qrels = {q.id: judged[q.id] for q in questions}
     untrained = save_network(
         new_network(whole.vocabulary, ScratchSize(), seed=0), whole.vocabulary,
         home / "untrained", {},
@@ -121,7 +123,8 @@ def _ask(
     asked = home / "questions.jsonl"
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
     out = home / f"{mode}-{index}-{model.parent.name}-{model.name}"
-    search(home / index, asked, out=out, config=SearchConfig(model=model, mode=mode, k=100))
+    config = SearchConfig(model=model, mode=mode, k=100, formats=(Format.TREC,))
+    search(home / index, asked, out=out, config=config)
     return _run_of(out)
 
 

@@ -76,7 +76,8 @@ class Scoring:
     (SEAL: weight; its sort_by_length and sort_by_freq)."""
 
     query_bonus: float = 14.0
-    """Added to the log-probability of a pseudo-query, a key that begins with ` ||` (MINDER: 14)."""
+    """Added to the log-probability of a pseudo-query, a key that begins with ` ||` (MINDER: 14).
+    With 0, the ceiling does not count either."""
     query_ceiling: float = -1.0
     """What a log-probability with the bonus is at most (MINDER: -1)."""
 

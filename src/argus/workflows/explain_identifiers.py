@@ -148,12 +148,20 @@ def check_identifiers(
         return Finding(cause, Verdict.UNCHECKED, text, evidence)
     if own is None:
         return _not_found(k, ranked, hits, evidence, document)
-    rank = 1 + next(i for i, hit in enumerate(kept.hits) if hit.doc_id == doc_id)
-    within = doc_id in ranked[:k]
+    evidence["rank"] = 1 + list(hits).index(doc_id)
+    return _found(own, k, ranked, hits, evidence)
+
+
+def _found(
+    own: Hit, k: int, ranked: Sequence[str], hits: dict[str, Hit], evidence: dict[str, Any]
+) -> Finding:
+    """Set what found a document against what found the k-th passage, or the first, within k."""
+    cause = Cause.IDENTIFIERS
+    within = own.doc_id in ranked[:k]
     rival = hits.get(ranked[0] if within else ranked[min(k, len(ranked)) - 1]) if ranked else None
     if rival is own:
         rival = None
-    evidence |= {"rank": rank, **_spoken_for(own), "rival": None}
+    evidence |= {**_spoken_for(own), "rival": None}
     text = f"found by {_told(own)}"
     if rival is not None:
         held = {key.text for key in own.keys}
