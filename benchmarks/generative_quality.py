@@ -1,6 +1,6 @@
 """Generative retrieval with a small model trained from scratch, beside BM25 and MiniLM.
 
-wiki2: 25 minutes of training on its passages, its 61 questions and its titles but 300; those titles
+wiki2: 25 minutes of training on its passages, its 61 questions and its titles but 300, of which 200
 are then asked as questions, each for its own passage. Once with titles in the passages and once
 without; `untrained` is the same network before its first step (it begins with weights that copy).
 demo: 15 minutes on the standard library's 5,463 documents with the shipped pseudo-queries of 504,
