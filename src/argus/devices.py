@@ -1,8 +1,10 @@
-"""Which device torch computes on."""
+"""Which device torch computes on, and whether its memory sufficed."""
 
 from __future__ import annotations
 
 from argus.errors import InputError
+
+_SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
 def check_device(device: str | None) -> str:
@@ -21,3 +23,12 @@ def check_device(device: str | None) -> str:
             where="--device",
         ) from error
     return device
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of torch, on a GPU or not, says that memory did not suffice."""
+    import torch
+
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(s in str(error).lower() for s in _SIGNS)

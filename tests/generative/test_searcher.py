@@ -13,6 +13,7 @@ from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
 from argus.generative.scoring import Scoring
 from argus.generative.searcher import GenerativeSearcher
+from argus.generative.views import Mode
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.generating import (
     DOCUMENTS,
@@ -45,7 +46,7 @@ def parts(tmp_path_factory):
     return vocabulary, index, tiny_model(vocabulary)
 
 
-def answers(index, model, mode="minder", decoding=SMALL, queries=QUERIES):
+def answers(index, model, mode=Mode.MINDER, decoding=SMALL, queries=QUERIES):
     searcher = GenerativeSearcher(index, model, mode, decoding, EVERYTHING)
     return {a.query_id: a for a in searcher.search(queries, 10)}
 
@@ -60,7 +61,7 @@ def assert_alike(a, b):
         )
 
 
-@pytest.mark.parametrize("mode", ["seal", "minder"])
+@pytest.mark.parametrize("mode", list(Mode))
 def test_hits_come_with_identifiers_that_their_passages_hold(parts, mode):
     vocabulary, index, model = parts
     found = answers(index, model, mode)
@@ -80,20 +81,36 @@ def test_hits_come_with_identifiers_that_their_passages_hold(parts, mode):
     assert {"body", "title", "question"} <= views
 
 
-@pytest.mark.parametrize("mode", ["seal", "minder"])
+@pytest.mark.parametrize("mode", list(Mode))
 def test_minder_writes_pseudo_queries_whole_and_seal_none(parts, mode):
     vocabulary, index, model = parts
-    (evidence,) = GenerativeSearcher(index, model, mode, SMALL).evidence(["what is tall"])
+    (evidence,) = GenerativeSearcher(index, model, mode, SMALL).keys(["what is tall"])
     written = {vocabulary.decode(k.tokens) for k in evidence.keys if k.view == "query"}
     whole = {f" || {query} @@" for queries in PSEUDO_QUERIES.values() for query in queries}
     assert written <= whole
-    assert bool(written) == (mode == "minder")
+    assert bool(written) == (mode == Mode.MINDER)
+
+
+def assert_queries_are_scored_as_minder_scores_them(vocabulary, index, model, question):
+    """Found after a given ` ||`; scored without it, its closing ` @@` counted, by its marker."""
+    (written,) = GenerativeSearcher(index, model, Mode.MINDER, SMALL).keys([question])
+    source, opening = vocabulary.sources([question], "query")[0], vocabulary.query_start
+    found = plain_beam_search(
+        model, source, plain(index), beams=4, longest=12, prefix=(opening,), given=(opening,),
+        last=vocabulary.title_end, barred={index.border, vocabulary.pad, vocabulary.unknown},
+    )  # fmt: skip
+    ended = {(opening, *n) for n in found if n[-1] == vocabulary.title_end and len(n) > 1}
+    keys = {k.tokens: k.log_probability for k in written.keys if k.view == "query"}
+    assert keys.keys() == ended
+    assert keys
+    for tokens, score in keys.items():
+        assert score == pytest.approx(log_probability(model, source, tokens[1:]), abs=1e-5)
 
 
 def test_keys_are_the_searchs_ngrams_scored_anew_by_their_views_inputs(parts):
     vocabulary, index, model = parts
     passages, question = plain(index), QUERIES[1].text
-    (evidence,) = GenerativeSearcher(index, model, "seal", SMALL).evidence([question])
+    (evidence,) = GenerativeSearcher(index, model, Mode.SEAL, SMALL).keys([question])
     by_view = {}
     for key in evidence.keys:
         by_view.setdefault(key.view, {})[key.tokens] = key.log_probability
@@ -115,6 +132,7 @@ def test_keys_are_the_searchs_ngrams_scored_anew_by_their_views_inputs(parts):
         assert (title[0], title[-1]) == (index.border, vocabulary.title_end)
         source = vocabulary.sources([question], "title")[0]
         assert score == pytest.approx(log_probability(model, source, title[1:]), abs=1e-5)
+    assert_queries_are_scored_as_minder_scores_them(vocabulary, index, model, question)
     for own, score in by_view["question"].items():
         assert vocabulary.decode(own).strip().lower() == "tower"
         assert score == pytest.approx(log_probability(model, marked, own), abs=1e-5)
@@ -123,13 +141,29 @@ def test_keys_are_the_searchs_ngrams_scored_anew_by_their_views_inputs(parts):
 def test_without_rescoring_keys_keep_the_scores_of_the_search(parts):
     vocabulary, index, model = parts
     decoding = Decoding(beams=4, body_tokens=5, rescore=False, question_ngrams=False)
-    (evidence,) = GenerativeSearcher(index, model, "seal", decoding).evidence(["tower"])
+    (evidence,) = GenerativeSearcher(index, model, Mode.SEAL, decoding).keys(["tower"])
     want = plain_beam_search(
         model, vocabulary.sources(["tower"], "body")[0], plain(index), beams=4, longest=5,
         barred={index.border, vocabulary.pad, vocabulary.unknown},
     )  # fmt: skip
     got = {k.tokens: k.log_probability for k in evidence.keys if k.view == "body"}
     assert got == pytest.approx(want, abs=1e-5)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_keys_do_not_change_with_batch_size_and_padding(parts, batch):
+    _, index, model = parts
+    searcher = GenerativeSearcher(index, model, Mode.MINDER, SMALL)
+    asked = [q.text for q in QUERIES if q.text.strip()] * 2
+    together = searcher.keys(asked)
+    for start in range(0, len(asked), batch):
+        for one, other in zip(
+            together[start:], searcher.keys(asked[start : start + batch]), strict=False
+        ):
+            scores = {(k.view, k.tokens): k.log_probability for k in one.keys}
+            again = {(k.view, k.tokens): k.log_probability for k in other.keys}
+            assert again == pytest.approx(scores, abs=1e-5)
+            assert other.unigrams == pytest.approx(one.unigrams, abs=1e-5)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])
@@ -156,7 +190,7 @@ def test_scores_do_not_change_with_the_order_of_passages_or_with_segments(parts,
 def test_an_index_without_titles_is_searched_by_its_texts(parts, tmp_path):
     vocabulary, _, model = parts
     index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
-    found = answers(index, model, "seal")
+    found = answers(index, model, Mode.SEAL)
     assert found["short"].hits
     assert "title" not in {k.view for a in found.values() for h in a.hits for k in h.keys}
 
@@ -165,7 +199,7 @@ def test_minder_needs_pseudo_queries_in_the_index(parts, tmp_path):
     vocabulary, _, model = parts
     index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
     with pytest.raises(InputError, match="--pseudo-queries"):
-        GenerativeSearcher(index, model, "minder")
+        GenerativeSearcher(index, model, Mode.MINDER)
 
 
 def test_unknown_tokens_are_never_written_nor_matched(tmp_path):
@@ -181,11 +215,15 @@ def test_unknown_tokens_are_never_written_nor_matched(tmp_path):
     documents = [Document("a", "tower in Oslo"), Document("b", "Rome in Paris", "Bergen")]
     index = build_index(documents, vocabulary, tmp_path / "i")
     assert index.count([vocabulary.unknown]) == 3
-    (evidence,) = GenerativeSearcher(index, tiny_model(vocabulary), "seal", SMALL).evidence(
-        ["tower in Bergen"]
-    )
-    assert evidence.keys
-    assert all(vocabulary.unknown not in key.tokens for key in evidence.keys)
+    model, scoring = tiny_model(vocabulary), Scoring(smoothing=0.01)
+    searcher = GenerativeSearcher(index, model, Mode.SEAL, SMALL, scoring)
+    (written,) = searcher.keys(["tower in Bergen"])
+    assert written.keys
+    assert all(vocabulary.unknown not in key.tokens for key in written.keys)
+    (answer,) = searcher.search([Query("q", "tower in Bergen")], 5)
+    found_by = {key.text for hit in answer.hits for key in hit.keys}
+    assert found_by
+    assert not any("<unk>" in text for text in found_by)
 
 
 def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypatch):
@@ -201,7 +239,7 @@ def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypat
         return encode(self, sources)
 
     monkeypatch.setattr(Seq2Seq, "encode", little_memory)
-    searcher = GenerativeSearcher(index, model, "minder", SMALL, EVERYTHING)
+    searcher = GenerativeSearcher(index, model, Mode.MINDER, SMALL, EVERYTHING)
     assert_alike(whole, {a.query_id: a for a in searcher.search(QUERIES, 10)})
     assert searcher.batch == 2
     assert max(sizes) > 8
@@ -215,7 +253,7 @@ def test_memory_too_small_for_one_question_is_an_error_that_says_what_to_do(part
 
     monkeypatch.setattr(Seq2Seq, "encode", no_memory)
     with pytest.raises(ArgusError, match="fewer --beams"):
-        list(GenerativeSearcher(index, model, "seal", SMALL).search(QUERIES, 10))
+        list(GenerativeSearcher(index, model, Mode.SEAL, SMALL).search(QUERIES, 10))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +263,7 @@ def test_memory_too_small_for_one_question_is_an_error_that_says_what_to_do(part
 def test_bad_requests_are_refused(parts, queries, k, told):
     _, index, model = parts
     with pytest.raises(InputError, match=told):
-        list(GenerativeSearcher(index, model, "seal", SMALL).search(queries, k))
+        list(GenerativeSearcher(index, model, Mode.SEAL, SMALL).search(queries, k))
 
 
 def test_a_checkpoint_is_loaded_by_its_path_and_answers_as_in_memory(parts, tmp_path):
@@ -298,7 +336,7 @@ def test_nothing_is_written_or_scored_beyond_the_models_positions(tmp_path):
         sized(vocabulary, vocabulary.size, max_position_embeddings=16), vocabulary, "cpu", "m"
     )
     queries = [Query("q", "x" * 40), Query("r", "tower")]
-    found = answers(index, model, "minder", Decoding(beams=3), queries)
+    found = answers(index, model, Mode.MINDER, Decoding(beams=3), queries)
     assert {hit.doc_id for hit in found["r"].hits} == {"a", "b"}
 
 
@@ -312,8 +350,29 @@ def test_half_precision_checkpoints_are_computed_in_single_precision(parts):
 
 def test_the_bonus_of_pseudo_queries_is_minders_alone(parts):
     _, index, model = parts
-    assert GenerativeSearcher(index, model, "seal").scoring.query_bonus == 0
-    assert GenerativeSearcher(index, model, "minder").scoring.query_bonus == 14
+    assert GenerativeSearcher(index, model, Mode.SEAL).scoring.query_bonus == 0
+    assert GenerativeSearcher(index, model, Mode.MINDER).scoring.query_bonus == 14
+
+
+def test_a_t5_writes_and_scores_as_its_own_forward_pass_does(parts):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    vocabulary, index, _ = parts
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=vocabulary.size + 60, d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2,
+        pad_token_id=vocabulary.pad, eos_token_id=vocabulary.border,
+        decoder_start_token_id=vocabulary.pad,
+    )  # fmt: skip
+    model = Seq2Seq(T5ForConditionalGeneration(config).eval(), vocabulary, "cpu", "t5")
+    assert model.source_tokens is None
+    (written,) = GenerativeSearcher(index, model, Mode.SEAL, SMALL).keys(["tower"])
+    source = vocabulary.sources(["tower"], "title")[0]
+    titles = [k for k in written.keys if k.view == "title"]
+    assert titles
+    for key in titles:
+        want = log_probability(model, source, key.tokens[1:])
+        assert key.log_probability == pytest.approx(want, abs=1e-4)
 
 
 def test_missing_weights_are_refused_not_made_up(parts, tmp_path):

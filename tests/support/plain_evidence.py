@@ -87,7 +87,7 @@ def plain_aggregate(index, keys, log_probabilities, scoring, k):
         unigram_counts = dict.fromkeys(range(len(log_probabilities)), 0)
         unigram_counts |= dict(zip(tokens.tolist(), times.tolist(), strict=True))
         excluded = {key.tokens[0] for key in keys if len(key.tokens) == 1}
-        excluded |= {markers.border, markers.pad}
+        excluded |= {markers.border, markers.pad, markers.unknown}
         unigrams = plain_unigrams(
             log_probabilities, unigram_counts, index.n_tokens, excluded, scoring
         )

@@ -9,7 +9,7 @@ and no n-gram reaches from one passage into the next. The empty n-gram occurs be
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -113,25 +113,5 @@ class PlainIndex:
         return self.ids[document]
 
 
-class QuickIndex(PlainIndex):
-    """The same answers from a table of all n-grams up to a length; longer ones by scanning."""
-
-    def __init__(self, *arguments, longest=4, **options):
-        super().__init__(*arguments, **options)
-        self.longest = longest
-        self.table = defaultdict(list)
-        for document, (start, passage) in enumerate(zip(self.starts, self.passages, strict=True)):
-            closed = (*passage, self.border)
-            for p in range(len(passage)):
-                for m in range(1, min(longest, len(closed) - p) + 1):
-                    self.table[closed[p : p + m]].append((start + p, document))
-
-    def places(self, ngram):
-        ngram = tuple(ngram)
-        if not 0 < len(ngram) <= self.longest:
-            return super().places(ngram)
-        return self.table.get(ngram, [])
-
-
-def _hash(text):
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+def _hash(id_):
+    return int.from_bytes(hashlib.blake2b(str(id_).encode(), digest_size=8).digest(), "little")

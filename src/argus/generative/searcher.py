@@ -7,62 +7,31 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
 from argus.data.types import FloatArray, Query, Run
+from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
+from argus.generative.answer import Answer, Hit, HitKey
 from argus.generative.decode.beam import Found, Timings, beam_search
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.decode.rescore import Wanted, score_all
 from argus.generative.decode.settings import Decoding
 from argus.generative.evidence import Ranked, aggregate
 from argus.generative.index import NgramIndex
-from argus.generative.keys import Key, merged
+from argus.generative.keys import Key
 from argus.generative.question_ngrams import question_ngram_tokens
 from argus.generative.scoring import Scoring
-from argus.generative.views import BODY, QUERY, QUESTION, TITLE, KeyView, Mode, key_views
+from argus.generative.views import BODY, QUESTION, TITLE, KeyView, Mode, key_views
 from argus.progress import announce, progress
-from argus.training.memory import is_out_of_memory
-
-
-@dataclass(frozen=True, slots=True)
-class HitKey:
-    """An identifier by which a passage was found: its text, corpus count, weight, and view."""
-
-    text: str
-    count: int
-    weight: float
-    view: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage that was found. title, text: as the index's tokens say."""
-
-    doc_id: str
-    score: float
-    title: str
-    text: str
-    keys: list[HitKey]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What was found for one question, best first."""
-
-    query_id: str
-    hits: list[Hit] = field(default_factory=list)
-
-    def scores(self) -> dict[str, float]:
-        """Return document id to score."""
-        return {hit.doc_id: hit.score for hit in self.hits}
 
 
 @dataclass
-class Evidence:
-    """The keys of one question, and log P of every token at the first place; (V,)."""
+class Written:
+    """The keys for one question, and log P of every token at the first place; (V,)."""
 
     keys: list[Key]
     unigrams: FloatArray
@@ -71,7 +40,7 @@ class Evidence:
 class GenerativeSearcher:
     """Ranks the passages of an index by the n-grams that a model writes for a question.
 
-    mode: "seal" writes body n-grams and titles, "minder" pseudo-queries, too. seconds: where time
+    mode: SEAL writes body n-grams and titles, MINDER pseudo-queries, too. seconds: where time
     went, by step; "constraint" is part of "decoding". Raises InputError where the mode needs a view
     that the index does not have.
     """
@@ -80,7 +49,7 @@ class GenerativeSearcher:
         self,
         index: NgramIndex,
         model: Seq2Seq,
-        mode: Mode = "seal",
+        mode: Mode = Mode.SEAL,
         decoding: Decoding | None = None,
         scoring: Scoring | None = None,
     ) -> None:
@@ -89,14 +58,14 @@ class GenerativeSearcher:
         self.batch = self.decoding.batch
         self.seconds: defaultdict[str, float] = defaultdict(float)
         v = model.vocabulary
-        if mode == "minder" and not index.count([v.query_start]):
+        if mode is Mode.MINDER and not index.count([v.query_start]):
             raise InputError(
                 "the index holds no pseudo-queries",
                 expected="pseudo-queries in the index, MINDER's third view",
                 fix="Use --mode seal, or build the index with --pseudo-queries FILE.",
                 where="--mode minder",
             )
-        if mode == "seal":  # the bonus is MINDER's; SEAL may find a pseudo-query in a body
+        if mode is Mode.SEAL:  # the bonus is MINDER's; SEAL may find a pseudo-query in a body
             self.scoring = replace(self.scoring, query_bonus=0.0)
         self.views = key_views(
             mode, v, self.decoding,
@@ -114,10 +83,10 @@ class GenerativeSearcher:
         with progress("searching", len(left)) as on:
             while left:
                 part = left[: self.batch]
-                evidence = self._evidence(part)
-                if evidence is None:
+                written = self._keys_or_less(part)
+                if written is None:
                     continue  # the batch is smaller now
-                for query, found in zip(part, evidence, strict=True):
+                for query, found in zip(part, written, strict=True):
                     yield self._answer(query, found, k)
                     on(1)
                 left = left[len(part) :]
@@ -126,7 +95,7 @@ class GenerativeSearcher:
         """Return the scores of the k best documents of each query."""
         return {answer.query_id: answer.scores() for answer in self.search(queries, k)}
 
-    def evidence(self, questions: Sequence[str]) -> list[Evidence]:
+    def keys(self, questions: Sequence[str]) -> list[Written]:
         """Return the keys that the model writes for questions with text, and their scores."""
         markers = {v.name for v in self.views if v.search} | {v.rescored_by for v in self.views}
         ordered = sorted(markers, key=str)
@@ -146,16 +115,16 @@ class GenerativeSearcher:
                 found = self._rescored(view, found, sources, places[view.rescored_by])
             for mine, scored in zip(keys, found, strict=True):
                 mine.append(scored)
-        return [Evidence(merged(*mine), u) for mine, u in zip(keys, unigrams, strict=True)]
+        return [Written(list(chain(*mine)), u) for mine, u in zip(keys, unigrams, strict=True)]
 
-    def _evidence(self, queries: Sequence[Query]) -> list[Evidence | None] | None:
+    def _keys_or_less(self, queries: Sequence[Query]) -> list[Written | None] | None:
         """Return the evidence for each query, None for one without text.
 
         None for all where memory did not suffice; the batch is then half as large.
         """
         asked = [q.text for q in queries if q.text.strip()]
         try:
-            found = iter(self.evidence(asked) if asked else [])
+            found = iter(self.keys(asked) if asked else [])
             return [next(found) if q.text.strip() else None for q in queries]
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
@@ -172,8 +141,7 @@ class GenerativeSearcher:
     def _encode(self, questions: Sequence[str], markers: Sequence[str | None]) -> Sources:
         import torch
 
-        given = self.decoding.source_tokens, self.model.source_tokens
-        limit = min((n for n in given if n is not None), default=None)
+        limit = self.model.source_tokens
         with torch.inference_mode():
             return self.model.encode(
                 [
@@ -208,7 +176,7 @@ class GenerativeSearcher:
         whole_only = view.search.last is not None and not (
             view.name == TITLE and self.decoding.partial_titles
         )
-        least = 2 if view.name in {TITLE, QUERY} else 1  # ` @@` alone is no title
+        least = 1 if view.search.last is None else 2  # ` @@` alone is no title
         return [
             Key((*view.search.prefix, *ngram), min(0.0, log_probability), view.name)
             for ngram, log_probability, ended in zip(
@@ -241,11 +209,11 @@ class GenerativeSearcher:
             for mine, scored, told in zip(keys, parts, scores, strict=True)
         ]
 
-    def _answer(self, query: Query, evidence: Evidence | None, k: int) -> Answer:
-        if evidence is None:
+    def _answer(self, query: Query, written: Written | None, k: int) -> Answer:
+        if written is None:
             return Answer(query.id)
         with self._timed("ranking"):
-            ranked = aggregate(self.index, evidence.keys, evidence.unigrams, self.scoring, k)
+            ranked = aggregate(self.index, written.keys, written.unigrams, self.scoring, k)
         with self._timed("reading"):
             return Answer(query.id, self._hits(ranked))
 

@@ -10,13 +10,21 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
 from argus.generative.decode.beam import Search
 from argus.generative.decode.settings import Decoding
 from argus.generative.vocabulary import Vocabulary
 
-Mode = Literal["seal", "minder"]
+
+class Mode(StrEnum):
+    """SEAL writes n-grams of bodies and titles, MINDER pseudo-queries, too."""
+
+    SEAL = "seal"
+    MINDER = "minder"
+
+
 BODY, TITLE, QUERY, QUESTION = "body", "title", "query", "question"
 
 
@@ -74,7 +82,7 @@ def key_views(
     if titles:
         at_border = search(decoding.title_tokens, prefix=(v.border,), last=v.title_end)
         views.append(KeyView(TITLE, at_border, TITLE, frame, frozenset({v.border})))
-    if mode == "minder":
+    if mode is Mode.MINDER:
         opening = (v.query_start,)
         asked = search(decoding.query_tokens, prefix=opening, given=opening, last=v.title_end)
         framed = frame | {v.query_start}

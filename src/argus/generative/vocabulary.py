@@ -102,13 +102,14 @@ class Vocabulary:
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer into a folder, as `transformers` reads it."""
+        from tokenizers import Tokenizer
         from transformers import PreTrainedTokenizerFast
 
         given = {name: value for name, value in self._names.items() if value is not None}
-        self._tokenizer.encode_special_tokens = False  # to others, it is an ordinary tokenizer
+        copied = Tokenizer.from_str(self._tokenizer.to_str())
+        copied.encode_special_tokens = False  # to others, it is an ordinary tokenizer
         tokenizer: Any = PreTrainedTokenizerFast
-        tokenizer(tokenizer_object=self._tokenizer, **given).save_pretrained(folder)
-        self._tokenizer.encode_special_tokens = True
+        tokenizer(tokenizer_object=copied, **given).save_pretrained(folder)
 
     def _n_ids(self) -> int:
         """Return one more than the greatest id: a vocabulary may have holes."""
@@ -123,7 +124,9 @@ class Vocabulary:
         name = text.replace(" ", space if space in "Ġ▁" else "")
         if self._tokenizer.token_to_id(name) is None:
             self._tokenizer.add_special_tokens([name])
-        return int(self._tokenizer.token_to_id(name) or 0)
+        found = self._tokenizer.token_to_id(name)
+        assert found is not None
+        return int(found)
 
     def _id_or_none(self, name: str) -> int | None:
         token = self._names.get(name)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from argus.data.provenance import peak_memory_bytes
+from argus.devices import is_out_of_memory
 from argus.errors import ArgusError
 from argus.progress import progress
 from argus.training.checkpoint import Checkpoint, Progress
-from argus.training.memory import in_passes, is_out_of_memory
+from argus.training.memory import in_passes
 from argus.training.order import epoch_order, step_seed
 from argus.training.settings import LoopConfig
 from argus.training.task import Examples, Task

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from argus.devices import is_out_of_memory
 from argus.errors import ArgusError
 from argus.progress import announce
 from argus.training.checkpoint import Progress
 from argus.training.order import chunks
 
-if TYPE_CHECKING:
-    pass
-
 E = TypeVar("E")
-_SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
 def in_passes(
@@ -42,15 +39,6 @@ def in_passes(
         announce(f"out of memory: {state.passes} examples at once instead of {used}")
         restart()  # outside of the handler, which keeps what the failed pass had allocated
         _give_back()
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of torch, on a GPU or not, says that memory did not suffice."""
-    import torch
-
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and any(s in str(error).lower() for s in _SIGNS)
 
 
 def _give_back() -> None:

@@ -1,5 +1,6 @@
 """The n-gram index against plain scans of the passages."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,8 +42,8 @@ def in_memory(passages, size, segments=1, ids=None):
 
 @st.composite
 def corpora(draw):
-    """Passages over alphabets of 2 to 60,000 symbols: some repeated, some parts of others."""
-    size = draw(st.sampled_from([2, 3, 5, 50, 60_000]))
+    """Passages over alphabets of 2 to 70,000 symbols: some repeated, some ends of others."""
+    size = draw(st.sampled_from([2, 3, 5, 50, 60_000, 70_000]))
     token = st.integers(1, size - 1)
     passages = draw(st.lists(st.lists(token, min_size=1, max_size=12), min_size=1, max_size=12))
     for source in draw(st.lists(st.integers(0, len(passages) - 1), max_size=4)):
@@ -341,11 +342,24 @@ def test_documents_without_tokens_are_counted_once_and_never_new(tmp_path, vocab
     assert not append(tmp_path / "i", empty).new
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}', '{"version": 99}'])
+@pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}'])
 def test_a_damaged_manifest_is_an_error_that_says_so(tmp_path, content):
     (tmp_path / "ngram.json").write_text(content)
-    with pytest.raises(InputError, match=r"manifest|version"):
+    with pytest.raises(InputError, match="no manifest of an n-gram index"):
         NgramIndex.open(tmp_path)
+
+
+def test_an_index_of_a_later_version_is_refused_whatever_its_manifest_holds(tmp_path, vocabulary):
+    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    path = tmp_path / "i" / "ngram.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2, "codec": "zstd"}))
+    with pytest.raises(InputError, match="version 2; expected version 1"):
+        NgramIndex.open(tmp_path / "i")
+
+
+def test_an_id_that_comes_twice_is_refused(tmp_path, vocabulary):
+    with pytest.raises(InputError, match="two documents have the id 'a'"):
+        build_index([*DOCUMENTS, Document("a", "Again.")], vocabulary, tmp_path / "i")
 
 
 def test_a_folder_without_index_says_how_to_make_one(tmp_path):

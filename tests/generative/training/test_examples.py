@@ -1,6 +1,5 @@
 """Examples: what they may hold, what they are drawn from, and that they are drawn anew the same."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -186,9 +185,3 @@ def test_few_of_many_questions_are_validated_with():
 def test_a_setting_that_cannot_be_meant_is_refused(name, value):
     with pytest.raises(InputError, match=f"{name}: .*expected"):
         ExampleConfig(**{name: value})
-
-
-def test_slots_take_16_bytes_each():
-    examples = full()
-    assert examples.train.slots.nbytes == 16 * len(examples.train)
-    assert examples.train.slots.dtype == np.int32

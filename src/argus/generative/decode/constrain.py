@@ -64,7 +64,7 @@ class CorpusConstraint:
         self, ngrams: IntArray, ended: npt.NDArray[np.bool_]
     ) -> tuple[IntArray, npt.NDArray[np.int32]]:
         """Return the tokens that may follow each row: what the index has, else the padding."""
-        found = self.index.find(ngrams, ngrams.shape[1])
+        found = self.index.find(ngrams)
         rows = Rows(found.depth, np.where(ended, 0, found.low), np.where(ended, 0, found.high))
         pointers, tokens, _ = self.index.next_tokens(rows)
         lengths = np.diff(pointers)

@@ -18,8 +18,6 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary
 if TYPE_CHECKING:
     import torch
 
-Floats = npt.NDArray[np.float32]
-
 
 @dataclass(frozen=True)
 class Sources:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 
 from argus.errors import InputError
 
+_OPTIONS = {"body_tokens": "--tokens"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
@@ -17,7 +19,7 @@ class Decoding:
     10, 15 and 30 are one less). batch: questions at once; halved where memory does not suffice.
     partial_titles: keep titles that were not closed. question_ngrams: look up the question's own
     words. rescore: score keys anew, each by its view's input; else they keep the beam search's
-    scores. source_tokens: the longest question, cut at its end; None for the model's own limit.
+    scores.
     """
 
     beams: int = 15
@@ -28,17 +30,16 @@ class Decoding:
     partial_titles: bool = False
     question_ngrams: bool = True
     rescore: bool = True
-    source_tokens: int | None = None
 
     def __post_init__(self) -> None:
         switches = {"partial_titles", "question_ngrams", "rescore"}
         for name, value in asdict(self).items():
-            if name in switches or (name == "source_tokens" and value is None):
+            if name in switches:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InputError(
                     f"{value!r}",
                     expected="a whole number from 1",
                     fix="Leave it out for the default.",
-                    where=f"--{name.replace('_', '-')}",
+                    where=_OPTIONS.get(name, f"--{name.replace('_', '-')}"),
                 )

@@ -4,6 +4,6 @@
 best of them in full; `ranking` joins the three.
 """
 
-from argus.generative.evidence.ranking import Matched, Passages, Ranked, aggregate
+from argus.generative.evidence.ranking import EvidenceIndex, Matched, Ranked, aggregate
 
-__all__ = ["Matched", "Passages", "Ranked", "aggregate"]
+__all__ = ["EvidenceIndex", "Matched", "Ranked", "aggregate"]

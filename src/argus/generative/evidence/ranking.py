@@ -39,11 +39,15 @@ class Markers(Protocol):
         """Padding."""
 
     @property
+    def unknown(self) -> int | None:
+        """What stands for text that the tokenizer does not know."""
+
+    @property
     def query_start(self) -> int:
         """The token that begins every pseudo-query."""
 
 
-class Passages(Protocol):
+class EvidenceIndex(Protocol):
     """What evidence asks of an n-gram index (`argus.generative.index.NgramIndex`)."""
 
     @property
@@ -109,7 +113,7 @@ class Ranked:
 
 
 def aggregate(
-    index: Passages,
+    index: EvidenceIndex,
     keys: Iterable[Key],
     unigrams: FloatArray | Float64Array | None,
     scoring: Scoring,
@@ -149,12 +153,12 @@ def aggregate(
     return Ranked(found[best], scores[best], matched, views)
 
 
-def _counts(index: Passages, ngrams: Sequence[tuple[int, ...]]) -> IntArray:
+def _counts(index: EvidenceIndex, ngrams: Sequence[tuple[int, ...]]) -> IntArray:
     return np.asarray(index.counts(ngrams), np.int64) if ngrams else np.zeros(0, np.int64)
 
 
 def _single_tokens(
-    index: Passages,
+    index: EvidenceIndex,
     keys: Sequence[Key],
     unigrams: FloatArray | Float64Array | None,
     scoring: Scoring,
@@ -175,11 +179,12 @@ def _single_tokens(
     counts[tokens] = times
     markers = index.vocabulary
     excluded = [key.tokens[0] for key in keys if len(key.tokens) == 1]
-    excluded += [token for token in (markers.border, markers.pad) if token is not None]
+    never = (markers.border, markers.pad, markers.unknown)
+    excluded += [token for token in never if token is not None]
     return unigram_weights(unigrams, counts, index.n_tokens, excluded, scoring), counts
 
 
-def _candidates(index: Passages, weighted: WeightedKeys, scoring: Scoring) -> IntArray:
+def _candidates(index: EvidenceIndex, weighted: WeightedKeys, scoring: Scoring) -> IntArray:
     """Return the passages that the first stage finds, the `full_documents` best of them."""
     rare = [weighted.ngrams[i] for i in weighted.rare]
     ptr, positions = index.occurrences(rare, scoring.max_occurrences)
@@ -190,7 +195,7 @@ def _candidates(index: Passages, weighted: WeightedKeys, scoring: Scoring) -> In
     return found[_best(index, found, scores, scoring.full_documents)]
 
 
-def _best(index: Passages, documents: IntArray, scores: Float64Array, most: int) -> IntArray:
+def _best(index: EvidenceIndex, documents: IntArray, scores: Float64Array, most: int) -> IntArray:
     """Return the rows of the best passages, by (score descending, hash of the id ascending)."""
     rows = np.arange(len(documents))
     if most < len(rows):
@@ -200,7 +205,7 @@ def _best(index: Passages, documents: IntArray, scores: Float64Array, most: int)
     return best
 
 
-def _read_scores(index: Passages, prepared: Reader, documents: IntArray) -> Float64Array:
+def _read_scores(index: EvidenceIndex, prepared: Reader, documents: IntArray) -> Float64Array:
     parts = [
         read(prepared, *index.tokens_of(documents[i : i + _AT_ONCE]), record=False).scores
         for i in range(0, len(documents), _AT_ONCE)
@@ -209,7 +214,7 @@ def _read_scores(index: Passages, prepared: Reader, documents: IntArray) -> Floa
 
 
 def _matches(
-    index: Passages,
+    index: EvidenceIndex,
     prepared: Reader,
     weighted: WeightedKeys,
     counts: IntArray,

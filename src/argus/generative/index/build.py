@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
 from argus.generative.index.ngram_index import NgramIndex, open_segments
-from argus.generative.index.segment import make_segment, open_segment, write_segment
+from argus.generative.index.segment import make_segment, write_segment
 from argus.generative.passages import BLOCK, PassageCounts, Passages, document_hash, tokenized
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
@@ -169,17 +170,18 @@ def _add(
     for stray in home.glob("[0-9][0-9][0-9][0-9]"):  # of a run that was killed while it wrote
         if stray.name not in manifest.segments:
             shutil.rmtree(stray)
-    held = {id_ for name in manifest.segments for id_ in _ids(home / name)}
+    held = set(open_segments(folder, manifest).ids()) if manifest.segments else set()
+    _refuse_repeated(documents)
     counts = PassageCounts(**manifest.counts)
-    left = (d for d in documents if d.id not in held)
+    left = [d for d in documents if d.id not in held]
     blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)
     for passages in _grouped(blocks, segment_tokens):
         name = f"{len(manifest.segments) + 1:04d}"
         segment = make_segment(passages, vocabulary.border, vocabulary.size)
+        held.update(id_ for part in passages for id_ in part.ids)
         write_segment(segment, home / name)
         manifest = manifest.with_segment(name, asdict(counts))
         manifest.write(folder)
-    held |= {id_ for name in manifest.segments for id_ in _ids(home / name)}
     given = dict.fromkeys([*counts.empty_ids, *(d.id for d in documents)])
     counts.empty_ids = [id_ for id_ in given if id_ not in held]
     if not manifest.segments:
@@ -205,9 +207,15 @@ def _grouped(blocks: Iterable[Passages], most: int) -> Iterator[list[Passages]]:
         yield group
 
 
-def _ids(folder: Path) -> list[str]:
-    segment = open_segment(folder)
-    return [segment.id_of(i) for i in range(segment.n_documents)]
+def _refuse_repeated(documents: Sequence[Document]) -> None:
+    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two documents have the id {twice!r}",
+            expected="one document per id",
+            fix="Remove or rename one of the two.",
+            where="--corpus",
+        )
 
 
 def _check_same(manifest: Manifest, vocabulary: Vocabulary, titles: bool, folder: Path) -> None:

@@ -58,7 +58,8 @@ def read_manifest(folder: Path) -> Manifest | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         version = content["version"]
-        manifest = Manifest(**{**content, "segments": tuple(content["segments"])})
+        if version == VERSION:
+            return Manifest(**{**content, "segments": tuple(content["segments"])})
     except (ValueError, TypeError, KeyError, OSError) as error:
         raise InputError(
             f"no manifest of an n-gram index ({error})",
@@ -66,11 +67,9 @@ def read_manifest(folder: Path) -> Manifest | None:
             fix="Build the index again with --fresh.",
             where=path,
         ) from error
-    if version != VERSION:
-        raise InputError(
-            f"version {version}",
-            expected=f"version {VERSION}",
-            fix="Build the index again with --fresh, or use the version of Argus that wrote it.",
-            where=path,
-        )
-    return manifest
+    raise InputError(
+        f"version {version}",
+        expected=f"version {VERSION}",
+        fix="Build the index again with --fresh, or use the version of Argus that wrote it.",
+        where=path,
+    )

@@ -85,12 +85,17 @@ class NgramIndex:
 
     def counts(self, ngrams: Sequence[Tokens]) -> IntArray:
         """Return how often each n-gram occurs, in one call; (n,)."""
-        return self.find(ngrams).counts
+        low, high = self._find(ngrams)
+        return np.asarray((high - low).sum(axis=0), np.int64)
 
     def rows(self, ngram: Tokens = (), n: int = 1) -> Rows:
         """Return the rows of an n-gram, n times over: where a decoding begins."""
-        found = self.find([ngram])
-        return Rows(len(ngram), np.repeat(found.low, n, axis=1), np.repeat(found.high, n, axis=1))
+        low, high = self._find([ngram])
+        return Rows(len(ngram), np.repeat(low, n, axis=1), np.repeat(high, n, axis=1))
+
+    def find(self, ngrams: IntArray) -> Rows:
+        """Return the rows of n-grams of one length; ngrams: (n, length)."""
+        return Rows(ngrams.shape[1], *self._find(ngrams))
 
     def step(self, rows: Rows, tokens: IntArray) -> Rows:
         """Return the rows of each n-gram with one more token; (0, 0) where it does not exist.
@@ -98,7 +103,7 @@ class NgramIndex:
         An n-gram that ends in the border cannot go on.
         """
         if rows.depth == 0:
-            return self.find([[int(t)] for t in tokens], 1)
+            return self.find(np.asarray(tokens, np.int64)[:, None])
         low, high = rows.low.copy(), rows.high.copy()
         for i, s in enumerate(self.segments):
             kernels.step(s.text, s.suffixes, self.border, low[i], high[i], rows.depth, tokens)
@@ -107,7 +112,8 @@ class NgramIndex:
     def next_tokens(self, rows: Rows) -> tuple[IntArray, npt.NDArray[np.int32], IntArray]:
         """Return what follows each n-gram: (pointers (n + 1,), tokens ascending, counts).
 
-        The border follows where a passage ends. Rows must not be of n-grams that end in the border.
+        The border follows where a passage ends. Rows must not be of n-grams of more than
+        one token that end in the border.
         """
         if rows.depth == 0:
             tokens, counts = self._types
@@ -145,10 +151,10 @@ class NgramIndex:
         Positions count the tokens of all passages in order. An n-gram with more than `most`
         occurrences gives none.
         """
-        found = self.find(ngrams)
-        wanted = found.counts <= most
+        low, high = self._find(ngrams)
+        wanted = (high - low).sum(axis=0) <= most
         parts = [
-            kernels.locate(s.suffixes, found.low[i], found.high[i], wanted, int(self._bases[i]))
+            kernels.locate(s.suffixes, low[i], high[i], wanted, int(self._bases[i]))
             for i, s in enumerate(self.segments)
         ]
         if len(parts) == 1:
@@ -227,15 +233,15 @@ class NgramIndex:
         return np.concatenate([*parts, self._bases[-1:]])
 
     def _ranges(self, ngram: Tokens) -> list[tuple[int, int]]:
-        """Return the rows of one n-gram in every segment, sooner than `find` does."""
+        """Return the rows of one n-gram in every segment, sooner than `_find` does."""
         asked = np.asarray(ngram, np.int64)
         return [
             kernels.find(s.text, s.suffixes, s.first, s.lists, self.border, asked)
             for s in self.segments
         ]
 
-    def find(self, ngrams: Sequence[Tokens] | IntArray, depth: int = 0) -> Rows:
-        """Return the rows of n-grams, all of `depth` tokens where they are to be extended."""
+    def _find(self, ngrams: Sequence[Tokens] | IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows of n-grams of any lengths, from and to: (segments, n) each."""
         pointers = np.zeros(len(ngrams) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, ngrams), np.int64, len(ngrams)), out=pointers[1:])
         if isinstance(ngrams, np.ndarray):
@@ -248,7 +254,7 @@ class NgramIndex:
             kernels.find_all(
                 s.text, s.suffixes, s.first, s.lists, self.border, pointers, flat, low[i], high[i]
             )
-        return Rows(depth, low, high)
+        return low, high
 
     def _local(self, documents: IntArray) -> list[tuple[Segment, IntArray]]:
         """Return each segment with the documents numbered as it does, -1 where not its own."""

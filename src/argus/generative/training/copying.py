@@ -30,7 +30,7 @@ _SHARP, _MATCH, _GAIN = 1.5, 1.0, 2.0
 """How sharply heads look at a position, at an equal token; how strongly a copy counts."""
 
 
-def lay_out(network: Any, starts: tuple[int, int] | None) -> None:
+def lay_out(network: Any, starts: tuple[int, int]) -> None:
     """Set the weights of an MBart of 4 heads whose embeddings are scaled by sqrt(d_model).
 
     starts: the token that begins an encoder input, and the one that a decoder begins with; they
@@ -44,8 +44,7 @@ def lay_out(network: Any, starts: tuple[int, int] | None) -> None:
         tokens = network.model.shared.weight
         tokens.normal_(std=1 / math.sqrt(d))
         tokens[:, half:] = 0
-        if starts is not None:
-            tokens[starts[1]] = tokens[starts[0]]
+        tokens[starts[1]] = tokens[starts[0]]
         project = torch.linalg.qr(torch.randn(half, quarter)).Q.T * math.sqrt(2)  # (d/4, d/2)
         encoder, decoder = network.model.encoder, network.model.decoder
         for part in (encoder, decoder):

@@ -14,7 +14,7 @@ after a ` ||` that is given.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -64,12 +64,11 @@ class Drawn:
         self,
         slots: Slots,
         material: Material,
-        held_out: Collection[str],
         vocabulary: Vocabulary,
         config: ExampleConfig,
         kind: str,
     ) -> None:
-        self.slots, self.material, self.held_out = slots, material, held_out
+        self.slots, self.material = slots, material
         self.vocabulary, self.config, self.kind = vocabulary, config, kind
 
     def __len__(self) -> int:
@@ -171,8 +170,8 @@ def build_examples(
     material = Material(documents, asked, pseudo)
     train, validation = plan(material, hidden, config)
     kind = UNSUPERVISED if asked else GOLD
-    drawn = Drawn(train, material, hidden, vocabulary, config, kind)
-    checked = Drawn(validation, material, hidden, vocabulary, config, kind)
+    drawn = Drawn(train, material, vocabulary, config, kind)
+    checked = Drawn(validation, material, vocabulary, config, kind)
     pairs = checked.batch(_VALIDATION, range(len(checked)))
     for origin in Source:
         for view in View:
@@ -184,7 +183,7 @@ def build_examples(
 
 def fingerprint(examples: TrainingSet) -> str:
     """Return a hash of all that examples are drawn from."""
-    given, settings = examples.train.material, examples.train.config.described()
+    given, settings = examples.train.material, asdict(examples.train.config)
     parts = [f"{name}={value}" for name, value in sorted(settings.items())]
     parts += [examples.train.vocabulary.fingerprint, examples.train.kind]
     parts += [text for d in given.documents for text in (d.id, d.title, d.text)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from argus.errors import InputError
@@ -35,10 +35,6 @@ class ScratchSize:
                     f"{getattr(self, name)!r}", expected=expected,
                     fix="Leave it out for the default.", where=name,
                 )  # fmt: skip
-
-    def described(self) -> dict[str, Any]:
-        """Return all settings."""
-        return asdict(self)
 
 
 def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from argus.errors import InputError
 from argus.training.settings import SHARE, Check, LoopConfig
@@ -60,13 +60,9 @@ class ExampleConfig:
                     fix="Leave it out for the default.", where=name,
                 )  # fmt: skip
 
-    def described(self) -> dict[str, Any]:
-        """Return all settings."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class GenerativeConfig(LoopConfig):
+class LearningConfig(LoopConfig):
     """How a model learns; see `LoopConfig`. Defaults are for a model that has been pretrained.
 
     label_smoothing: share of probability spread over the vocabulary (0.1 when BART is fine-tuned);
@@ -79,7 +75,6 @@ class GenerativeConfig(LoopConfig):
     warmup_ratio: float = 0.05
     batch_size: int = 32
     accumulation: int = 1
-    max_grad_norm: float = 1.0
     label_smoothing: float = 0.1
     dtype: str = "float32"
 
