@@ -16,6 +16,7 @@ NAMES = (
     "authority_scale", "authority_stream", "authority_score",
     "authority_quality", "authority_contamination",
     "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording",
+    "ngram_index", "ngram_decoding", "ngram_evidence", "generative_quality",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -175,7 +175,7 @@ def test_parameters_out_of_range_are_errors(name, value, message):
 
 
 def test_the_defaults_are_the_published_ones():
-    # NGRAM_INDEX 6.3; MINDER's bonus: 6.4.1
+    # docs/generative.md, "How scores are made"
     scoring = Scoring()
     assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
     assert (scoring.max_occurrences, scoring.full_documents, scoring.unigrams) == (1500, 1500, 5000)

@@ -1,4 +1,6 @@
-"""Evidence aggregation in plain Python, as NGRAM_INDEX §6.4 reads: oracle and baseline.
+"""Evidence aggregation in plain Python: oracle and baseline.
+
+The reading of docs/generative.md, "How scores are made" (thesis, eqs. 1-3).
 
 Dictionaries, sets, tuples and loops; the index is asked in the same batches as by the kernels.
 """

@@ -1,9 +1,10 @@
-"""The three views of a passage, and how keys of each are searched and scored (NGRAM_INDEX §6.2).
+"""The three views of a passage, and how keys of each are searched and scored.
 
 SEAL writes n-grams of the body and titles, MINDER pseudo-queries, too. What a view writes follows a
 prefix (a title follows the border) and may have to end in a token (` @@`). To score a key again,
 the tokens that only frame it are left out, and the question is given with the marker that the
-published systems use there: the body's without any.
+published systems use there: the body's without any. As a table: docs/generative.md, "Passages and
+views".
 """
 
 from __future__ import annotations

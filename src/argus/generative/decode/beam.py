@@ -1,4 +1,4 @@
-"""Beam search for n-grams that exist, keeping every partial hypothesis (NGRAM_INDEX §6.2).
+"""Beam search for n-grams that exist, keeping every partial hypothesis (thesis, §2.3).
 
 At each step the 2 x beams best continuations of a question's hypotheses are all kept as n-grams;
 the `beams` best that do not end go on. Only continuations that the index has are candidates, and

@@ -189,7 +189,9 @@ def _require_rows(network: Any, vocabulary: Vocabulary, name: str) -> None:
 def load_network(folder: Path) -> Any:
     """Load a seq2seq LM. Raises InputError for a folder without one, and for damaged weights."""
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     if not (folder / "config.json").is_file():
         raise InputError(
             "no such folder" if not folder.is_dir() else "no model in it (no config.json)",

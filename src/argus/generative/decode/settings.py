@@ -11,7 +11,7 @@ _OPTIONS = {"body_tokens": "--tokens"}
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """Settings of the search for keys, with the published defaults (NGRAM_INDEX §6.2, §6.3).
+    """Settings of the search for keys, with the published defaults (docs/generative.md, "Keys").
 
     beams: hypotheses that go on at each step; twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's

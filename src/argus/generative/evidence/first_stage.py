@@ -1,4 +1,4 @@
-"""First stage: which passages hold rare keys, and what those keys say (NGRAM_INDEX §6.4.4-5).
+"""First stage: which passages hold rare keys, and what those keys say (thesis, eq. 3).
 
 Keys come by weight, occurrences by position; an occurrence counts where no stronger one covers any
 of its positions. What the closing border of a passage would cover is left out: it is the next

@@ -1,4 +1,4 @@
-"""Full stage: every key in a passage, and what is left of its tokens (NGRAM_INDEX §6.4.6).
+"""Full stage: every key in a passage, and what is left of its tokens (thesis, eq. 3).
 
 All occurrences of all keys are found by a trie and taken by (weight descending, tokens ascending,
 start ascending) where no position is taken yet; a key counts once. Then each type of token at a

@@ -1,4 +1,4 @@
-"""Rank passages by the keys that a model wrote (SEAL's evidence aggregation, NGRAM_INDEX §6.4)."""
+"""Rank passages by the keys that a model wrote (SEAL's evidence aggregation; thesis, eq. 3)."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _single_tokens(
     unigrams: FloatArray | Float64Array | None,
     scoring: Scoring,
 ) -> tuple[Float64Array, IntArray]:
-    """Return weights and counts of all single tokens, both (V,) (NGRAM_INDEX §6.4.2)."""
+    """Return weights and counts of all single tokens, both (V,)."""
     size = index.vocabulary_size
     if unigrams is None:
         return np.zeros(size), np.zeros(size, np.int64)

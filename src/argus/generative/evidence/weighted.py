@@ -50,7 +50,7 @@ class WeightedKeys:
 def class_keys(
     ngrams: Sequence[tuple[int, ...]], weights: Float64Array, counts: IntArray, scoring: Scoring
 ) -> WeightedKeys:
-    """Drop keys that weigh nothing or come too often, and sort the rest (NGRAM_INDEX §6.4.3).
+    """Drop keys that weigh nothing or come too often, and sort the rest (docs/generative.md).
 
     ngrams: distinct. weights, counts: one per n-gram.
     """
