@@ -13,7 +13,6 @@ goes on.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from dataclasses import replace
@@ -29,11 +28,12 @@ from argus.evaluation import evaluate, wilson
 from argus.generative.decode import Decoding
 from argus.generative.training.model import save_network
 from argus.generative.training.scratch import ScratchSize, new_network
+from argus.generative.views import Mode
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.workflows.generative.build import BuildConfig, build
 from argus.workflows.generative.outputs import Format
-from argus.workflows.generative.search import Mode, SearchConfig, search
+from argus.workflows.generative.search import SearchConfig, search
 from argus.workflows.generative.train import (
     GenerativeTrainConfig,
     learning,
@@ -177,12 +177,5 @@ def _measured(run: Run, qrels: Qrels) -> dict[str, Any]:
 
 def _training(summary: dict[str, Any]) -> dict[str, Any]:
     """Return what a training took and reached."""
-    return json.loads(
-        json.dumps(
-            {
-                name: summary[name]
-                for name in ("steps", "seconds", "stopped", "best", "evaluations", "examples")
-                if name in summary
-            }
-        )
-    )
+    kept = ("steps", "seconds", "stopped", "best", "evaluations", "examples")
+    return {name: summary[name] for name in kept}

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from argus.data.dpr import DprKey, DprPassage, DprResult, Topic
+from argus.data.dpr import DprKey, DprPassage, DprResult
 from argus.data.kilt import read_kilt_topics, write_kilt
-from argus.data.types import Query
+from argus.data.types import Query, Topic
 from argus.errors import InputError
 
 PASSAGE = DprPassage("12", "Bern", "The old town.", 7.25, (DprKey(" old town", 3, 0.5),))
@@ -27,12 +27,6 @@ def test_a_line_holds_the_question_and_its_passages_with_their_keys(tmp_path):
     }
     assert first == {"id": "q1", "input": "where?", "output": [{"provenance": [provenance]}]}
     assert second == {"id": "q2", "input": "?", "output": [{"provenance": []}]}
-
-
-def test_ids_are_written_as_pages_on_request_only(tmp_path):
-    path = write_kilt(tmp_path / "kilt.jsonl", [RESULT], pages=True)
-    (found,) = json.loads(path.read_text())["output"][0]["provenance"]
-    assert found["wikipedia_id"] == "12"
 
 
 def test_questions_are_read_with_their_different_answers(tmp_path):

@@ -6,9 +6,14 @@ import json
 
 import pytest
 
+from argus.data.runs import ranking, read_run
 from argus.data.types import Query
 from argus.errors import InputError
+from argus.generative.decode.settings import Decoding
+from argus.generative.scoring import Scoring
 from argus.workflows.compare import compare_two_runs
+from argus.workflows.generative.search import SearchConfig, search
+from tests.support.ngrams import QUESTIONS, make_ready
 
 
 @pytest.fixture
@@ -47,6 +52,29 @@ def test_order_within_the_top_k_is_no_change_but_the_cut_is(runs, tmp_path):
     assert {r["id"]: r["verdict"] for r in found.table.to_pylist()} == {
         "w": "gained", "x": "lost", "y": "gained",
     }  # fmt: skip
+
+
+def test_two_generative_searches_are_compared_by_what_they_rank(tmp_path):
+    ready = make_ready(tmp_path)
+    files = []
+    for beams in (1, 4):
+        config = SearchConfig(
+            model=ready.model, k=8, scoring=Scoring(smoothing=0.05),
+            decoding=Decoding(beams=beams, body_tokens=4, title_tokens=6),
+        )  # fmt: skip
+        search(ready.index, ready.questions, config=config, out=tmp_path / f"b{beams}")
+        (file,) = (tmp_path / f"b{beams}").glob("run.*")
+        files.append(file)
+    found = compare_two_runs((files[0], files[1]), out=tmp_path / "out", corpus=ready.corpus, k=4)
+    runs = [read_run(file) for file in files]
+    before, after = ({d for s in run.values() for d in ranking(s)[:4]} for run in runs)
+    verdicts = {row["id"]: row["verdict"] for row in found.table.to_pylist()}
+    assert verdicts == {
+        **dict.fromkeys(before & after, "same"),
+        **dict.fromkeys(before - after, "lost"), **dict.fromkeys(after - before, "gained"),
+    }  # fmt: skip
+    assert {"gained", "lost"} & set(verdicts.values()), "both searches found the same"
+    assert found.summary["queries"]["given"] == len(QUESTIONS)
 
 
 def test_runs_of_other_queries_and_fresh_over_what_is_read_are_refused(runs, tmp_path):

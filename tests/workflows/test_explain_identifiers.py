@@ -8,11 +8,15 @@ import shutil
 import pytest
 
 from argus.data.runs import ranking, read_run
+from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
+from argus.generative.index import NgramIndex
 from argus.generative.scoring import Scoring
+from argus.workflows.explain_identifiers import Kept, _holds, kept_identifiers
 from argus.workflows.explain_run import RunConfig, explain_run
 from argus.workflows.explain_types import Cause, Verdict
+from argus.workflows.generative.folders import index_folder
 from argus.workflows.generative.search import SearchConfig, search
 from tests.support.ngrams import QUESTIONS, ROWS, make_ready
 
@@ -132,6 +136,39 @@ def test_what_the_lost_document_holds_itself_is_told(ready, copied, of):
         " wrote": False,  # it occurs once, in the passage that it found
         " || what": None,
     }  # fmt: skip
+
+
+TITLED = Document("ada", "She wrote the first <b> program.", "Ada Lovelace")
+
+
+@pytest.mark.parametrize("border", ["</s>", "[SEP]", "<|endoftext|>", "##"])
+def test_a_title_is_compared_behind_the_border_as_the_tokenizer_writes_it(border):
+    unknown = () if border == "##" else (None,)  # which no rule could tell from a word
+    for told in (border, *unknown):
+        assert _holds(TITLED, f"{border} Ada Lovelace @@", told)
+        assert _holds(TITLED, f"{border}Ada Love", told)
+        assert not _holds(TITLED, f"{border} Lovelace @@", told), "no passage begins like this"
+        assert not _holds(TITLED, f"{border} Basel @@", told)
+        assert _holds(TITLED, " first <b>", told) and not _holds(TITLED, " first <i>", told)
+
+
+def test_without_a_known_border_a_text_may_begin_with_what_looks_like_one():
+    assert _holds(TITLED, "<b> program", None)
+    assert not _holds(TITLED, "<b> rain", None)
+    assert _holds(TITLED, " || who wrote", None) is None
+
+
+def test_the_border_is_read_from_the_answers_and_of_dpr_json_unknown(out, ready):
+    kept = kept_identifiers(out / "run.json", None, "q1", None, None)
+    assert isinstance(kept, Kept)
+    header = json.loads((out / "answers.jsonl").read_text("utf-8").splitlines()[0])
+    assert kept.border == header["border"]
+    index = NgramIndex.open(index_folder(ready.index))
+    (title,) = index.vocabulary.encode(["Ada Lovelace"])
+    (key,) = index.vocabulary.decode_all([(index.border, *title, index.vocabulary.title_end)])
+    assert key.startswith(kept.border) and _holds(TITLED, key, kept.border)
+    from_dpr = kept_identifiers(out / "run.json", out / "dpr.json", "q1", None, None)
+    assert isinstance(from_dpr, Kept) and from_dpr.border is None
 
 
 def test_keys_beside_a_run_of_another_search_are_not_used_and_named_ones_refused(

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import replacing
 from argus.data.rows import Row, id_value, read_lines, text_value
-from argus.data.types import Query
+from argus.data.types import Query, Topic
 from argus.errors import InputError, Location
 
 INDENT = 4
@@ -47,18 +47,6 @@ class DprPassage:
     text: str
     score: float
     keys: tuple[DprKey, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A question with the answers that are known.
-
-    given: all other fields of its record, such as positive_ctxs; results are written with them.
-    """
-
-    query: Query
-    answers: tuple[str, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

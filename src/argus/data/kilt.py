@@ -1,7 +1,7 @@
 """KILT JSONL: `{id, input, output: [{provenance: [{title, text, score, passage_id, meta}]}]}`.
 
 The text of a passage is `title @@ body`, as SEAL writes it, and its n-grams are in `meta.keys`.
-KILT's own scorer reads `wikipedia_id`, which is written where the passages are whole pages.
+There is no `wikipedia_id`, which KILT's own scorer reads: passages need not be pages.
 """
 
 from __future__ import annotations
@@ -12,30 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import replacing
-from argus.data.dpr import DprPassage, DprResult, Topic, keys_as_lists
+from argus.data.dpr import DprPassage, DprResult, keys_as_lists
 from argus.data.rows import Row, id_value, read_rows, text_value
-from argus.data.types import Query
+from argus.data.types import Query, Topic
 from argus.errors import InputError
 
 TITLE_END = " @@ "
 
 
-def write_kilt(path: Path, results: Iterable[DprResult], *, pages: bool = False) -> Path:
-    """Write one line per question as results come, the file whole or not at all; return the path.
-
-    pages: the ids of passages are ids of Wikipedia pages, and are written as such, too.
-    """
+def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
+    """Write one line per question as they come, the file whole or not at all; return the path."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for result in results:
-            line = json.dumps(as_line(result, pages=pages), ensure_ascii=False, allow_nan=False)
+            line = json.dumps(as_line(result), ensure_ascii=False, allow_nan=False)
             file.write(line + "\n")
     return path
 
 
-def as_line(result: DprResult, *, pages: bool = False) -> dict[str, Any]:
+def as_line(result: DprResult) -> dict[str, Any]:
     """Return one line of the file as an object."""
     query = result.topic.query
-    provenance = [_provenance(passage, pages=pages) for passage in result.passages]
+    provenance = [_provenance(passage) for passage in result.passages]
     return {"id": query.id, "input": query.text, "output": [{"provenance": provenance}]}
 
 
@@ -70,10 +67,8 @@ def _answers(row: Row) -> tuple[str, ...]:
     return tuple(dict.fromkeys(a for a in found if isinstance(a, str) and a))
 
 
-def _provenance(passage: DprPassage, *, pages: bool) -> dict[str, Any]:
-    page = {"wikipedia_id": passage.passage_id} if pages else {}
+def _provenance(passage: DprPassage) -> dict[str, Any]:
     return {
-        **page,
         "title": passage.title,
         "text": f"{passage.title}{TITLE_END}{passage.text}",
         "score": passage.score,

@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 from argus.data.corpus import find_file, read_queries
-from argus.data.dpr import Topic, looks_like_qas, read_dpr_topics, read_qas
+from argus.data.dpr import looks_like_qas, read_dpr_topics, read_qas
 from argus.data.kilt import read_kilt_topics
 from argus.data.rows import file_format, read_rows
+from argus.data.types import Topic
 from argus.errors import InputError
 
 

@@ -90,3 +90,15 @@ class Query:
 
     id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A question with the answers that are known.
+
+    given: all other fields of its record, such as positive_ctxs; results are written with them.
+    """
+
+    query: Query
+    answers: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)

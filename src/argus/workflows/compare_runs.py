@@ -30,6 +30,30 @@ def compare_runs(
     round. queries, corpus: texts and titles to show; empty where they are not at hand. Raises
     InputError when the runs have no query in common.
     """
+    systems, alone = _shared(files)
+    titles = {d.id: d.title for d in corpus if d.title.strip()}
+    texts = {query.id: query.text for query in queries}
+    asked = [Query(query, texts.get(query, query)) for query in systems[0].run]
+    rows = _documents([system.run for system in systems], titles, k)
+    changes = query_rows(systems, asked, titles, k)
+    summary = {
+        "k": k,
+        "queries": {"titles": 0, "entities": 0, "given": len(asked), "failed": 0},
+        "without_title": 0,
+        "changed_queries": sum(row["changed"] > 0 for row in changes),
+        **counts(rows),
+    }
+    notes = [f"{alone:,} queries are in one of the runs only: left out"] if alone else []
+    return (
+        pa.Table.from_pylist(rows, schema=SCHEMA),
+        pa.Table.from_pylist(changes, schema=QUERY_SCHEMA),
+        summary,
+        notes,
+    )
+
+
+def _shared(files: tuple[Path, Path]) -> tuple[list[System], int]:
+    """Return both runs, of the queries that both answer, and how many queries one alone has."""
     runs = [read_run(path) for path in files]
     shared = [query for query in runs[0] if query in runs[1]]
     if not shared:
@@ -43,26 +67,7 @@ def compare_runs(
         System(str(path), {query: run[query] for query in shared}, RUN_FILE)
         for path, run in zip(files, runs, strict=True)
     ]
-    titles = {d.id: d.title for d in corpus if d.title.strip()}
-    texts = {query.id: query.text for query in queries}
-    asked = [Query(query, texts.get(query, query)) for query in shared]
-    rows = _documents([system.run for system in systems], titles, k)
-    changes = query_rows(systems, asked, titles, k)
-    summary = {
-        "k": k,
-        "queries": {"titles": 0, "entities": 0, "given": len(shared), "failed": 0},
-        "without_title": 0,
-        "changed_queries": sum(row["changed"] > 0 for row in changes),
-        **counts(rows),
-    }
-    alone = sum(len(run) - len(shared) for run in runs)
-    notes = [f"{alone:,} queries are in one of the runs only: left out"] if alone else []
-    return (
-        pa.Table.from_pylist(rows, schema=SCHEMA),
-        pa.Table.from_pylist(changes, schema=QUERY_SCHEMA),
-        summary,
-        notes,
-    )
+    return systems, sum(len(run) - len(shared) for run in runs)
 
 
 def _documents(runs: Sequence[Run], titles: Mapping[str, str], k: int) -> list[dict[str, Any]]:

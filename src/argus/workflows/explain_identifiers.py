@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ from typing import Any
 from argus.data.dpr import DprPassage, read_dpr
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.generative.searcher import Hit, HitKey
+from argus.generative.answer import Hit, HitKey
 from argus.generative.vocabulary import QUERY_START, TITLE_END
 from argus.workflows.explain_types import Cause, Finding, Verdict
 from argus.workflows.explain_words import quoted
@@ -25,7 +26,8 @@ BESIDE = (FILE, DPR)
 NAMED = 3
 SHOWN = 20
 """Identifiers of others that are listed for a document that none found."""
-BORDER = "</s>"
+_SPECIAL = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
+"""How tokenizers write special tokens, the border among them."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Kept:
     query: Query
     hits: list[Hit]
     """Best first, each with its keys, heaviest first."""
+    border: str | None = None
+    """How the border in front of passages is written; None where that is not known."""
 
 
 def kept_identifiers(
@@ -76,7 +80,8 @@ def _read(file: Path, query_id: str, text: str | None, *, named: bool) -> Kept |
     if file.suffix.lower() == ".jsonl":
         answered = find_answer(file, query_id, text)
         if answered is not None:
-            return Kept(file, answered[0], [_sorted(hit) for hit in answered[1].hits])
+            hits = [_sorted(hit) for hit in answered.answer.hits]
+            return Kept(file, answered.query, hits, answered.border)
         known: list[str] = []
     else:
         results = list(read_dpr(file, coerce_ids=True))
@@ -147,7 +152,7 @@ def check_identifiers(
         text = f"{kept.file} holds keys of {len(hits)} passages, and not of this one"
         return Finding(cause, Verdict.UNCHECKED, text, evidence)
     if own is None:
-        return _not_found(k, ranked, hits, evidence, document)
+        return _not_found(k, ranked, kept, evidence, document)
     evidence["rank"] = 1 + list(hits).index(doc_id)
     return _found(own, k, ranked, hits, evidence)
 
@@ -187,27 +192,14 @@ _TRAIN = (
 def _not_found(
     k: int,
     ranked: Sequence[str],
-    hits: dict[str, Hit],
+    kept: Kept,
     evidence: dict[str, Any],
     document: Document | None,
 ) -> Finding:
     """Name what found the first k passages instead, and what of it the document holds itself."""
+    hits = {hit.doc_id: hit for hit in kept.hits}
     first = [hits[doc] for doc in ranked[:k] if doc in hits] or list(hits.values())[:k]
-    said: dict[str, list[HitKey]] = defaultdict(list)
-    for hit in first:
-        for key in hit.keys:
-            said[key.text].append(key)
-    among = Counter(text for hit in first for text in {key.text for key in hit.keys})
-    holding = Counter(text for hit in hits.values() for text in {key.text for key in hit.keys})
-    rows: list[dict[str, Any]] = [
-        {
-            "text": text, "view": keys[0].view or None, "count": keys[0].count,
-            "passages": among[text], "weight": round(sum(key.weight for key in keys), 4),
-            "in_the_document": keys[0].count > holding[text] and _holds(document, text),
-        }
-        for text, keys in said.items()
-    ]  # fmt: skip
-    rows.sort(key=lambda row: (-row["weight"], row["text"]))
+    rows = _said(first, kept, document)
     held = [row["text"].strip() for row in rows if row["in_the_document"]]
     evidence |= {"rank": None, "identifiers": [], "others": rows[:SHOWN], "held": held[:SHOWN]}
     named = ", ".join(f"{r['text'].strip()!r} ({r['passages']})" for r in rows[:NAMED])
@@ -219,16 +211,45 @@ def _not_found(
     return Finding(Cause.IDENTIFIERS, Verdict.FOUND, text, evidence, _TRAIN)
 
 
-def _holds(document: Document | None, identifier: str) -> bool | None:
+def _said(first: Sequence[Hit], kept: Kept, document: Document | None) -> list[dict[str, Any]]:
+    """Return the identifiers of some passages, heaviest first, and whether a document has them."""
+    said: dict[str, list[HitKey]] = defaultdict(list)
+    for hit in first:
+        for key in hit.keys:
+            said[key.text].append(key)
+    among = Counter(text for hit in first for text in {key.text for key in hit.keys})
+    holding = Counter(text for hit in kept.hits for text in {key.text for key in hit.keys})
+    rows: list[dict[str, Any]] = [
+        {
+            "text": text, "view": keys[0].view or None, "count": keys[0].count,
+            "passages": among[text], "weight": round(sum(key.weight for key in keys), 4),
+            "in_the_document":
+                keys[0].count > holding[text] and _holds(document, text, kept.border),
+        }
+        for text, keys in said.items()
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: (-row["weight"], row["text"]))
+
+
+def _holds(document: Document | None, identifier: str, border: str | None) -> bool | None:
     """Return whether an identifier stands in title and text; None for what cannot be known.
 
     Pseudo-queries are not in the corpus. Compared as characters, not as tokens; an identifier that
-    occurs no more often than in the passages that it found is known to be in no other.
+    occurs no more often than in the passages that it found is known to be in no other. border:
+    begins the identifiers that begin a passage; where it is not known, any special token does.
     """
     if document is None or identifier.startswith(QUERY_START):
         return None
     title, text = (part.strip() for part in (document.title, document.text))
-    return identifier in f"{BORDER} {title}{TITLE_END} {text}"
+    whole = f" {title}{TITLE_END} {text}"
+    if border is not None:
+        begins = identifier.startswith(border)
+        behind = identifier.removeprefix(border)
+    else:
+        opening = _SPECIAL.match(identifier)
+        begins = opening is not None and identifier not in whole
+        behind = identifier[opening.end() :] if opening else identifier
+    return whole.lstrip().startswith(behind.lstrip()) if begins else identifier in whole
 
 
 def _spoken_for(hit: Hit) -> dict[str, Any]:

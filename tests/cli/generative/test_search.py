@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from argus.data.runs import ranking, read_run
 from argus.generative.decode.settings import Decoding
 from argus.generative.scoring import Scoring
-from tests.support.ngrams import QUESTIONS
+from tests.support.ngrams import QUESTIONS, ROWS, write
 
 SMALL = ("--beams", "3", "--tokens", "4", "--title-tokens", "6", "--smoothing", "0.05")
 
@@ -61,17 +62,23 @@ def test_a_run_goes_into_the_other_commands(search, argus, ready, tmp_path):
     measured = argus("evaluate", "--run", run, "--run", run, "--queries", ready.questions,
                      "--qrels", qrels, "--corpus", ready.corpus, "--out", "measured")  # fmt: skip
     assert measured.code == 0
-    records = tmp_path / "records.jsonl"
-    records.write_text(
-        "".join(
-            json.dumps({"_id": i, "text": i, "type": "page", "time": t}) + "\n"
-            for i, t in (("bern", "2020"), ("bern2", "2021"), ("ada", "2020"), ("aare", "2020"))
-        )
-    )
-    edges = tmp_path / "edges.tsv"
-    edges.write_text("superseder\tsuperseded\nbern2\tbern\n")
-    linted = argus("authority", "lint", run, "--records", records, "--edges", edges)
-    assert linted.code in {0, 1}, linted.err
+    found = read_run(run)
+    best = ranking(found["q1"])[0]
+    absent = next(row["_id"] for row in ROWS if not any(row["_id"] in s for s in found.values()))
+    records = [{"_id": id_, "text": id_, "type": "page", "time": time}
+               for id_, time in ((absent, "2020"), (best, "2020"))]  # fmt: skip
+    write(tmp_path / "records.jsonl", records)
+    for newer, older, violated in (
+        (absent, best, [query for query, scores in found.items() if best in scores]),
+        (best, absent, []),
+    ):
+        (tmp_path / "edges.tsv").write_text(f"superseder\tsuperseded\n{newer}\t{older}\n")
+        linted = argus("authority", "lint", run, "--records", "records.jsonl",
+                       "--edges", "edges.tsv", "--json")  # fmt: skip
+        assert linted.code == bool(violated), linted.err
+        told = json.loads(linted.out)["violations"]
+        assert [row["query_id"] for row in told] == violated
+        assert all(row["document"] == older for row in told)
 
 
 def test_a_single_question_may_leave_files_too(search, tmp_path):
@@ -90,11 +97,9 @@ def test_a_single_question_may_leave_files_too(search, tmp_path):
         (("--queries", "."), ".: the folder holds no queries file"),
         (("--query", "a", "--mode", "sael"), "--mode: 'sael'; expected one of seal, minder"),
         (("--query", "a", "--format", "csv"), "--format: 'csv'; expected one of dpr, kilt, trec"),
+        (("--query", "a", "--length-penalty", "1"), "--length-penalty: 1; expected a number from"),
+        (("--query", "a", "--length-penalty", "1.5"), "--length-penalty: 1.5; expected a number"),
         (("--queries", "x", "--topics", "t"), "--topics: 't'; expected one of auto, dpr, dpr_qas"),
-        (
-            ("--query", "a", "--length-penalty", "1"),
-            "scoring: length_penalty=1.0; expected a number",
-        ),
     ],
 )
 def test_bad_options_are_refused_and_leave_no_folder(search, tmp_path, options, message):
@@ -114,14 +119,14 @@ def test_without_a_model_it_is_said_what_to_do(search):
 def test_a_batch_that_does_not_fit_is_halved_and_that_is_said(search, ready, monkeypatch):
     from argus.generative.searcher import GenerativeSearcher
 
-    whole = GenerativeSearcher.evidence
+    whole = GenerativeSearcher.keys
 
     def short_of_memory(self, questions):
         if len(questions) > 1:
             raise MemoryError
         return whole(self, questions)
 
-    monkeypatch.setattr(GenerativeSearcher, "evidence", short_of_memory)
+    monkeypatch.setattr(GenerativeSearcher, "keys", short_of_memory)
     ran = search("--queries", ready.questions, "--batch", "2", "--out", "out")
     assert ran.code == 0
     assert "2 of 2 questions answered" in ran.out

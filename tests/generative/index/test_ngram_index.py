@@ -13,9 +13,9 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex, append, build_index
 from argus.generative.index.manifest import read_manifest
-from argus.generative.index.segment import make_segment, open_segment, write_segment
-from argus.generative.passages import Passages
+from argus.generative.index.segment import open_segment, write_segment
 from argus.generative.vocabulary import train_vocabulary
+from tests.support import in_memory_index
 from tests.support.plain_index import PlainIndex
 
 BORDER = 0
@@ -23,21 +23,8 @@ BORDER = 0
 
 def in_memory(passages, size, segments=1, ids=None):
     """An index over passages of tokens (borders left out), cut into so many segments."""
-    ids = ids or [str(i) for i in range(len(passages))]
-    bounds = np.linspace(0, len(passages), segments + 1).astype(int)
-    made = []
-    for a, b in pairwise(bounds.tolist()):
-        if a < b:
-            whole = [[BORDER, *p] for p in passages[a:b]]
-            block = Passages(
-                ids[a:b],
-                np.concatenate([np.array(p, np.int32) for p in whole]),
-                np.cumsum([0, *map(len, whole)]),
-                np.array([[1, len(p)] for p in whole], np.int32),
-                np.zeros((b - a, 3), np.uint64),
-            )
-            made.append(make_segment([block], BORDER, size))
-    return NgramIndex(made, BORDER)
+    cuts = np.linspace(0, len(passages), segments + 1).astype(int)[1:-1].tolist()
+    return in_memory_index.in_memory(passages, size, BORDER, cuts=cuts, ids=ids)
 
 
 @st.composite

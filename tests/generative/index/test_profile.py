@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter, defaultdict
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,31 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.generative.index import NgramIndex, NgramProfile, profile
+from argus.generative.index import NgramProfile, profile
 from argus.generative.index.profile import QUANTILES
-from argus.generative.index.segment import make_segment
-from argus.generative.passages import Passages
+from tests.support import in_memory_index
 
 BORDER = 2
 LENGTHS = (1, 2, 3, 4, 7, 10)
 
 
 def in_memory(passages, size, cuts=()):
-    """An index over passages of tokens (borders left out), cut into segments before `cuts`."""
-    made = []
-    bounds = [0, *sorted(cuts), len(passages)]
-    for a, b in pairwise(bounds):
-        if a < b:
-            whole = [[BORDER, *p] for p in passages[a:b]]
-            block = Passages(
-                [str(i) for i in range(a, b)],
-                np.concatenate([np.array(p, np.int32) for p in whole]),
-                np.cumsum([0, *map(len, whole)]),
-                np.array([[1, len(p)] for p in whole], np.int32),
-                np.zeros((b - a, 3), np.uint64),
-            )
-            made.append(make_segment([block], BORDER, size))
-    return NgramIndex(made, BORDER)
+    return in_memory_index.in_memory(passages, size, BORDER, cuts=cuts)
 
 
 def plain_profile(passages, length):

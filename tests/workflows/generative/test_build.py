@@ -12,7 +12,8 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex
 from argus.generative.vocabulary import train_vocabulary
-from argus.workflows.generative.build import BuildConfig, build, index_folder
+from argus.workflows.generative.build import BuildConfig, build
+from argus.workflows.generative.folders import index_folder
 from tests.support.ngrams import QUERIES, ROWS, SIZE, write
 
 TRAINED = BuildConfig(tokenizer=f"bpe:{SIZE}")

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import pytest
 
-from argus.data.dpr import Topic
 from argus.data.runs import ranking, read_run
-from argus.data.types import Document, Query
+from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
 from argus.generative.scoring import Scoring
 from argus.generative.searcher import GenerativeSearcher
+from argus.generative.views import Mode
 from argus.workflows.generative.answers import AnswerFile
 from argus.workflows.generative.build import BuildConfig, build
 from argus.workflows.generative.outputs import Format
-from argus.workflows.generative.search import Mode, SearchConfig, ask, search
+from argus.workflows.generative.search import SearchConfig, ask, search
 from tests.support.ngrams import QUESTIONS, ROWS, write
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
@@ -246,15 +246,15 @@ def test_broken_answers_are_refused(ready, config, tmp_path):
 
 
 def test_an_answer_file_cut_within_its_first_line_is_begun_again(tmp_path):
-    from argus.generative.searcher import Answer
+    from argus.generative.answer import Answer
 
     path = tmp_path / "answers.jsonl"
     path.write_text('{"settings": {"k"')
-    answers, query = AnswerFile(path, {"k": 1}), Query("q", "?")
+    answers, query = AnswerFile(path, {"k": 1}, "</s>"), Query("q", "?")
     answers.check()
     with answers.appending() as file:
         file.add(query, Answer("q", []))
-    again = AnswerFile(path, {"k": 1})
+    again = AnswerFile(path, {"k": 1}, "</s>")
     again.check()
     assert query in again
     assert again.read(query) == Answer("q", [])

@@ -16,7 +16,8 @@ from argus.generative.index import NgramIndex
 from argus.generative.training.scratch import ScratchSize
 from argus.generative.training.settings import ExampleConfig
 from argus.training import loop
-from argus.workflows.generative.build import BuildConfig, build, index_folder
+from argus.workflows.generative.build import BuildConfig, build
+from argus.workflows.generative.folders import index_folder
 from argus.workflows.generative.train import (
     SCRATCH_LEARNING,
     GenerativeTrainConfig,
@@ -64,7 +65,7 @@ def test_it_writes_a_model_that_searches_the_index_and_says_what_it_is(run, read
     note = json.loads((result.model / "argus.json").read_text())
     assert note["vocabulary"] == vocabulary.fingerprint
     assert note["views"] == ["body", "title", "query"]
-    assert note["base"] == {"name": "scratch", **SIZE.described()}
+    assert note["base"] == {"name": "scratch", **dataclasses.asdict(SIZE)}
     assert note["settings"]["training"]["epochs"] == 2
     assert note["examples"]["questions"] == 2
     summary = json.loads((result.folder / "summary.json").read_text())["generative_train"]

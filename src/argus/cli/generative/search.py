@@ -129,9 +129,8 @@ class ScoringOptions:
         float,
         typer.Option(
             "--length-penalty",
-            help="Above 0, long n-grams lose less.",
+            help="Above 0, long n-grams lose less; below 1.",
             min=0,
-            max=1,
             rich_help_panel=SCORING,
         ),
     ] = 0.0
@@ -173,6 +172,13 @@ class ScoringOptions:
         """Return the settings."""
         from argus.generative.scoring import Scoring
 
+        if self.length_penalty >= 1:
+            raise InputError(
+                f"{self.length_penalty:g}",
+                expected="a number from 0, below 1",
+                fix="Leave it out for the default.",
+                where="--length-penalty",
+            )
         return Scoring(**{f.name: getattr(self, f.name) for f in fields(self)})
 
 
@@ -248,7 +254,8 @@ def search(
     ids hold white space), answers.jsonl, from which a killed search goes on, summary.json,
     manifest.json and report.html. The run is one that argus evaluate and authority lint take.
     """
-    from argus.workflows.generative.search import Mode, SearchConfig, ask
+    from argus.generative.views import Mode
+    from argus.workflows.generative.search import SearchConfig, ask
     from argus.workflows.generative.search import search as run
 
     _one_of_both(queries, query)
@@ -261,9 +268,8 @@ def search(
                     device=device)  # fmt: skip
         o.print_json(found) if json else print_hits(found)
         return
-    from argus.data.dpr import Topic
     from argus.data.topics import TopicFormat
-    from argus.data.types import Query
+    from argus.data.types import Query, Topic
 
     asked = [Topic(Query("query", query))] if query is not None else queries
     result = run(

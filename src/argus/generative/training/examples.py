@@ -1,4 +1,4 @@
-"""Examples to learn from: a source, and a span, title or pseudo-query of its passage (§6.6).
+"""Examples to learn from: a source, and a span, title or pseudo-query of its passage.
 
 * supervised: a question (or a title) asks for spans, title and pseudo-queries of the passage that
   answers it. A span is drawn by its similarity to the question (`similarity`).
@@ -8,7 +8,7 @@ Spans are learnt without an end: a model writes ten tokens of them and is stoppe
 pseudo-queries end with ` @@`, by which the model ends them itself. (MINDER learns pseudo-queries
 without it; its searcher asks for it all the same, and mends their scores by a bonus.) The searcher
 makes the model begin pseudo-queries with ` ||` and scores them without, so half of them are learnt
-after a ` ||` that is given.
+after a ` ||` that is given. See docs/generative.md, "Training targets".
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Answers on disk as they come: a search that was killed goes on behind the last whole one.
 
-A JSONL file. Its first line says what was searched, and how; each other line is one question with
+A JSONL file. Its first line says what was searched, and how, and how the border between passages
+is written in the texts of n-grams; each other line is one question with
 its hits. It is read by position, so no more than one answer is in memory.
 """
 
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.generative.searcher import Answer, Hit, HitKey
+from argus.generative.answer import Answer, Hit, HitKey
 
 FILE = "answers.jsonl"
 
@@ -22,12 +24,12 @@ FILE = "answers.jsonl"
 class AnswerFile:
     """Answers of one search, by question; questions of other searches are refused.
 
-    settings: all that decides an answer; plain values. A question counts as answered when its id
-    and its text are those of a line; of several lines the last one counts.
+    settings: all that decides an answer; plain values. border: its text. A question counts as
+    answered when its id and its text are those of a line; of several lines the last one counts.
     """
 
-    def __init__(self, path: Path, settings: dict[str, Any]) -> None:
-        self.path = path
+    def __init__(self, path: Path, settings: dict[str, Any], border: str) -> None:
+        self.path, self.border = path, border
         self.settings = json.loads(json.dumps(settings))
         self._places: dict[tuple[str, str], int] = {}
 
@@ -57,7 +59,7 @@ class AnswerFile:
         with self.path.open("r+b" if self.path.is_file() else "w+b") as file:
             file.truncate(_whole(file))
             if not file.seek(0, 2):
-                file.write(_line({"settings": self.settings}))
+                file.write(_line({"settings": self.settings, "border": self.border}))
             yield _Appender(file, self._places)
 
     def read(self, query: Query) -> Answer:
@@ -85,7 +87,16 @@ class AnswerFile:
             )
 
 
-def find_answer(path: Path, query_id: str, text: str | None = None) -> tuple[Query, Answer] | None:
+@dataclass(frozen=True)
+class Found:
+    """The answer to one question. border: its text in n-grams; None where the file lacks it."""
+
+    query: Query
+    answer: Answer
+    border: str | None
+
+
+def find_answer(path: Path, query_id: str, text: str | None = None) -> Found | None:
     """Return the last answer to a question, whatever search made it, and the question as asked.
 
     text: None takes whatever was asked under this id. None where the file holds no such answer.
@@ -94,7 +105,8 @@ def find_answer(path: Path, query_id: str, text: str | None = None) -> tuple[Que
     wanted = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
     found = None
     with path.open("rb") as file:
-        if "settings" not in _row(path, file.readline()):
+        header = _row(path, file.readline())
+        if "settings" not in header:
             raise _broken(path, "no settings in its first line")
         for line in file:
             if wanted in line and line.endswith(b"\n"):
@@ -103,8 +115,13 @@ def find_answer(path: Path, query_id: str, text: str | None = None) -> tuple[Que
                 found = row if same else found
     if found is None:
         return None
+    border = header.get("border")
     try:
-        return Query(query_id, found["question"]), _answer(found)
+        return Found(
+            Query(query_id, found["question"]),
+            _answer(found),
+            border if isinstance(border, str) and border else None,
+        )
     except (KeyError, TypeError) as error:
         raise _broken(path, f"{type(error).__name__}: {error}") from error
 

@@ -11,15 +11,14 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.generative.index import Changes, NgramIndex, append, build_index, check_corpus
-from argus.generative.index.manifest import FILE, TOKENIZER, Manifest, read_manifest
+from argus.generative.index import Changes, NgramIndex, append, build_index
+from argus.generative.index.manifest import TOKENIZER, read_manifest
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
-from argus.workflows.generative import pseudo_queries as queries_of
+from argus.workflows.generative.folders import INDEX, described, manifest_of
+from argus.workflows.generative.pseudo_queries import OfCorpus, of_documents
 from argus.workflows.workspace import Record, keep_input, read_documents
 
 JOB = "generative_build"
-FOLDER = "ngrams"
-"""Of the index, in the folder of the job."""
 TRAINED = "bpe:"
 """Begins the name of a tokenizer that is trained on the corpus."""
 
@@ -83,71 +82,62 @@ def build(
     """
     fields = fields or FieldNames()
     documents, path = read_documents(corpus, fields, limit)
-    asked, source, elsewhere = _pseudo_queries(pseudo_queries, documents, fields)
-    _require_texts(documents, asked, titles=config.titles is not False)
+    asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    _require_texts(documents, asked.by_document, titles=config.titles is not False)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     name = config.tokenizer or ""
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
-    keep_input(folder, [path, source, tokenizer])
+    keep_input(folder, [path, asked.file, tokenizer])
     settings = {"tokenizer": config.tokenizer, "titles": config.titles, "limit": limit}
-    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": source})
-    home = folder / FOLDER
-    markers, changes = 0, None
-    if config.append:
-        index, changes = _append(record, folder, home, config, documents, asked)
-    else:
-        with record.timed("tokenizer"):
-            vocabulary = _vocabulary(name, documents, asked, folder)
-        record.open(folder)
-        begun = read_manifest(home) is not None
-        with record.timed("indexing"):
-            titles = config.titles is not False
-            index = build_index(documents, vocabulary, home, pseudo_queries=asked, titles=titles)
-            if begun:  # the corpus may have changed since that build was killed
-                check_corpus(index, documents, asked)
-        markers = vocabulary.added
-    summary = _summary(index, home, record, changes)
-    summary["pseudo_queries"] = _asked(asked, elsewhere)
-    summary["markers_added"] = markers
-    record.encoder["fingerprint"] = described(home)
+    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": asked.file})
+    make = _append if config.append else _new
+    made = make(record, folder, config, documents, asked.by_document)
+    summary = _summary(made.index, folder / INDEX, record, made.changes)
+    summary["pseudo_queries"] = _asked(asked)
+    summary["markers_added"] = made.markers_added
+    record.encoder["fingerprint"] = described(folder / INDEX)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["passages"]))
-    return BuildResult(index, summary)
+    return BuildResult(made.index, summary)
 
 
-def index_folder(path: Path | str) -> Path:
-    """Return the folder of the index that `path` names: itself, or what `build` wrote in it."""
-    path = Path(path)
-    if path.is_file():
-        raise InputError(
-            "is a file",
-            expected="the folder that `argus generative build` wrote",
-            fix="Give that folder.",
-            where=path,
-        )
-    return path / FOLDER if (path / FOLDER / FILE).is_file() else path
+@dataclass(frozen=True)
+class _Made:
+    """An index, what was new where it was added to, and the markers its tokenizer had to be given.
+
+    changes: None for a new index.
+    """
+
+    index: NgramIndex
+    changes: Changes | None = None
+    markers_added: int = 0
 
 
-def manifest_of(home: Path) -> Manifest:
-    """Return the manifest of an index that could be opened."""
-    manifest = read_manifest(home)
-    assert manifest is not None
-    return manifest
-
-
-def described(home: Path) -> str:
-    """Return what manifests and reports call an index by, in place of an encoder."""
-    return f"n-grams of tokenizer {manifest_of(home).vocabulary[:12]}"
+def _new(
+    record: Record,
+    folder: ArtifactFolder,
+    config: BuildConfig,
+    documents: Sequence[Document],
+    asked: Mapping[str, list[str]],
+) -> _Made:
+    with record.timed("tokenizer"):
+        vocabulary = _vocabulary(config.tokenizer or "", documents, asked, folder)
+    record.open(folder)
+    with record.timed("indexing"):
+        index = build_index(
+            documents, vocabulary, folder / INDEX,
+            pseudo_queries=asked, titles=config.titles is not False,
+        )  # fmt: skip
+    return _Made(index, markers_added=vocabulary.added)
 
 
 def _append(
     record: Record,
     folder: ArtifactFolder,
-    home: Path,
     config: BuildConfig,
     documents: Sequence[Document],
     asked: Mapping[str, list[str]],
-) -> tuple[NgramIndex, Changes]:
+) -> _Made:
     if folder.fresh:
         raise InputError(
             "--append with --fresh",
@@ -155,37 +145,21 @@ def _append(
             fix="Leave one out.",
             where="--append",
         )
-    NgramIndex.open(home)  # a missing or unfinished one is an error now
-    manifest = manifest_of(home)
-    if config.titles is not None and config.titles != manifest.titles:
-        had = "with" if manifest.titles else "without"
+    home = folder / INDEX
+    titles = NgramIndex.open(home).titles  # a missing or unfinished index is an error now
+    if config.titles is not None and config.titles != titles:
+        had = "with" if titles else "without"
         raise InputError(
             "--titles" if config.titles else "--no-titles",
             expected=f"passages {had} titles, as the index has them",
             fix="Leave the option out.",
             where=home,
         )
-    record.config["titles"] = manifest.titles
+    record.config["titles"] = titles
     record.open(folder)
     with record.timed("indexing"):
         changes = append(home, documents, pseudo_queries=asked)
-    return NgramIndex.open(home), changes
-
-
-def _pseudo_queries(
-    given: Path | str | Mapping[str, list[str]] | None,
-    documents: Sequence[Document],
-    fields: FieldNames,
-) -> tuple[dict[str, list[str]], Path | None, int]:
-    """Return pseudo-queries of the documents, their file, and how many belong to others."""
-    if given is None:
-        return {}, None, 0
-    source = None
-    if not isinstance(given, Mapping):
-        source = queries_of.queries_file(Path(given))
-        given = queries_of.read(source, coerce_ids=fields.coerce_ids)
-    known = queries_of.of_corpus(given, {d.id for d in documents}, source or "pseudo-queries")
-    return known, source, len(given) - len(known)
+    return _Made(NgramIndex.open(home), changes)
 
 
 def _require_texts(
@@ -220,7 +194,7 @@ def _vocabulary(
             fix=f"For example {TRAINED}8000.",
             where="--tokenizer",
         ) from error
-    home = folder / FOLDER
+    home = folder / INDEX
     if not folder.fresh and read_manifest(home) is not None:
         kept = open_vocabulary(home / TOKENIZER)
         if kept.size == size:
@@ -255,7 +229,7 @@ def _summary(
             "vocabulary": index.vocabulary_size,
             "unknown": counts["unknown_tokens"],
         },
-        "titles": manifest.titles,
+        "titles": index.titles,
         "segments": len(manifest.segments),
         "bytes": size,
         "bytes_per_token": round(size / index.n_tokens, 3),
@@ -266,11 +240,12 @@ def _summary(
     return summary
 
 
-def _asked(asked: Mapping[str, list[str]], elsewhere: int) -> dict[str, int] | None:
-    if not asked:
+def _asked(asked: OfCorpus) -> dict[str, int] | None:
+    queries = asked.by_document
+    if not queries:
         return None
     return {
-        "documents": len(asked),
-        "queries": sum(map(len, asked.values())),
-        "elsewhere": elsewhere,
+        "documents": len(queries),
+        "queries": sum(map(len, queries.values())),
+        "elsewhere": asked.elsewhere,
     }

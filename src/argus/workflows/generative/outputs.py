@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.dpr import INDENT, DprKey, DprPassage, DprResult, Topic, write_dpr
+from argus.data.dpr import INDENT, DprKey, DprPassage, DprResult, write_dpr
 from argus.data.kilt import write_kilt
 from argus.data.runs import ranking, write_run
-from argus.data.types import Document, Run
-from argus.generative.searcher import Answer, Hit
+from argus.data.types import Document, Run, Topic
+from argus.generative.answer import Answer, Hit
 
 TABLE = "generative_search"
 RUN, RUN_JSON, DPR = "run.trec", "run.json", "dpr.json"

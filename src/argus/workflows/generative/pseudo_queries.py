@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.about import file_in, rows_by_document
 from argus.data.rows import Row, pick_field
+from argus.data.types import Document
 from argus.errors import InputError
 from argus.scenarios.expansions import FILE
 
@@ -40,6 +42,39 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
 def queries_file(path: Path) -> Path:
     """Return the file that `path` stands for: itself, or the expansions in that folder."""
     return file_in(path, FILE)
+
+
+@dataclass(frozen=True)
+class OfCorpus:
+    """Pseudo-queries of a corpus by document id.
+
+    file: that they were read from, if any. elsewhere: how many documents with pseudo-queries are
+    not in the corpus.
+    """
+
+    by_document: dict[str, list[str]]
+    file: Path | None = None
+    elsewhere: int = 0
+
+
+def of_documents(
+    given: Path | str | Mapping[str, list[str]] | None,
+    documents: Sequence[Document],
+    *,
+    coerce_ids: bool = False,
+) -> OfCorpus:
+    """Return the pseudo-queries of the documents; none where nothing is given.
+
+    given: by document id, or a file or folder. Raises InputError as `read` and `of_corpus` do.
+    """
+    if given is None:
+        return OfCorpus({})
+    file = None
+    if not isinstance(given, Mapping):
+        file = queries_file(Path(given))
+        given = read(file, coerce_ids=coerce_ids)
+    known = of_corpus(given, {d.id for d in documents}, file or "pseudo-queries")
+    return OfCorpus(known, file, len(given) - len(known))
 
 
 def of_corpus(

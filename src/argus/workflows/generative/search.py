@@ -6,25 +6,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames, corpus_file, read_corpus
-from argus.data.dpr import Topic
 from argus.data.provenance import content_hash
 from argus.data.topics import TopicFormat, read_topics, topics_file
-from argus.data.types import Document, Query
+from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
+from argus.generative.answer import Answer
 from argus.generative.decode.settings import Decoding
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.scoring import Scoring
-from argus.generative.searcher import Answer
+from argus.generative.views import Mode
 from argus.llm.weights import model_hash
 from argus.reports import write_report
 from argus.workflows.generative.answers import FILE, AnswerFile
-from argus.workflows.generative.build import index_folder, manifest_of
+from argus.workflows.generative.folders import index_folder, manifest_of, need_model
 from argus.workflows.generative.outputs import (
     TABLE,
     Format,
@@ -41,15 +40,6 @@ if TYPE_CHECKING:
 
 JOB = "generative_search"
 FORMATS = tuple(Format)
-TRAINED = "model"
-"""Where `argus generative train` leaves a model in its folder."""
-
-
-class Mode(StrEnum):
-    """SEAL reads titles and bodies, MINDER pseudo-queries, too."""
-
-    SEAL = "seal"
-    MINDER = "minder"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,34 +112,27 @@ def search(
     originals = _originals(opened, corpus, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [home, model, source, Path(corpus) if corpus else None])
-    settings = {"model": str(model), **config.described()}
+    settings = {"model": str(model), **config.described(), "index": str(home)}
     read = corpus_file(Path(corpus)) if corpus else None
-    record = Record(JOB, settings | {"index": str(home)}, {"queries": source, "corpus": read})
+    record = Record(JOB, settings, {"queries": source, "corpus": read})
     weights = model_hash(model)
     record.encoder["fingerprint"] = f"{config.mode} {model.name} {weights[:12]}"
-    answers = AnswerFile(folder / FILE, identity(opened, home, weights, config))
+    border = opened.vocabulary.decode([opened.border])
+    answers = AnswerFile(folder / FILE, identity(opened, home, weights, config), border)
     if not fresh:
         answers.check()
-    asked = [t for t in topics if t.query.text.strip()]
+    left = [t.query for t in topics if t.query.text.strip() and t.query not in answers]
     searcher = None
-    if any(t.query not in answers for t in asked):
+    if left:
         with record.timed("loading the model"):
             searcher = open_searcher(opened, model, config, device)
     record.open(folder, about=[home.parent])
-    done, seconds = _answer(searcher, asked, answers, config.k, record)
+    pace = _answer(searcher, left, answers, config, record)
     results = Results(topics, _reader(answers), originals)
     with record.timed("writing"):
         files = write_results(results, folder, config.formats, compact=config.compact)
         folder.write_table(TABLE, questions_table(results), csv=True)
-    summary = _summary(config, model, home, results, files)
-    summary |= {
-        "answered_now": done,
-        "seconds": round(seconds, 2),
-        "queries_per_s": round(done / seconds, 3) if done else None,
-        "seconds_by_step": _by_step(searcher),
-        "batch_wanted": config.decoding.batch,
-        "batch": searcher.batch if searcher else config.decoding.batch,
-    }
+    summary = _summary(config, model, home, results, files) | pace
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["questions"]))
     return SearchResult(folder.path, write_report(folder.path), results, summary)
@@ -187,38 +170,6 @@ def ask(
             "results": hits}  # fmt: skip
 
 
-def need_model(model: Path | None) -> Path:
-    """Return the folder of a model, or of the one in a folder of `argus generative train`.
-
-    Raises InputError where there is none, and says what to do.
-    """
-    fix = (
-        "Train one on your corpus: argus generative train; or give the folder of a seq2seq "
-        "checkpoint of SEAL or MINDER in the format of transformers."
-    )
-    if model is None:
-        raise InputError(
-            "no model is given, and none ships with Argus",
-            expected="--model DIR: a seq2seq language model that writes n-grams for questions",
-            fix=fix,
-            where="--model",
-        )
-    if (model / TRAINED / "config.json").is_file():
-        return model / TRAINED
-    if not (model / "config.json").is_file():
-        raise InputError(
-            "no such folder"
-            if not model.exists()
-            else "no config.json in it"
-            if model.is_dir()
-            else "is a file",
-            expected="the folder of a seq2seq model: config.json, weights, tokenizer",
-            fix=fix,
-            where=model,
-        )
-    return model
-
-
 def open_searcher(
     index: NgramIndex, model: Path, config: SearchConfig, device: str | None
 ) -> GenerativeSearcher:
@@ -227,16 +178,13 @@ def open_searcher(
     from argus.generative.searcher import GenerativeSearcher
 
     loaded = Seq2Seq.open(model, index.vocabulary, device=device)
-    mode: Literal["seal", "minder"] = "minder" if config.mode is Mode.MINDER else "seal"
-    return GenerativeSearcher(index, loaded, mode, config.decoding, config.scoring)
+    return GenerativeSearcher(index, loaded, config.mode, config.decoding, config.scoring)
 
 
 def identity(index: NgramIndex, home: Path, weights: str, config: SearchConfig) -> dict[str, Any]:
     """Return all that decides an answer: index, model, settings."""
-    manifest = manifest_of(home)
-    held = content_hash(
-        manifest.vocabulary, str(manifest.titles), index.hashes().tobytes(), *index.ids()
-    )
+    vocabulary = manifest_of(home).vocabulary
+    held = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
     settings = config.described()
     settings["decoding"].pop("batch", None)  # scores do not depend on it
     return {"index": held.hex(), "model": weights, **settings}
@@ -273,26 +221,31 @@ def _originals(
 
 def _answer(
     searcher: GenerativeSearcher | None,
-    asked: Sequence[Topic],
+    left: Sequence[Query],
     answers: AnswerFile,
-    k: int,
+    config: SearchConfig,
     record: Record,
-) -> tuple[int, float]:
-    """Answer what is not answered; return how many that were, and the seconds they took."""
-    left = [t.query for t in asked if t.query not in answers]
-    if searcher is None or not left:
-        return 0, 0.0
-    start = time.perf_counter()
-    with record.timed("searching"), answers.appending() as file:
-        for query, answer in zip(left, searcher.search(left, k), strict=True):
-            file.add(query, answer)
-    return len(left), time.perf_counter() - start
+) -> dict[str, Any]:
+    """Answer what is not answered; return how much that was, and what it took.
 
-
-def _by_step(searcher: GenerativeSearcher | None) -> dict[str, float]:
-    """Return where the time of this run went; the constraint is part of decoding."""
-    spent = searcher.seconds.items() if searcher else ()
-    return {step: round(seconds, 3) for step, seconds in spent}
+    searcher: None where nothing is left. seconds_by_step: the constraint is part of decoding.
+    """
+    seconds, by_step, batch = 0.0, {}, config.decoding.batch
+    if searcher is not None:
+        start = time.perf_counter()
+        with record.timed("searching"), answers.appending() as file:
+            for query, answer in zip(left, searcher.search(left, config.k), strict=True):
+                file.add(query, answer)
+        seconds, batch = time.perf_counter() - start, searcher.batch
+        by_step = {step: round(spent, 3) for step, spent in searcher.seconds.items()}
+    return {
+        "answered_now": len(left),
+        "seconds": round(seconds, 2),
+        "queries_per_s": round(len(left) / seconds, 3) if left else None,
+        "seconds_by_step": by_step,
+        "batch_wanted": config.decoding.batch,
+        "batch": batch,
+    }
 
 
 def _reader(answers: AnswerFile) -> Callable[[Topic], Answer]:

@@ -23,7 +23,7 @@ from argus.generative.index import NgramIndex, profile
 from argus.generative.index.profile import LONGEST as MOST
 from argus.progress import progress
 from argus.reports import write_report
-from argus.workflows.generative.build import described, index_folder, manifest_of
+from argus.workflows.generative.folders import described, index_folder
 from argus.workflows.workspace import Record, keep_input
 
 JOB = "generative_stats"
@@ -77,34 +77,38 @@ def stats(
         keep_input(folder, [home])
     record = Record(JOB, {"index": str(home), "longest": longest}, {})
     record.encoder["fingerprint"] = described(home)
+    summary = {"index": str(home), **_figures(opened, longest, record)}
+    if folder is None:
+        return StatsResult(summary)
+    record.open(folder, about=[home.parent])
+    folder.write_table(TABLE, _table(summary["ngrams"]), csv=True)
+    folder.write_section("summary.json", JOB, summary)
+    counts = {"passages": opened.n_documents, "tokens": opened.n_tokens}
+    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    return StatsResult(summary, folder.path, write_report(folder.path))
+
+
+def _figures(index: NgramIndex, longest: int, record: Record) -> dict[str, Any]:
+    """Return all figures of an index."""
     with record.timed("passages"):
-        lengths = _Lengths.of(opened)
-        titles = _titles(opened, lengths) if manifest_of(home).titles else None
+        lengths = _Lengths.of(index)
+        titles = _titles(index, lengths) if index.titles else None
     with record.timed("n-grams"):
-        ngrams = _ngrams(opened, longest)
-    summary = {
-        "index": str(home),
-        "segments": len(opened.segments),
-        **_size(opened),
+        ngrams = _ngrams(index, longest)
+    return {
+        "segments": len(index.segments),
+        **_size(index),
         "passages": {
-            "total": opened.n_documents,
+            "total": index.n_documents,
             "tokens": spread(lengths.passages),
             "text_tokens": spread(lengths.texts),
             "without_text": int((lengths.texts == 0).sum()),
             "histogram": histogram(lengths.passages),
         },
         "titles": titles,
-        "pseudo_queries": _pseudo_queries(opened, lengths),
+        "pseudo_queries": _pseudo_queries(index, lengths),
         "ngrams": ngrams,
     }
-    if folder is None:
-        return StatsResult(summary)
-    record.open(folder, about=[home.parent])
-    folder.write_table(TABLE, _table(ngrams), csv=True)
-    folder.write_section("summary.json", JOB, summary)
-    counts = {"passages": opened.n_documents, "tokens": opened.n_tokens}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
-    return StatsResult(summary, folder.path, write_report(folder.path))
 
 
 def spread(values: npt.NDArray[Any]) -> dict[str, float] | None:

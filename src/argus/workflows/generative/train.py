@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +20,21 @@ from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
 from argus.generative.index import NgramIndex
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
-from argus.generative.training.model import (
-    open_network,
-    save_network,
-)
+from argus.generative.training.model import open_network, save_network
 from argus.generative.training.scratch import ScratchSize, new_network
-from argus.generative.training.settings import ExampleConfig, GenerativeConfig
+from argus.generative.training.settings import ExampleConfig, LearningConfig
 from argus.generative.training.task import seq2seq_task
 from argus.generative.vocabulary import Vocabulary
 from argus.llm.weights import base_hash
 from argus.training.loop import Trained, train
-from argus.workflows.generative import pseudo_queries as pseudo
-from argus.workflows.generative.build import index_folder
+from argus.workflows.generative.folders import MODEL, index_folder
 from argus.workflows.generative.hold_out import choose, write_held_out
+from argus.workflows.generative.pseudo_queries import of_documents
 from argus.workflows.workspace import Record, keep_input, read_documents
 
 SECTION = "generative_train"
 SCRATCH = "scratch"
-MODEL, STATE, LOSSES = "model", "training", "losses"
+STATE, LOSSES = "training", "losses"
 SCRATCH_LEARNING: Mapping[str, Any] = {
     "learning_rate": 1e-3, "batch_size": 64, "label_smoothing": 0.0, "epochs": 20, "patience": 10,
     "evaluate_every": 200, "max_minutes": 25.0,
@@ -45,10 +42,10 @@ SCRATCH_LEARNING: Mapping[str, Any] = {
 """What a model from scratch learns with unless told otherwise: measured on two cores."""
 
 
-def learning(model: str, **given: Any) -> GenerativeConfig:
+def learning(model: str, **given: Any) -> LearningConfig:
     """Return how a model learns: what is given and not None, else the defaults for its kind."""
     defaults = dict(SCRATCH_LEARNING) if model == SCRATCH else {}
-    return GenerativeConfig(**defaults | {k: v for k, v in given.items() if v is not None})
+    return LearningConfig(**defaults | {k: v for k, v in given.items() if v is not None})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +60,11 @@ class GenerativeTrainConfig:
     model: str = SCRATCH
     size: ScratchSize = field(default_factory=ScratchSize)
     examples: ExampleConfig = field(default_factory=ExampleConfig)
-    training: GenerativeConfig | None = None
+    training: LearningConfig | None = None
     hold_out: int | Path = 0
 
     @property
-    def learning(self) -> GenerativeConfig:
+    def learning(self) -> LearningConfig:
         """How the model learns."""
         return self.training or learning(self.model)
 
@@ -102,27 +99,18 @@ def train_generative(
     InputError for bad input: nothing to learn from, a model of another tokenizer, another training
     in OUT.
     """
-    columns, chosen = fields or FieldNames(), check_device(device)
-    documents, path = read_documents(corpus, columns, limit)
-    asked, judged = _questions(queries, qrels, columns)
-    found = _pseudo_queries(pseudo_queries, documents, columns)
+    chosen = check_device(device)
+    taught = _read(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     vocabulary = NgramIndex.open(index_folder(index)).vocabulary
     base = None if config.model == SCRATCH else Path(config.model)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    given = [*map(_path, (queries, qrels, pseudo_queries))]
-    keep_input(folder, [base, Path(index), *given])
-    record = Record(
-        SECTION,
-        {"model": config.model, "limit": limit, **config.learning.described()},
-        dict(zip(("corpus", "queries", "qrels", "pseudo_queries"), [path, *given], strict=True)),
-    )
-    held_out = choose(documents, config.hold_out)
+    keep_input(folder, [base, Path(index), *taught.files.values()])
+    settings = {"model": config.model, "limit": limit, **config.learning.described()}
+    record = Record(SECTION, settings, taught.files)
+    held_out = choose(taught.documents, config.hold_out)
     with record.timed("planning the examples"):
-        examples = build_examples(
-            documents, vocabulary, config.examples, queries=asked, qrels=judged,
-            pseudo_queries=found, held_out=held_out,
-        )  # fmt: skip
-    _require_examples(examples, len(documents))
+        examples = taught.examples(vocabulary, config.examples, held_out)
+    _require_examples(examples, len(taught.documents))
     with record.timed("making the model"):
         network = _network(config, base, vocabulary).to(chosen)
     record.open(folder)
@@ -135,11 +123,51 @@ def train_generative(
     summary = _summary(config, examples, trained, network, chosen)
     note = _note(config, summary, vocabulary, weights)
     model = save_network(network, vocabulary, folder / MODEL, note)
-    write_held_out(folder, documents, held_out)
+    write_held_out(folder, taught.documents, held_out)
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_section("summary.json", SECTION, summary)
     folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))
     return GenerativeTrainResult(folder.path, model, summary)
+
+
+@dataclass(frozen=True)
+class _Taught:
+    """What a model is taught with. files: by option, None for what is not given, or no file."""
+
+    documents: Sequence[Document]
+    questions: list[Query]
+    qrels: Qrels
+    pseudo_queries: dict[str, list[str]]
+    files: dict[str, Path | None]
+
+    def examples(
+        self, vocabulary: Vocabulary, config: ExampleConfig, held_out: Sequence[str]
+    ) -> TrainingSet:
+        """Return the examples; held_out: ids of documents whose titles are in none."""
+        return build_examples(
+            self.documents, vocabulary, config, queries=self.questions, qrels=self.qrels,
+            pseudo_queries=self.pseudo_queries, held_out=held_out,
+        )  # fmt: skip
+
+
+def _read(
+    corpus: Path | str | Sequence[Document],
+    queries: Path | str | None,
+    qrels: Path | str | None,
+    pseudo_queries: Path | str | None,
+    fields: FieldNames,
+    limit: int | None,
+) -> _Taught:
+    documents, path = read_documents(corpus, fields, limit)
+    questions, judged = _questions(queries, qrels, fields)
+    asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    files = {
+        "corpus": path,
+        "queries": _path(queries),
+        "qrels": _path(qrels),
+        "pseudo_queries": asked.file,
+    }
+    return _Taught(documents, questions, judged, asked.by_document, files)
 
 
 def _questions(
@@ -156,15 +184,6 @@ def _questions(
     if queries is None or qrels is None:
         return [], {}
     return read_queries(Path(queries), coerce_ids=fields.coerce_ids), read_qrels(Path(qrels))
-
-
-def _pseudo_queries(
-    path: Path | str | None, documents: Sequence[Document], fields: FieldNames
-) -> dict[str, list[str]]:
-    if path is None:
-        return {}
-    found = pseudo.read(path, coerce_ids=fields.coerce_ids)
-    return pseudo.of_corpus(found, {d.id for d in documents}, Path(path))
 
 
 def _path(path: Path | str | None) -> Path | None:
@@ -188,7 +207,7 @@ def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocab
     return network
 
 
-def _task(network: Any, vocabulary: Vocabulary, config: GenerativeConfig) -> Any:
+def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Any:
     pad = vocabulary.border if vocabulary.pad is None else vocabulary.pad
     return seq2seq_task(
         start_token(network), pad, label_smoothing=config.label_smoothing, dtype=config.dtype
@@ -200,7 +219,7 @@ def _key(
 ) -> tuple[str, str | None]:
     """Return the hash of all that is trained, and how; and that of the weights it begins with."""
     weights = None if base is None else base_hash(base)
-    begun = weights or str(sorted(config.size.described().items()))
+    begun = weights or str(sorted(asdict(config.size).items()))
     settings = [f"{name}={value}" for name, value in sorted(config.learning.described().items())]
     return content_hash(begun, fingerprint(examples), *settings).hex(), weights
 
@@ -263,14 +282,14 @@ def _note(
     weights: str | None,
 ) -> dict[str, Any]:
     """Return argus.json: what the model is, and what it may be asked for."""
-    scratch = {"name": SCRATCH, **config.size.described()}
+    scratch = {"name": SCRATCH, **asdict(config.size)}
     kept = ("views", "examples", "steps", "stopped", "evaluations", "best")
     return {
         "argus": __version__,
         "vocabulary": vocabulary.fingerprint,
         "base": scratch if weights is None else {"name": config.model, "weights": weights},
         "settings": {
-            "examples": config.examples.described(),
+            "examples": asdict(config.examples),
             "training": config.learning.described(),
         },
         **{name: summary[name] for name in kept},

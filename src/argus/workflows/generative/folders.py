@@ -1,0 +1,70 @@
+"""Where an n-gram index and a trained model lie in the folders of the jobs that made them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from argus.errors import InputError
+from argus.generative.index.manifest import FILE, Manifest, read_manifest
+
+INDEX = "ngrams"
+"""Of the index, in the folder of `generative build`."""
+MODEL = "model"
+"""Of the model, in the folder of `generative train`."""
+
+
+def index_folder(path: Path | str) -> Path:
+    """Return the folder of the index that `path` names: itself, or what `build` wrote in it."""
+    path = Path(path)
+    if path.is_file():
+        raise InputError(
+            "is a file",
+            expected="the folder that `argus generative build` wrote",
+            fix="Give that folder.",
+            where=path,
+        )
+    return path / INDEX if (path / INDEX / FILE).is_file() else path
+
+
+def manifest_of(home: Path) -> Manifest:
+    """Return the manifest of an index that could be opened."""
+    manifest = read_manifest(home)
+    assert manifest is not None
+    return manifest
+
+
+def described(home: Path) -> str:
+    """Return what manifests and reports call an index by, in place of an encoder."""
+    return f"n-grams of tokenizer {manifest_of(home).vocabulary[:12]}"
+
+
+def need_model(model: Path | None) -> Path:
+    """Return the folder of a model, or of the one in a folder of `argus generative train`.
+
+    Raises InputError where there is none, and says what to do.
+    """
+    fix = (
+        "Train one on your corpus: argus generative train; or give the folder of a seq2seq "
+        "checkpoint of SEAL or MINDER in the format of transformers."
+    )
+    if model is None:
+        raise InputError(
+            "no model is given, and none ships with Argus",
+            expected="--model DIR: a seq2seq language model that writes n-grams for questions",
+            fix=fix,
+            where="--model",
+        )
+    if (model / MODEL / "config.json").is_file():
+        return model / MODEL
+    if not (model / "config.json").is_file():
+        raise InputError(
+            "no such folder"
+            if not model.exists()
+            else "no config.json in it"
+            if model.is_dir()
+            else "is a file",
+            expected="the folder of a seq2seq model: config.json, weights, tokenizer",
+            fix=fix,
+            where=model,
+        )
+    return model
