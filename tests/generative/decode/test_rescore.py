@@ -3,21 +3,30 @@
 import pytest
 
 from argus.generative.decode import rescore
-from argus.generative.decode.rescore import Wanted, leaves, score_all
+from argus.generative.decode.rescore import Wanted, score_all
 from tests.support.generating import log_probability, small_vocabulary, tiny_model
 
 QUESTIONS = ["tower", "which city in France has towers that are tall"]
 
 
-def test_only_ngrams_that_begin_no_other_are_run():
-    assert leaves([(1,), (1, 2), (1, 2, 3), (1, 3), (2,), (12,)]) == [
-        (1, 2, 3),
-        (1, 3),
-        (2,),
-        (12,),
-    ]
-    assert leaves([(), (1,)]) == [(1,)]
-    assert leaves([]) == []
+def test_each_beginning_is_run_once(monkeypatch):
+    import torch
+
+    from argus.generative.decode.model import Decoder
+
+    vocabulary = small_vocabulary()
+    model, rows = tiny_model(vocabulary), []
+    advance = Decoder.advance
+
+    def counted(self, parents, tokens):
+        rows.append(len(tokens))
+        return advance(self, parents, tokens)
+
+    monkeypatch.setattr(Decoder, "advance", counted)
+    wanted = [Wanted(0, frozenset([(7,), (7, 8), (7, 8, 9), (7, 9), (8,), (9, 7, 8)]))]
+    with torch.inference_mode():
+        score_all(model, model.encode(vocabulary.sources(QUESTIONS)), wanted)
+    assert rows == [2, 2], "7 and 9, then 7 8 and 9 7: nothing else goes on"
 
 
 @pytest.mark.parametrize("cells", [2**25, 1])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.data.types import IntArray
 from argus.devices import check_device
@@ -80,27 +79,6 @@ class Seq2Seq:
         """Return a decoder with one row per source, before its first token."""
         return Decoder(self, sources)
 
-    def score(
-        self, sources: Sources, owners: IntArray, targets: Sequence[Sequence[int]]
-    ) -> list[npt.NDArray[np.float64]]:
-        """Return, for each target, the log-probability of each of its tokens, teacher-forced.
-
-        owners: which source each target is written for.
-        """
-        import torch
-
-        longest = max(len(t) for t in targets)
-        inputs = torch.full((len(targets), longest), self.start)
-        wanted = torch.zeros(len(targets), longest, dtype=torch.long)
-        for row, target in enumerate(targets):
-            wanted[row, : len(target)] = torch.tensor([*target])
-            inputs[row, 1 : len(target)] = wanted[row, : len(target) - 1]
-        rows = torch.from_numpy(owners).to(self.device)
-        logits = self._run(sources.take(rows), inputs.to(self.device), None).logits.float()
-        found = logits.gather(2, wanted.to(self.device)[:, :, None])[:, :, 0]
-        logs = (found - torch.logsumexp(logits, dim=2)).double().cpu().numpy()
-        return [logs[row, : len(target)] for row, target in enumerate(targets)]
-
     def _run(self, sources: Sources, tokens: torch.Tensor, cache: Any) -> Any:
         from transformers.modeling_outputs import BaseModelOutput
 
@@ -109,7 +87,7 @@ class Seq2Seq:
             attention_mask=sources.mask,
             decoder_input_ids=tokens,
             past_key_values=cache,
-            use_cache=cache is not None,
+            use_cache=True,
         )
 
 

@@ -1,17 +1,22 @@
-"""Teacher-forced scores of keys: one pass tells the score of an n-gram and of all its prefixes."""
+"""Teacher-forced scores of keys: one pass over the tree of their beginnings tells them all.
+
+Keys of one question share beginnings, above all those of a beam search, which keeps every partial
+hypothesis. So their tokens are read as a tree, level by level with the decoder's cache, and each
+beginning is run once, whatever goes on from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from argus.generative.decode.model import Seq2Seq, Sources
+from argus.generative.decode.model import Decoder, Seq2Seq, Sources
 
 Ngram = tuple[int, ...]
 CELLS = 2**25
-"""Logits in one pass: 128 MiB."""
+"""Logits of one level: 128 MiB."""
 
 
 @dataclass(frozen=True)
@@ -22,46 +27,86 @@ class Wanted:
     ngrams: frozenset[Ngram]
 
 
+@dataclass
+class _Node:
+    """A beginning that goes on: whose it is, its score so far, and its row one level before."""
+
+    job: int
+    ngram: Ngram
+    score: float
+    parent: int
+
+
 def score_all(
     model: Seq2Seq, sources: Sources, wanted: Sequence[Wanted]
 ) -> list[dict[Ngram, float]]:
     """Return log P(n-gram | source) for everything wanted, in its order.
 
-    Only n-grams that begin no other one are run.
+    The sum over the n-gram's tokens, each after those before it.
     """
     import torch
 
-    jobs = [(i, leaf) for i, w in enumerate(wanted) for leaf in leaves(w.ngrams)]
-    jobs.sort(key=lambda job: len(job[1]))
+    trees = [_tree(w.ngrams) for w in wanted]
     scores: list[dict[Ngram, float]] = [{} for _ in wanted]
     with torch.inference_mode():
-        for part in _passes(jobs, model.vocabulary.size):
-            owners = np.array([wanted[i].source for i, _ in part])
-            logs = model.score(sources, owners, [leaf for _, leaf in part])
-            for (i, leaf), steps in zip(part, logs, strict=True):
-                for n, total in enumerate(np.cumsum(steps).tolist(), start=1):
-                    if leaf[:n] in wanted[i].ngrams:
-                        scores[i][leaf[:n]] = total
-    return scores
-
-
-def leaves(ngrams: Iterable[Ngram]) -> list[Ngram]:
-    """Return the n-grams that are no beginning of another one, in order."""
-    ordered = sorted(set(ngrams))
+        for part in _passes(trees, CELLS // model.vocabulary.size):
+            rows = torch.tensor([wanted[job].source for job in part], device=model.device)
+            decoder = model.begin(sources.take(rows))
+            _read(decoder, [_Node(job, (), 0.0, i) for i, job in enumerate(part)], trees, scores)
     return [
-        a
-        for i, a in enumerate(ordered)
-        if a and (i + 1 == len(ordered) or ordered[i + 1][: len(a)] != a)
+        {ngram: found[ngram] for ngram in w.ngrams if ngram}
+        for w, found in zip(wanted, scores, strict=True)
     ]
 
 
-def _passes(jobs: Sequence[tuple[int, Ngram]], size: int) -> Iterable[list[tuple[int, Ngram]]]:
-    """Yield jobs, shortest first, in passes of at most CELLS logits."""
-    part: list[tuple[int, Ngram]] = []
-    for job in jobs:
-        if part and (len(part) + 1) * len(job[1]) * size > CELLS:
+def _read(
+    decoder: Decoder,
+    nodes: list[_Node],
+    trees: Sequence[dict[Ngram, list[int]]],
+    scores: list[dict[Ngram, float]],
+) -> None:
+    """Go down the trees of some jobs, a level at a time, and note every beginning's score."""
+    import torch
+
+    logits = decoder.first()
+    while nodes:
+        steps = [(row, token) for row, n in enumerate(nodes) for token in trees[n.job][n.ngram]]
+        at, written = torch.tensor(steps, device=logits.device).T
+        found = (logits[at, written] - logits.logsumexp(1)[at]).double().cpu().tolist()
+        below = []
+        for (row, token), log in zip(steps, found, strict=True):
+            node = nodes[row]
+            ngram, score = (*node.ngram, token), node.score + log
+            scores[node.job][ngram] = score
+            if ngram in trees[node.job]:
+                below.append(_Node(node.job, ngram, score, row))
+        nodes = below
+        if nodes:
+            parents, tokens = np.array([(n.parent, n.ngram[-1]) for n in nodes], np.int64).T
+            logits = decoder.advance(parents.copy(), tokens.copy())
+
+
+def _tree(ngrams: frozenset[Ngram]) -> dict[Ngram, list[int]]:
+    """Return the tokens that follow each beginning which goes on."""
+    tree: dict[Ngram, dict[int, None]] = {}
+    for ngram in sorted(ngrams):
+        for n, token in enumerate(ngram):
+            tree.setdefault(ngram[:n], {})[token] = None
+    return {beginning: list(tokens) for beginning, tokens in tree.items()}
+
+
+def _passes(trees: Sequence[dict[Ngram, list[int]]], most: int) -> Iterator[list[int]]:
+    """Yield jobs that have n-grams, in groups whose levels have at most `most` rows, or alone."""
+    part: list[int] = []
+    rows = 0
+    for job, tree in enumerate(trees):
+        if not tree:
+            continue
+        widest = int(np.bincount([len(beginning) for beginning in tree]).max())
+        if part and rows + widest > most:
             yield part
-            part = []
+            part, rows = [], 0
         part.append(job)
+        rows += widest
     if part:
         yield part
