@@ -1,8 +1,8 @@
 """The n-gram index: which n-grams exist, how often, what follows them, and in which passages.
 
-SEAL keeps an FM-index; here a forward suffix array answers the same questions exactly, several
-times as fast, for about twice the bytes (docs/results.md). An n-gram lies inside one passage: the
-border may stand first (a title's n-gram) or last (a passage ends there), never between.
+SEAL keeps an FM-index; here a forward suffix array answers the same questions exactly, for about
+twice the bytes (docs/results.md). An n-gram lies inside one passage: the border may stand first (a
+title's n-gram) or last (a passage ends there), never between.
 """
 
 from __future__ import annotations
