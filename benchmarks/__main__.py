@@ -16,7 +16,8 @@ NAMES = (
     "authority_scale", "authority_stream", "authority_score",
     "authority_quality", "authority_contamination",
     "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording",
-    "ngram_index", "ngram_decoding", "ngram_evidence", "generative_quality",
+    "ngram_index", "ngram_decoding", "ngram_evidence",
+    "generative_quality", "generative_speed",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -5,7 +5,7 @@ are then asked as questions, each for its own passage. Once with titles in the p
 without; `untrained` is the same network before its first step (it begins with weights that copy).
 demo: 15 minutes on the standard library's 5,463 documents with the shipped pseudo-queries of 504,
 without any question; its 150 judged questions are asked. SEAL and MINDER, all settings as
-published. `seconds_by_step` says where 100 questions on wiki2 spend their time.
+published.
 
 What was trained stays under ARGUS_BENCH (or the system's temporary folder): a run that was stopped
 goes on.
@@ -25,7 +25,7 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation import evaluate, wilson
-from argus.generative.decode import Decoding
+from argus.generative.index import NgramIndex
 from argus.generative.training.model import save_network
 from argus.generative.training.scratch import ScratchSize, new_network
 from argus.generative.views import Mode
@@ -36,31 +36,32 @@ from argus.workflows.generative.outputs import Format
 from argus.workflows.generative.search import SearchConfig, search
 from argus.workflows.generative.train import (
     GenerativeTrainConfig,
+    GenerativeTrainResult,
     learning,
     train_generative,
 )
 from benchmarks.shared import collection
 
-HELD_OUT, ASKED, TIMED = 300, 200, 100
+HELD_OUT, ASKED = 300, 200
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
 
 
 def run() -> dict[str, Any]:
+    return {"wiki2": _wiki2(kept_in("wiki2")), "demo": _demo(kept_in("demo"))}
+
+
+def kept_in(name: str) -> Path:
+    """Return the folder in which index and model of a collection are kept."""
     root = os.environ.get("ARGUS_BENCH") or Path(tempfile.gettempdir()) / "argus-bench"
-    home = Path(root) / "generative"
-    return {"wiki2": _wiki2(home / "wiki2"), "demo": _demo(home / "demo")}
+    return Path(root) / "generative" / name
 
 
-def _wiki2(home: Path) -> dict[str, Any]:
+def wiki2_model(home: Path) -> tuple[NgramIndex, GenerativeTrainResult, list[Query]]:
+    """Return the index, the model (trained at the first call), and the titles that are asked."""
     corpus = collection("wiki2")
-    documents = read_corpus(corpus)
-    whole = build(corpus, out=home / "index", config=BuildConfig(tokenizer=TOKENIZER)).index
-    build(
-        corpus, out=home / "texts",
-        config=BuildConfig(tokenizer=str(home / "index" / "ngrams" / "tokenizer"), titles=False),
-    )  # fmt: skip
+    index = build(corpus, out=home / "index", config=BuildConfig(tokenizer=TOKENIZER)).index
     trained = train_generative(
         corpus, index=home / "index", queries=corpus / "queries.jsonl",
         qrels=corpus / "qrels" / "test.tsv", out=home / "train",
@@ -68,7 +69,17 @@ def _wiki2(home: Path) -> dict[str, Any]:
             hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=WIKI2_MINUTES)
         ),
     )  # fmt: skip
-    questions = read_queries(home / "train" / "held_out.jsonl")[:ASKED]
+    return index, trained, read_queries(home / "train" / "held_out.jsonl")[:ASKED]
+
+
+def _wiki2(home: Path) -> dict[str, Any]:
+    corpus = collection("wiki2")
+    documents = read_corpus(corpus)
+    whole, trained, questions = wiki2_model(home)
+    build(
+        corpus, out=home / "texts",
+        config=BuildConfig(tokenizer=str(home / "index" / "ngrams" / "tokenizer"), titles=False),
+    )  # fmt: skip
     judged = read_qrels(home / "train" / "held_out.tsv")
     qrels = {q.id: judged[q.id] for q in questions}
     untrained = save_network(
@@ -86,7 +97,6 @@ def _wiki2(home: Path) -> dict[str, Any]:
         "training": _training(trained.summary),
         "questions": len(questions),
         "systems": {name: _measured(answers, qrels) for name, answers in systems.items()},
-        "search": _timed(home, trained.model, questions[:TIMED]),
     }
 
 
@@ -133,18 +143,6 @@ def _run_of(folder: Path) -> Run:
 
     found = [p for p in (folder / "run.trec", folder / "run.json") if p.is_file()]
     return read_run(found[0])
-
-
-def _timed(home: Path, model: Path, questions: list[Query]) -> dict[str, Any]:
-    """Answer 100 questions anew and say where the time went."""
-    asked = home / "timed.jsonl"
-    write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
-    result = search(
-        home / "index", asked, out=home / "timed", fresh=True,
-        config=SearchConfig(model=model, k=100, decoding=Decoding()),
-    )  # fmt: skip
-    kept = ("answered_now", "queries_per_s", "seconds", "seconds_by_step")
-    return {name: result.summary[name] for name in kept}
 
 
 def _others(documents: list[Document], questions: list[Query], suffix: str = "") -> dict[str, Run]:

@@ -37,7 +37,7 @@ def one_of(kind: type[E], text: str, option: str) -> E:
         raise InputError(
             f"{text!r}",
             expected=f"one of {', '.join(member.value for member in kind)}",
-            fix="Leave it out for the first of them.",
+            fix="Leave it out for the default.",
             where=option,
         ) from error
 

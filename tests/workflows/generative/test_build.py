@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex
@@ -71,6 +72,19 @@ def test_a_changed_corpus_is_refused_by_hash_and_replaced_with_fresh(corpus, tmp
         build(corpus, out=tmp_path / "ix", config=TRAINED)
     index = build(corpus, out=tmp_path / "ix", config=TRAINED, fresh=True).index
     assert index.title_and_text(index.ids().index("ada"))[1].endswith("Really.")
+
+
+def test_a_corpus_that_grew_is_told_as_such_whatever_tokenizer_it_would_train(corpus, tmp_path):
+    config, out = BuildConfig(tokenizer="bpe:9000"), tmp_path / "out"
+    documents = read_corpus(corpus)
+    build(documents, out=out, config=config)
+    grown = [*documents, Document("grown", "quite other words about xylophones and zithers")]
+    with pytest.raises(InputError, match=r"1 new \(grown\).*--append"):
+        build(grown, out=out, config=config)
+    build(grown, out=out, config=APPEND)
+    assert build(grown, out=out, config=config).index.n_documents == len(grown)
+    with pytest.raises(InputError, match="another tokenizer"):
+        build(grown, out=out, config=BuildConfig(tokenizer="bpe:300"))
 
 
 def test_another_tokenizer_for_the_same_folder_is_refused(corpus, tmp_path):

@@ -85,10 +85,11 @@ def build(
     asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
     _require_texts(documents, asked.by_document, titles=config.titles is not False)
     folder = ArtifactFolder(Path(out), fresh=fresh)
+    earlier = _earlier_tokenizer(folder)
     name = config.tokenizer or ""
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
     keep_input(folder, [path, asked.file, tokenizer])
-    settings = {"tokenizer": config.tokenizer, "titles": config.titles, "limit": limit}
+    settings = {"tokenizer": config.tokenizer or earlier, "titles": config.titles, "limit": limit}
     record = Record(JOB, settings, {"corpus": path, "pseudo_queries": asked.file})
     make = _append if config.append else _new
     made = make(record, folder, config, documents, asked.by_document)
@@ -121,7 +122,11 @@ def _new(
     asked: Mapping[str, list[str]],
 ) -> _Made:
     with record.timed("tokenizer"):
-        vocabulary = _vocabulary(config.tokenizer or "", documents, asked, folder)
+        name = config.tokenizer or ""
+        if name.startswith(TRAINED) and name == _earlier_tokenizer(folder):
+            vocabulary = open_vocabulary(folder / INDEX / TOKENIZER)
+        else:
+            vocabulary = _vocabulary(name, documents, asked, folder)
     record.open(folder)
     with record.timed("indexing"):
         index = build_index(
@@ -174,6 +179,19 @@ def _require_texts(
         fix="Check the names of the columns (--text-field, --title-field).",
         where="--corpus",
     )
+
+
+def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
+    """Return what the index in a folder was made with, as it was named; None where it is new.
+
+    One that was trained is not trained again: on a corpus that has grown it would be another, and
+    whatever changed would be told as a change of tokenizers.
+    """
+    if folder.fresh or read_manifest(folder / INDEX) is None:
+        return None
+    written = folder.read_json("manifest.json").get(JOB, {})
+    name = written.get("config", {}).get("tokenizer")
+    return name if isinstance(name, str) else None
 
 
 def _vocabulary(
