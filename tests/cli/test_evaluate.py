@@ -204,7 +204,10 @@ def test_a_run_that_broke_off_is_loud(files: list[object], tmp_path: Path) -> No
     ("options", "message"),
     [
         (["--queries", "none"], "--queries: is not read when folders are compared"),
-        (["--k", "99"], "--k: is not read when folders are compared; expected --k with --index or"),
+        (
+            ["--k", "99"],
+            "--k: is not read when folders are compared; expected --k with --run or --index or",
+        ),
         (["--corpus", "none"], "--corpus: is not read when folders are compared"),
         (
             ["--index", "i", "--index", "j", "--relations", "x"],
