@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -172,3 +173,15 @@ def _unique(
             where=file,
         )
     return items
+
+
+def refuse_repeated(documents: Sequence[Document]) -> None:
+    """Raise InputError where two documents have one id."""
+    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two documents have the id {twice!r}",
+            expected="one document per id",
+            fix="Remove or rename one of the two.",
+            where="corpus",
+        )

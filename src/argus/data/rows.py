@@ -248,7 +248,7 @@ def text_value(row: Row, field: str) -> str:
             fix="Write it as text, or name another column.",
             where=row.at(field),
         )
-    return _encodable(value, row, field)
+    return whole_characters(value, row, field)
 
 
 def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
@@ -260,7 +260,7 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     if coerce and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, str) and value:
-        return _encodable(value, row, field)
+        return whole_characters(value, row, field)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     raise InputError(
         f"{value!r} is {'a number' if is_number else 'no id'}",
@@ -276,7 +276,8 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     )
 
 
-def _encodable(text: str, row: Row, field: str) -> str:
+def whole_characters(text: str, row: Row, field: str) -> str:
+    """Return the text; InputError where it holds half a character, which nothing can write."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any
 
 from argus import __version__
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames, corpus_file, read_corpus
+from argus.data.corpus import FieldNames, corpus_file, read_corpus, refuse_repeated
 from argus.data.provenance import (
     describe_environment,
     describe_inputs,
@@ -173,14 +172,7 @@ def read_documents(
     if isinstance(corpus, (str, Path)):
         return read_corpus(Path(corpus), fields, limit=limit), corpus_file(Path(corpus))
     documents = list(corpus)[:limit]
-    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"two documents have the id {twice!r}",
-            expected="one document per id",
-            fix="Remove or rename one of the two.",
-            where="corpus",
-        )
+    refuse_repeated(documents)
     for document in documents:
         _refuse_half_characters(document)
     return documents, None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from argus.data.corpus import refuse_repeated
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
@@ -171,7 +171,7 @@ def _add(
         if stray.name not in manifest.segments:
             shutil.rmtree(stray)
     held = set(open_segments(folder, manifest).ids()) if manifest.segments else set()
-    _refuse_repeated(documents)
+    refuse_repeated(documents)
     counts = PassageCounts(**manifest.counts)
     left = [d for d in documents if d.id not in held]
     blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)
@@ -205,17 +205,6 @@ def _grouped(blocks: Iterable[Passages], most: int) -> Iterator[list[Passages]]:
             group = []
     if group:
         yield group
-
-
-def _refuse_repeated(documents: Sequence[Document]) -> None:
-    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"two documents have the id {twice!r}",
-            expected="one document per id",
-            fix="Remove or rename one of the two.",
-            where="--corpus",
-        )
 
 
 def _check_same(manifest: Manifest, vocabulary: Vocabulary, titles: bool, folder: Path) -> None:

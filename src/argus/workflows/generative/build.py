@@ -122,11 +122,7 @@ def _new(
     asked: Mapping[str, list[str]],
 ) -> _Made:
     with record.timed("tokenizer"):
-        name = config.tokenizer or ""
-        if name.startswith(TRAINED) and name == _earlier_tokenizer(folder):
-            vocabulary = open_vocabulary(folder / INDEX / TOKENIZER)
-        else:
-            vocabulary = _vocabulary(name, documents, asked, folder)
+        vocabulary = _vocabulary(config.tokenizer or "", documents, asked, folder)
     record.open(folder)
     with record.timed("indexing"):
         index = build_index(
@@ -215,7 +211,7 @@ def _vocabulary(
     home = folder / INDEX
     if not folder.fresh and read_manifest(home) is not None:
         kept = open_vocabulary(home / TOKENIZER)
-        if kept.size == size:
+        if kept.size == size or name == _earlier_tokenizer(folder):
             return kept
     return train_vocabulary(_texts(documents, asked), size)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.about import file_in, rows_by_document
-from argus.data.rows import Row, pick_field
+from argus.data.rows import Row, pick_field, whole_characters
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.scenarios.expansions import FILE
@@ -119,13 +119,4 @@ def _text(row: Row, field: str, value: object) -> str:
             fix="Quote it, or leave it out.",
             where=row.at(field),
         )
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"half a surrogate pair in {value!r:.60}",
-            expected="whole Unicode characters",
-            fix="The text was cut inside a character: write it again, or remove the half.",
-            where=row.at(field),
-        ) from error
-    return " ".join(value.split())
+    return " ".join(whole_characters(value, row, field).split())
