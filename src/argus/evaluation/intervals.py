@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
@@ -22,3 +24,18 @@ def wilson(
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def newcombe(
+    first: float, n_first: int, second: float, n_second: int, *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return the interval of the difference of two proportions of different trials.
+
+    first - second, by Newcombe's hybrid score method (Newcombe, 1998, method 10), made of the
+    Wilson intervals of both. Trials must be positive.
+    """
+    low, high = wilson([first, second], [n_first, n_second], confidence=confidence)
+    difference = first - second
+    down = math.hypot(first - low[0], high[1] - second)
+    up = math.hypot(high[0] - first, second - low[1])
+    return max(-1.0, difference - down), min(1.0, difference + up)
