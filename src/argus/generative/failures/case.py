@@ -1,0 +1,103 @@
+"""One question as it is analysed: what was found, by which n-grams, and what should have been."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import IntArray
+
+TITLE, BODY, QUERY = "title", "body", "query"
+"""Where an n-gram is from: a title, a text, or (MINDER) a pseudo-query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ngram:
+    """An identifier of a question, once, whatever passages it found.
+
+    text: without markers, stripped. view: TITLE, BODY or QUERY. tokens: of the text, by the
+    tokenizer of the analysis. words: of the text, lower-cased (see `words`). count: occurrences in
+    the corpus; None where the file does not say.
+    """
+
+    text: str
+    view: str
+    tokens: tuple[Hashable, ...]
+    words: tuple[str, ...]
+    count: int | None
+
+    @property
+    def is_unigram(self) -> bool:
+        """Whether it is a single token of a text; a title of one token is a title."""
+        return self.view == BODY and len(self.tokens) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The n-grams of a passage, as the file orders them.
+
+    ngrams: (n,) places in `Case.ngrams`, each once. weights: (n,) float64, what each adds to the
+    passage's score.
+    """
+
+    ngrams: IntArray
+    weights: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.ngrams)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that was found.
+
+    correct: whether it is a positive; None where nobody said what the positives are. keys: None
+    where the file has none for it.
+    """
+
+    id: str
+    title: str
+    text: str
+    correct: bool | None
+    keys: Keys | None
+
+
+@dataclass(frozen=True, slots=True)
+class Positive:
+    """A passage that is annotated as correct. id, text: None where they are not known."""
+
+    id: str | None
+    title: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, what was found (best first, each passage once), and what is correct.
+
+    question_tokens: of the question, by the tokenizer of the analysis. positives: each once; None
+    where none are annotated, or correctness goes by answers. ngrams: all identifiers of all
+    passages, each once.
+    """
+
+    id: str
+    question: str
+    question_tokens: tuple[Hashable, ...]
+    answers: tuple[str, ...]
+    positives: tuple[Positive, ...] | None
+    passages: tuple[Passage, ...]
+    ngrams: tuple[Ngram, ...]
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is known which passages are correct."""
+        return bool(self.positives) or any(p.correct is not None for p in self.passages)
+
+    @property
+    def first(self) -> Keys | None:
+        """The n-grams of the first passage; None without a passage, or without n-grams."""
+        keys = self.passages[0].keys if self.passages else None
+        return keys if keys is not None and len(keys) else None

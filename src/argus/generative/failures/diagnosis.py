@@ -1,0 +1,152 @@
+"""Which modes of failure hold for a question, ranked, and the evidence in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from argus.evaluation.intervals import newcombe
+from argus.generative.failures.taxonomy import FailureMode
+
+Row = Mapping[str, Any]
+FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
+_VERDICTS = {"YES": 1.0, "PARTIAL": 0.75, None: 0.5, "failed": 0.5, "not asked": 0.5, "NO": 0.0}
+_SAID = {
+    "YES": "judged: it answers the question",
+    "PARTIAL": "judged: the answer follows from it",
+    "failed": "no verdict could be had",
+    "not asked": "not asked about",
+    None: "not judged",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A mode that holds for a question. severity: from 0 at the threshold to 1 at its worst."""
+
+    mode: FailureMode
+    severity: float
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How often a mode holds, among the questions for which its indicator is measured.
+
+    failed, found: shares among questions without, with a correct passage in the first k; None where
+    there is no such question. difference: failed - found, with its 95% interval (Newcombe).
+    """
+
+    measured: int
+    failed: float | None
+    found: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def misleading(self) -> bool:
+        """Whether it holds more often where the passage is found."""
+        return self.difference is not None and self.difference < 0
+
+
+def outcome(row: Row) -> str:
+    """Return how a question went: failed means no correct passage among the first k."""
+    if row["hit_k"] is None:
+        return UNKNOWN
+    return FOUND if row["hit_1"] else LATE if row["hit_k"] else FAILED
+
+
+def derived(row: Row, k: int) -> dict[str, Any]:
+    """Return a row with the indicators that are made of several columns; None as for columns.
+
+    annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
+    answer. pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where
+    it would rank better, else 0. metadata_share: of titles and pseudo-queries together.
+    title_share: title_repetition / k. apart: 1 where terms are in a positive, never side by side.
+    """
+    known: dict[str, Any] = {
+        "annotation_gap": None,
+        "answer_is_cut": None,
+        "pruning_gain": None,
+        "metadata_share": None,
+        "title_share": None,
+        "apart": None,
+    }
+    get = row.get
+    if get("answer_outcome") is not None:
+        gap = _VERDICTS[get("judged")] if get("answer_outcome") == "unannotated" else 0.0
+        known["annotation_gap"] = gap
+    if get("positives_indexed") is not None:
+        known["answer_is_cut"] = int(get("cut_answer") is not None)
+    if get("pruned") is not None:
+        known["pruning_gain"] = _pruning_gain(row, k)
+    if get("title_score_share") is not None:
+        known["metadata_share"] = row["title_score_share"] + (get("query_score_share") or 0.0)
+    if get("title_repetition") is not None:
+        known["title_share"] = row["title_repetition"] / k
+    if get("gold_adjacent") is not None:
+        known["apart"] = int(not row["gold_adjacent"])
+    return {**row, **known}
+
+
+def diagnose(
+    row: Row, modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
+) -> list[Finding]:
+    """Return the modes that hold for a question: what shows the failure itself comes first.
+
+    Behind it come traits that go with failing, by severity; last those that in this run hold more
+    often where the passage is found. row: as `derived` returns it.
+    """
+    found = []
+    for place, mode in enumerate(modes):
+        value = _value(mode, row)
+        if value is None or not mode.applies(value):
+            continue
+        severity = mode.severity(value)
+        misleading = spreads[mode.id].misleading if mode.id in spreads else False
+        finding = Finding(mode, severity, _in_words(mode, row, k))
+        found.append(((not mode.direct, misleading and not mode.direct, -severity, place), finding))
+    return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
+
+
+def spreads(rows: Iterable[Row], modes: Sequence[FailureMode]) -> dict[str, Spread]:
+    """Return by mode how often it holds among failed and found questions; rows as `derived`."""
+    rows = list(rows)
+    return {mode.id: _spread(mode, rows) for mode in modes if mode.column}
+
+
+def _spread(mode: FailureMode, rows: Sequence[Row]) -> Spread:
+    values = [(value, row["hit_k"]) for row in rows if (value := _value(mode, row)) is not None]
+    failed, found = (
+        [mode.applies(value) for value, hit in values if hit == wanted] for wanted in (0, 1)
+    )
+    shares = [sum(held) / len(held) if held else None for held in (failed, found)]
+    if shares[0] is None or shares[1] is None:
+        return Spread(len(values), shares[0], shares[1], None, None, None)
+    low, high = newcombe(shares[0], len(failed), shares[1], len(found))
+    return Spread(len(values), shares[0], shares[1], shares[0] - shares[1], low, high)
+
+
+def _value(mode: FailureMode, row: Row) -> float | None:
+    value = row.get(mode.column) if mode.column else None
+    return None if value is None else float(value)
+
+
+def _pruning_gain(row: Row, k: int) -> float:
+    now, then = row["rank_now"], row["rank_unpruned"]
+    if not row["pruned"] or then is None or (now is not None and then >= now):
+        return 0.0
+    return 1.0 if then <= k and (now is None or now > k) else 0.5
+
+
+def _in_words(mode: FailureMode, row: Row, k: int) -> str:
+    named = dict(row)
+    named["k"] = k
+    named["verdict"] = _SAID.get(row.get("judged"), "")
+    kept = row.get("pruned_kept_by")
+    named["kept_by"] = f"{kept} beams keep it" if kept else "no beam size tried keeps it"
+    now, then = row.get("rank_now"), row.get("rank_unpruned")
+    named["ranks"] = f"{then} instead of {now if now is not None else 'nowhere'}"
+    return mode.evidence.format(**named)

@@ -1,0 +1,62 @@
+"""One question -> its row of failures.parquet. What every figure is: docs/failures.md.
+
+A module per group of columns, each a function (case, k) -> its columns; a figure that does not
+apply is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from argus.errors import InputError
+from argus.generative.failures.case import Case
+from argus.generative.failures.measures.ablations import ablations
+from argus.generative.failures.measures.annotation import annotation
+from argus.generative.failures.measures.columns import COLUMNS, OF_OUTPUT
+from argus.generative.failures.measures.generation import generation
+from argus.generative.failures.measures.metadata import metadata
+from argus.generative.failures.measures.quality import quality
+from argus.generative.failures.measures.scoring import scoring
+from argus.generative.failures.measures.texts import texts
+
+__all__ = ["measure", "to_table"]
+
+_GROUPS = (quality, metadata, generation, scoring, annotation, texts, ablations)
+
+
+def measure(case: Case, k: int) -> dict[str, Any]:
+    """Return all that an output file tells of a question: the columns of OF_OUTPUT, in order.
+
+    Raises InputError for a k below 1.
+    """
+    if k < 1:
+        raise InputError(
+            f"k = {k}",
+            expected="a whole number of at least 1",
+            fix="The thesis looks at the first 10 passages.",
+            where="failure analysis",
+        )
+    row = {"query_id": case.id, "question": case.question, "passages": len(case.passages)}
+    for group in _GROUPS:
+        row |= group(case, k)
+    return row
+
+
+def to_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return rows as a table: of COLUMNS those that some row has; what another lacks is null.
+
+    Without rows, the columns of OF_OUTPUT. Raises InputError for a name that is no column.
+    """
+    names = set().union(*rows) if rows else set(OF_OUTPUT)
+    if unknown := sorted(names - set(COLUMNS)):
+        raise InputError(
+            f"a row with {', '.join(unknown)}",
+            expected="names of measures/columns.py",
+            fix="Add the figure there, with its type, and to docs/failures.md.",
+            where="failure analysis",
+        )
+    schema = pa.schema([(name, kind) for name, kind in COLUMNS.items() if name in names])
+    return pa.Table.from_pylist(list(rows), schema=schema)

@@ -1,0 +1,26 @@
+"""Whether an answer was found in a passage that nobody annotated (thesis, appendix A)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argus.generative.failures.case import Case
+from argus.generative.failures.measures.answers import texts_with_answer
+
+HIT, UNANNOTATED, ABSENT = "hit", "unannotated", "absent"
+
+
+def annotation(case: Case, k: int) -> dict[str, Any]:
+    """Return the columns of ANNOTATION (thesis, Table 9).
+
+    Both are None without answers, or without positives: where correctness goes by answers, nobody
+    annotated anything.
+    """
+    texts = texts_with_answer(case, k)
+    if texts is None or not case.positives:
+        return {"answer_outcome": None, "answer_rank": None}
+    if any(passage.correct for passage in case.passages[:k]):
+        return {"answer_outcome": HIT, "answer_rank": None}
+    if any(texts):
+        return {"answer_outcome": UNANNOTATED, "answer_rank": texts.index(True) + 1}
+    return {"answer_outcome": ABSENT, "answer_rank": None}

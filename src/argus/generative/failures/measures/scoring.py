@@ -1,0 +1,133 @@
+"""How n-grams were turned into a ranking: what dominates, repeats and tells apart (§6.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from argus.generative.failures.case import Case, Keys
+from argus.generative.failures.measures.arrays import IS_QUERY, IS_TITLE, Arrays
+from argus.generative.failures.measures.columns import LENGTHS
+
+
+def scoring(case: Case, k: int) -> dict[str, Any]:
+    """Return the columns of SCORING (thesis, Tables 8, 13 to 15 and 17)."""
+    return {
+        "dominance": _dominance(case.first),
+        **_quantities(case),
+        **_score_shares(case),
+        "diversity": _diversity(case),
+        "title_repetition": _title_repetition(case, k),
+        **_told_apart(case, k),
+        **_by_length(case, k),
+    }
+
+
+def _total(keys: Keys | None) -> float:
+    """Return the sum of a passage's weights, exactly rounded, so that no part exceeds it.
+
+    0 where no shares of it can be had: no n-gram, none of any weight, or one below 0.
+    """
+    return 0.0 if keys is None or keys.weights.min() < 0 else fsum(keys.weights)
+
+
+def _dominance(keys: Keys | None) -> float | None:
+    """Return the heaviest weight / the sum (Table 8)."""
+    total = _total(keys)
+    return float(keys.weights.max()) / total if keys is not None and total > 0 else None
+
+
+def _quantities(case: Case) -> dict[str, int | None]:
+    arrays = Arrays.of(case)
+    views = arrays.views[arrays.ngrams]
+    first = views[arrays.first(1)]
+    return {
+        "ngrams_all": len(views) or None,
+        "title_ngrams_all": int((views == IS_TITLE).sum()) if len(views) else None,
+        "query_ngrams_all": int((views == IS_QUERY).sum()) if len(views) else None,
+        "ngrams_first": len(first) or None,
+        "query_ngrams_first": int((first == IS_QUERY).sum()) if len(first) else None,
+    }
+
+
+def _score_shares(case: Case) -> dict[str, float | None]:
+    """Return shares of the first passage's weights."""
+    arrays, keys = Arrays.of(case), case.first
+    total = _total(keys)
+    if keys is None or total <= 0:
+        return dict.fromkeys(("unigram_score_share", "title_score_share", "query_score_share"))
+    views = arrays.views[keys.ngrams]
+    return {
+        "unigram_score_share": fsum(keys.weights[arrays.unigrams[keys.ngrams]]) / total,
+        "title_score_share": fsum(keys.weights[views == IS_TITLE]) / total,
+        "query_score_share": fsum(keys.weights[views == IS_QUERY]) / total,
+    }
+
+
+def _diversity(case: Case) -> float | None:
+    """Return different tokens / tokens of the first passage's n-grams (Table 14)."""
+    places = [] if case.first is None else case.first.ngrams.tolist()
+    tokens = list(chain.from_iterable(case.ngrams[i].tokens for i in places))
+    return len(set(tokens)) / len(tokens) if tokens else None
+
+
+def _title_repetition(case: Case, k: int) -> int | None:
+    """Return how many of the first k passages bear the most frequent title (Table 15)."""
+    titles = Counter(passage.title for passage in case.passages[:k] if passage.title)
+    return max(titles.values(), default=None)
+
+
+def _told_apart(case: Case, k: int) -> dict[str, float | None]:
+    """Return how many n-grams of the first k passages tell correct from other ones (Table 17).
+
+    Shares are of different n-grams; a mean weight counts an n-gram in every passage that it is in.
+    """
+    arrays = Arrays.of(case)
+    part = arrays.first(k)
+    ngrams, weights = arrays.ngrams[part], arrays.weights[part]
+    correct = arrays.correct[arrays.passages[part]]
+    marks = np.zeros(len(case.ngrams), np.int64)  # 1: in a correct passage, 2: in another, 3: both
+    marks[ngrams[correct]] = 1
+    marks[ngrams[~correct]] += 2  # once, however many passages it is in
+    figures: dict[str, float | None] = {}
+    n = int((marks > 0).sum()) if case.judged else 0
+    groups = {"correct": 1, "wrong": 2, "shared": 3}
+    for name, mark in groups.items():
+        figures[f"keys_{name}"] = int((marks == mark).sum()) / n if n else None
+    for name, mark in groups.items():
+        inside = weights[marks[ngrams] == mark]
+        figures[f"weight_{name}"] = float(inside.mean()) if n and len(inside) else None
+    return figures
+
+
+def _by_length(case: Case, k: int) -> dict[str, list[Any] | None]:
+    """Return sums over the n-grams of the first k passages by tokens; those of none are left out.
+
+    An n-gram counts in every passage that it is in.
+    """
+    arrays = Arrays.of(case)
+    part = arrays.first(k)
+    ngrams = arrays.ngrams[part]
+    if not len(ngrams):
+        return dict.fromkeys(
+            ("length_ngrams", "length_weight", "length_log_frequency", "length_counted")
+        )
+    bins = np.minimum(arrays.lengths[ngrams], LENGTHS)
+    counts = arrays.counts[ngrams]
+    counted = counts > 0  # unknown ones are NaN
+    logs = np.log10(counts, out=np.zeros(len(counts)), where=counted)
+
+    def sums(values: Any) -> list[Any]:
+        added: list[Any] = np.bincount(bins, values, minlength=LENGTHS + 1)[1:].tolist()
+        return added
+
+    return {
+        "length_ngrams": sums(None),
+        "length_weight": sums(arrays.weights[part]),
+        "length_log_frequency": sums(logs),
+        "length_counted": [int(one) for one in sums(counted)],
+    }

@@ -1,0 +1,31 @@
+"""What the texts of the positives offer: the answer, the question's terms, and these together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from argus.generative.failures.case import Case
+from argus.generative.failures.measures.answers import answer_words, hold_answer
+from argus.generative.failures.words import content, words
+from argus.indexes.words import STOP_WORDS
+
+
+def texts(case: Case, k: int) -> dict[str, Any]:
+    """Return the columns of TEXTS, over the positives whose text is known, whatever k."""
+    gold = [words(p.text) for p in case.positives or () if p.text is not None]
+    answers = answer_words(case)
+    terms = frozenset(content(words(case.question)))
+    most = max((len(terms.intersection(text)) for text in gold), default=0)
+    return {
+        "gold_holds_answer": int(hold_answer(gold, answers)) if gold and answers else None,
+        "gold_terms": most if gold and terms else None,
+        "gold_adjacent": int(any(_adjacent(text, terms) for text in gold)) if most > 1 else None,
+    }
+
+
+def _adjacent(text: Sequence[str], terms: frozenset[str]) -> bool:
+    """Return whether two different terms are neighbours once stop words are taken out."""
+    rest = [word for word in text if word not in STOP_WORDS]
+    return any(a != b and a in terms and b in terms for a, b in pairwise(rest))

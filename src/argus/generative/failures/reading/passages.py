@@ -1,0 +1,86 @@
+"""The passages that a record lists, as the three formats write them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from argus.data.kilt import TITLE_END
+from argus.generative.failures.reading.problems import Notes, Problem
+from argus.generative.failures.reading.settings import Record
+from argus.generative.failures.reading.values import id_of, number, text_of
+
+PASSAGE_IDS = ("passage_id", "id", "psg_id", "docid", "doc_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage as it is listed. id: None where it has none. place: in the record. keys: as is."""
+
+    id: str | None
+    place: str
+    title: str
+    text: str
+    keys: Any
+
+
+def found_in(record: Record, note: Notes) -> list[Found]:
+    """Return the passages of a record in its order, each once; what is amiss is noted."""
+    place, listed = _list(record)
+    if listed is not None and not isinstance(listed, list):
+        note(Problem.PASSAGES, place, listed)
+    found: dict[str | tuple[str, str], Found] = {}
+    last, falling = math.inf, True
+    for position, value in enumerate(listed if isinstance(listed, list) else ()):
+        where = f"{place}[{position}]"
+        passage = _passage(value, where, in_kilt=place.startswith("output"))
+        if passage is None:
+            note(Problem.PASSAGES, where, value)
+            continue
+        if passage.id is None:
+            note(Problem.NO_ID, where, passage.title or passage.text)
+        score = number(value.get("score"), note, f"{where}.score")
+        falling = falling and (score is None or score <= last)
+        last = last if score is None else score
+        same = (passage.title, passage.text) if passage.id is None else passage.id
+        if same in found:
+            note(Problem.TWICE, where, passage.id or passage.title)
+        found.setdefault(same, passage)
+    if not falling:
+        note(Problem.ORDER, place, "a score is above the one before it")
+    return list(found.values())
+
+
+def _list(record: Record) -> tuple[str, Any]:
+    """Return where the passages of a record are listed, and what is there."""
+    for name in ("ctxs", "hits"):
+        if name in record:
+            return name, record[name]
+    output = record.get("output")
+    for position, one in enumerate(output if isinstance(output, list) else ()):
+        if isinstance(one, dict) and "provenance" in one:
+            return f"output[{position}].provenance", one["provenance"]
+    return "ctxs", None
+
+
+def _passage(value: Any, place: str, *, in_kilt: bool) -> Found | None:
+    """Return a passage; None for what has no id, no title and no text."""
+    if not isinstance(value, dict):
+        return None
+    id_, title, text = id_of(value, PASSAGE_IDS), text_of(value, "title"), text_of(value, "text")
+    if id_ is None and not title and not text:
+        return None
+    meta = value.get("meta")
+    keys = value.get("keys", meta.get("keys") if isinstance(meta, dict) else None)
+    if in_kilt:
+        title, text = _apart(title, text)
+    return Found(id_, place, title, text, keys)
+
+
+def _apart(title: str, text: str) -> tuple[str, str]:
+    """Return title and body of KILT's `title @@ body`."""
+    head, marker, body = text.partition(TITLE_END)
+    if title and text.startswith(title + TITLE_END):
+        return title, text.removeprefix(title + TITLE_END)
+    return (head, body) if marker and not title else (title, text)

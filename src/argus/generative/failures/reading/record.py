@@ -1,0 +1,125 @@
+"""One record of an output file: SEAL's and MINDER's DPR JSON, KILT lines, and this project's."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from argus.data.dpr import ID_FIELDS
+from argus.generative.failures.case import Case, Passage, Positive
+from argus.generative.failures.reading.ngrams import Ngrams
+from argus.generative.failures.reading.passages import Found, found_in
+from argus.generative.failures.reading.positives import (
+    answers_of,
+    by_answers,
+    by_positives,
+    judged_positives,
+    positives_of,
+)
+from argus.generative.failures.reading.problems import Notes, Problem, Problems
+from argus.generative.failures.reading.settings import ANSWER, Reading, Record
+from argus.generative.failures.reading.values import id_of, parsed, text_of
+
+QUESTION_FIELDS = ("question", "input")
+
+
+def read_case(content: bytes, number: int, settings: Reading, problems: Problems) -> Case | None:
+    """Return the question of a record; None where there is none, which is noted.
+
+    number: of the record in its file, from 0; its id where it has none. Read are
+
+    * DPR JSON: question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
+      `[n-gram, frequency, weight]`; a frequency may be null or left out, and a key an object;
+    * KILT: input, and in output the passages of provenance, keys in their meta;
+    * answers.jsonl of `argus generative search`: hits. Its first line, the settings, is no problem.
+
+    What cannot be read is left out and noted in `problems`, as is all else that is amiss.
+    """
+    with _no_collection():
+        return _read(content, settings, Notes(problems, number))
+
+
+def _read(content: bytes, settings: Reading, note: Notes) -> Case | None:
+    try:
+        record = parsed(content, note)
+    except ValueError as error:
+        note(Problem.RECORDS, "", str(error))
+        return None
+    if not isinstance(record, dict):
+        note(Problem.RECORDS, "", record)
+        return None
+    question = next((q for name in QUESTION_FIELDS if (q := text_of(record, name).strip())), None)
+    if question is None:
+        if not _is_header(record):
+            note(Problem.RECORDS, "", f"no question, but {', '.join(map(repr, record))}")
+        return None
+    return _case(record, question, id_of(record, ID_FIELDS) or str(note.number), settings, note)
+
+
+def header_border(content: bytes) -> str | None:
+    """Return the border that the first line of answers.jsonl names; None for any other record."""
+    try:
+        record = parsed(content, Notes(Problems(), 0))
+    except ValueError:
+        return None
+    named = isinstance(record, dict) and _is_header(record)
+    return text_of(record, "border") or None if named else None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no reference cycles meanwhile: a record is thousands of lists and none has any.
+
+    Looking through them and all n-grams remembered takes as long as the rest of the reading.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _is_header(record: Record) -> bool:
+    return isinstance(record.get("settings"), dict) and "hits" not in record
+
+
+def _case(record: Record, question: str, id_: str, settings: Reading, note: Notes) -> Case:
+    answers = answers_of(record, id_, settings, note)
+    if not answers:
+        note(Problem.NO_ANSWERS, "", question)
+    listed = found_in(record, note)
+    if not listed:
+        note(Problem.NO_PASSAGES, "", question)
+    positives = None
+    if settings.correct != ANSWER:
+        positives = _positives(record, id_, settings, listed, note)
+        if not positives:
+            note(Problem.NO_POSITIVES, "", question)
+    is_correct = by_answers(answers) if settings.correct == ANSWER else by_positives(positives)
+    ngrams = Ngrams(note)
+    passages = tuple(
+        Passage(
+            p.place if p.id is None else p.id,
+            p.title,
+            p.text,
+            is_correct(p.id, p.title, p.text),
+            ngrams.keys(p.keys, f"{p.place}.keys"),
+        )
+        for p in listed
+    )
+    (question_tokens,), gathered = ngrams.gathered([question], settings)
+    return Case(id_, question, question_tokens, answers, positives, passages, gathered)
+
+
+def _positives(
+    record: Record, id_: str, settings: Reading, listed: list[Found], note: Notes
+) -> tuple[Positive, ...] | None:
+    """Return the positives of the judgements where there are any, else those of the record."""
+    annotated = positives_of(record, note)
+    if settings.qrels is None:
+        return annotated
+    known = [Positive(p.id, p.title, p.text or None) for p in listed]
+    return judged_positives(settings.qrels.get(id_), [*(annotated or ()), *known])

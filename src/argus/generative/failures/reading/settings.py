@@ -1,0 +1,52 @@
+"""How records are read: what is correct, and how texts are split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from argus.generative.failures.case import Ngram
+from argus.generative.failures.tokens import Tokens
+
+ANNOTATED, ANSWER = "annotated", "answer"
+BORDER = "</s>"
+REMEMBERED = 100_000
+"""N-grams that a process remembers, some 50 MB."""
+
+
+class Seen(dict[str, Ngram]):
+    """N-grams by their text in the file, so that none is split again.
+
+    They are not taken along to another process.
+    """
+
+    def __reduce__(self) -> tuple[type[Seen], tuple[()]]:
+        return Seen, ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the records of a file are read.
+
+    tokens: splits questions and n-grams. correct: ANNOTATED, a passage is correct when it is a
+    positive; ANSWER, when its text holds an answer. qrels: query id -> document id -> grade, in
+    place of the file's positives; of grade 1 and more. answers: query id -> answers, in place of
+    the file's; a question that is not in them has none. border: how a title's n-gram begins.
+    """
+
+    tokens: Tokens
+    correct: Literal["annotated", "answer"] = "annotated"
+    qrels: Mapping[str, Mapping[str, int]] | None = None
+    answers: Mapping[str, tuple[str, ...]] | None = None
+    border: str = BORDER
+    seen: Seen = field(default_factory=Seen, init=False, repr=False, compare=False)
+
+    def remember(self, ngrams: Mapping[str, Ngram]) -> None:
+        """Keep n-grams for the next questions; at most REMEMBERED, else it starts anew."""
+        if len(self.seen) + len(ngrams) > REMEMBERED:
+            self.seen.clear()
+        self.seen.update(ngrams)
+
+
+Record = dict[str, Any]

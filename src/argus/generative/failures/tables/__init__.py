@@ -1,0 +1,81 @@
+"""Tables of one system, from the rows of failures.parquet (docs/failures.md).
+
+`figures` returns plain JSON: numbers of 8 significant digits, None where a figure does not apply.
+
+    {"questions": rows, "judged": rows of which it is known what is correct, "k": k,
+     SECTION: {TABLE: table, ...}, ...}
+
+The sections are quality, metadata, generation, scoring, annotation, texts, corpus (the index),
+replay (index and model), ablations, correlations; all are always there, with all their tables,
+whose names are unique among all sections (those of the thesis begin with their number, t04_). A
+table is one of
+
+* `{"n": ..., "columns": [...], "rows": [[...], ...]}`; n: the questions it is made of. Some have
+  further single figures beside n: decile tables have `indicator` and its mean, sigma, median, min
+  and max over the same questions;
+* `{"n": ..., "mean": ..., ...}`: single figures;
+* `{"not_applicable": "why, and what to give"}`.
+
+Shares and rates are between 0 and 1; X_low, X_high (or low, high) are the ends of the 95% interval
+of X: Wilson's for shares and means of values in [0, 1], else the bootstrap's. sigma is the
+population's (divided by n). Nothing depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from argus.generative.failures.tables.ablations import ablations
+from argus.generative.failures.tables.annotation import annotation
+from argus.generative.failures.tables.corpus import corpus
+from argus.generative.failures.tables.correlations import correlations
+from argus.generative.failures.tables.csv import csv_tables
+from argus.generative.failures.tables.generation import generation
+from argus.generative.failures.tables.metadata import metadata
+from argus.generative.failures.tables.quality import quality
+from argus.generative.failures.tables.replay import replay
+from argus.generative.failures.tables.rows import Rows, Table, known, not_applicable
+from argus.generative.failures.tables.scoring import scoring
+from argus.generative.failures.tables.shape import plain
+from argus.generative.failures.tables.texts import texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["SECTIONS", "csv_tables", "figures"]
+
+SECTIONS = {
+    "quality": quality,
+    "metadata": metadata,
+    "generation": generation,
+    "scoring": scoring,
+    "annotation": annotation,
+    "texts": texts,
+    "corpus": corpus,
+    "replay": replay,
+    "ablations": ablations,
+    "correlations": correlations,
+}
+
+
+def figures(rows: pa.Table, *, k: int, seed: int) -> dict[str, Any]:
+    """Return every table of one system; its shape is told at the top of this module.
+
+    rows: one per question, with the columns of `measures.columns`; those that were not measured
+    may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.
+    """
+    ordered = Rows.of(rows, k=k, seed=seed)
+    found: dict[str, Any] = {
+        "questions": len(ordered),
+        "judged": int(known(ordered.number("hit_1")).sum()),
+        "k": k,
+    }
+    for name, section in SECTIONS.items():
+        tables = section(ordered)
+        found[name] = {table: _of_somebody(made) for table, made in tables.items()}
+    result: dict[str, Any] = plain(found)
+    return result
+
+
+def _of_somebody(table: Table) -> Table:
+    return not_applicable("No question has this figure.") if table.get("n") == 0 else table

@@ -1,0 +1,91 @@
+"""Whether the annotation misses correct passages (thesis, appendix A, Tables 9-11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argus.generative.failures.tables.rows import Rows, Table, not_applicable
+from argus.generative.failures.tables.shape import counted, proportion
+
+_OUTCOMES = ("hit", "unannotated", "absent")
+_VERDICTS = ("YES", "PARTIAL", "NO", "failed")
+NOT_JUDGED = "not_judged"
+"""Cases that no verdict was asked for."""
+
+
+def annotation(rows: Rows) -> dict[str, Table]:
+    """Return the tables of this section by name."""
+    return {
+        "t09_outcomes": _outcomes(rows),
+        "t10_verdicts": _verdicts(rows),
+        "t11_adjusted_hits": _adjusted_hits(rows),
+    }
+
+
+def _outcomes(rows: Rows) -> Table:
+    gap = _missing(rows)
+    if gap is not None:
+        return gap
+    found = rows.text("answer_outcome")
+    counts = [found.count(outcome) for outcome in _OUTCOMES]
+    return {
+        "n": sum(counts),
+        "columns": ["outcome", "questions", "share", "low", "high"],
+        "rows": counted(_OUTCOMES, counts),
+    }
+
+
+def _missing(rows: Rows) -> Table | None:
+    gap = rows.missing("positives", "answers")
+    if gap is None and not rows.has("answer_outcome"):
+        gap = not_applicable("No question has both positives and answers.")
+    return gap
+
+
+def _cases(rows: Rows) -> tuple[dict[str, int], Table | None]:
+    """Verdicts over the unannotated cases and how many have each, or why there are none."""
+    gap = _missing(rows)
+    if gap is not None:
+        return {}, gap
+    pairs = zip(rows.text("answer_outcome"), rows.text("judged"), strict=True)
+    found = [judged for outcome, judged in pairs if outcome == "unannotated"]
+    if not found:
+        why = f"No question has its answer in a passage among the first {rows.k} without a hit"
+        return {}, not_applicable(f"{why}: there is nothing to judge.")
+    counts = {verdict: found.count(verdict) for verdict in _VERDICTS}
+    not_judged = found.count(None)
+    if not_judged:
+        counts[NOT_JUDGED] = not_judged
+    return counts, rows.missing("judge")
+
+
+def _verdicts(rows: Rows) -> Table:
+    counts, gap = _cases(rows)
+    if gap is not None:
+        return gap
+    return {
+        "n": sum(counts.values()),
+        "columns": ["verdict", "cases", "share", "low", "high"],
+        "rows": counted(counts, list(counts.values())),
+    }
+
+
+def _adjusted_hits(rows: Rows) -> Table:
+    """Hits when judged passages count; n: questions with positives and answers, as in Table 9.
+
+    at_most: when every case without a verdict counts, too.
+    """
+    counts, gap = _cases(rows)
+    if gap is not None:
+        return gap
+    outcomes = rows.text("answer_outcome")
+    n = sum(outcome is not None for outcome in outcomes)
+    hits = outcomes.count("hit")
+    unknown = counts["failed"] + counts.get(NOT_JUDGED, 0)
+    made: list[list[Any]] = [["hit_k", hits, *proportion(hits / n, n), hits, hits / n]]
+    for verdict, criterion in (("YES", "yes"), ("PARTIAL", "yes_and_partial")):
+        hits += counts[verdict]
+        most = hits + unknown
+        made.append([criterion, hits, *proportion(hits / n, n), most, most / n])
+    columns = ["criterion", "hits", "share", "low", "high", "at_most", "at_most_share"]
+    return {"n": n, "columns": columns, "rows": made}

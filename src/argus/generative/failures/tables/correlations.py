@@ -1,0 +1,47 @@
+"""Every indicator against success, and how each is spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argus.evaluation.rank_correlation import spearman
+from argus.generative.failures.tables.rows import Rows, Table, not_applicable
+from argus.generative.failures.tables.shape import spread
+
+INDICATORS = (
+    "frequency_top", "frequency_all", "rarest_top", "unigram_share", "ngram_words", "overlap",
+    "answer_ngram_1", "answer_ngram_k", "dominance", "ngrams_all", "ngrams_first",
+    "query_ngrams_first", "unigram_score_share", "title_score_share", "query_score_share",
+    "diversity", "title_repetition", "positives", "gold_holds_answer", "gold_terms",
+    "gold_adjacent", "coverage", "pieces", "pruned",
+)  # fmt: skip
+"""Of columns.py, what may go together with success and is not made of it."""
+
+
+def correlations(rows: Rows) -> dict[str, Table]:
+    """Return the tables of this section by name; what was not measured is not in them."""
+    present = [name for name in INDICATORS if rows.has(name)]
+    return {"indicators": _indicators(rows, present), "correlations": _against_hits(rows, present)}
+
+
+def _indicators(rows: Rows, present: list[str]) -> Table:
+    if not present:
+        return not_applicable("Nothing was measured: the file has no passages.")
+    described = {name: spread(rows.number(name)) for name in present}
+    columns = ["n", "mean", "sigma", "median", "min", "max"]
+    made = [[name, *(found[c] for c in columns)] for name, found in described.items()]
+    return {"n": len(rows), "columns": ["indicator", *columns], "rows": made}
+
+
+def _against_hits(rows: Rows, present: list[str]) -> Table:
+    gap = rows.missing("correctness")
+    if gap is not None:
+        return gap
+    made: list[list[Any]] = []
+    for name in present:
+        for outcome, hits in rows.hits.items():
+            found = spearman(rows.number(name), hits, seed=rows.seed)
+            ends = [found.rho, found.p_value, found.low, found.high, found.why_not]
+            made.append([name, outcome, found.n, *ends])
+    columns = ["indicator", "outcome", "n", "rho", "p_value", "low", "high", "why_not"]
+    return {"n": len(rows), "columns": columns, "rows": made}

@@ -1,0 +1,93 @@
+"""Ten groups of equal weight along a figure, whatever its ties (docs/failures.md, "Tables")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+GROUPS = 10
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Decile:
+    """One of the groups. number: from 1, the lowest values.
+
+    low, high: the least and the greatest value of the questions that belong to it, wholly or in
+    part. weight: how many questions it counts for, n / groups. mean: of the values.
+    """
+
+    number: int
+    low: float
+    high: float
+    weight: float
+    mean: float
+    outcomes: dict[str, float | None]
+    """Mean of every outcome over the questions that have it; None where none has."""
+
+
+def deciles(
+    values: npt.ArrayLike, outcomes: Mapping[str, npt.ArrayLike], groups: int = GROUPS
+) -> list[Decile]:
+    """Part questions into `groups` of equal weight by their value; none below as many values.
+
+    values and every outcome: (n,), None or NaN where a question has none. A question whose value
+    is tied across a border belongs to both groups in proportion: as if ties were broken at
+    random, on average. Nothing depends on the order of the questions.
+    """
+    value = np.asarray(values, np.float64)
+    kept = ~np.isnan(value)
+    n = int(kept.sum())
+    if n < groups:
+        return []
+    different, place = np.unique(value[kept], return_inverse=True)
+    counts = np.bincount(place)
+    shares = _memberships(counts, groups)  # (groups, m)
+    rates = {
+        name: _means(shares / counts, place, np.asarray(outcome, np.float64)[kept])
+        for name, outcome in outcomes.items()
+    }
+    found = []
+    for group, share in enumerate(shares):
+        members = np.flatnonzero(share)
+        found.append(
+            Decile(
+                number=group + 1,
+                low=float(different[members[0]]),
+                high=float(different[members[-1]]),
+                weight=n / groups,
+                mean=float(share @ different / n),
+                outcomes={name: rate[group] for name, rate in rates.items()},
+            )
+        )
+    return found
+
+
+def _memberships(counts: Ints, groups: int) -> Ints:
+    """How much of every value is in every group, in `groups`-ths of a question: (groups, m).
+
+    counts: (m,) questions per value, sorted. Whole numbers: value v covers groups * counts[v] of a
+    line of groups * n, of which each group is a stretch of n.
+    """
+    ends = np.cumsum(counts) * groups  # (m,)
+    starts = ends - counts * groups
+    n = int(counts.sum())
+    left = np.arange(groups)[:, None] * n  # (groups, 1)
+    overlap: Ints = np.minimum(ends, left + n) - np.maximum(starts, left)
+    return np.maximum(overlap, 0)
+
+
+def _means(per_question: Floats, place: Ints, outcome: Floats) -> list[float | None]:
+    """Mean outcome of every group; per_question: (groups, m) what a question of a value counts."""
+    has = ~np.isnan(outcome)
+    order = np.lexsort((outcome[has], place[has]))  # sums must not depend on the questions' order
+    place, outcome = place[has][order], outcome[has][order]
+    m = per_question.shape[1]
+    sums = per_question @ np.bincount(place, weights=outcome, minlength=m)  # (groups,)
+    weights = per_question @ np.bincount(place, minlength=m)
+    return [float(s / w) if w > 0 else None for s, w in zip(sums, weights, strict=True)]

@@ -1,0 +1,76 @@
+"""How far scores come from titles and pseudo-queries (thesis, §6 "Metadata Dependency")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argus.generative.failures.tables.rows import Floats, Rows, Table, known, not_applicable
+from argus.generative.failures.tables.shape import mean, spread
+
+
+def metadata(rows: Rows) -> dict[str, Table]:
+    """Return the tables of this section by name."""
+    return {
+        "score_shares_all": _score_shares(rows, ""),
+        "score_shares_correct": _score_shares(rows, "_correct"),
+        "answer_title_gain": _answer_title_gain(rows),
+        "title_score_difference": _title_score_difference(rows),
+    }
+
+
+def _score_shares(rows: Rows, which: str) -> Table:
+    """Share of titles and pseudo-queries, over all passages ("") or correct ones ("_correct")."""
+    gap = rows.missing("keys", *(["correctness"] if which else []))
+    if gap is not None:
+        return gap
+    whole = rows.number("score_correct" if which else "score_all")
+    kept = known(whole) & (whole > 0)
+    n = int(kept.sum())
+    if n == 0:
+        return not_applicable("No question has a score of such passages that is above 0.")
+    made = [
+        [name, *_shares(rows.number(f"{column}{which}")[kept], whole[kept])]
+        for name, column in (("titles", "score_title"), ("pseudo_queries", "score_query"))
+    ]
+    return {"n": n, "columns": ["identifiers", "pooled", "mean"], "rows": made}
+
+
+def _shares(part: Floats, whole: Floats) -> list[float | None]:
+    """Pooled share, and mean of the questions' shares."""
+    return [float(np.nansum(part) / whole.sum()), mean(part / whole)]
+
+
+def _answer_title_gain(rows: Rows) -> Table:
+    gap = rows.missing("keys", "answers")
+    if gap is not None:
+        return gap
+    made: list[list[Any]] = []
+    for passages, column in (
+        ("all", "answer_title_gain"), ("correct", "answer_title_gain_correct"),
+    ):  # fmt: skip
+        found = spread(rows.number(column))
+        made.append([passages, *(found[name] for name in ("n", "mean", "sigma", "median"))])
+    n = made[0][1]
+    if n == 0:
+        return not_applicable("In no passage is an answer both a title n-gram and another n-gram.")
+    return {"n": n, "columns": ["passages", "n", "mean", "sigma", "median"], "rows": made}
+
+
+def _title_score_difference(rows: Rows) -> Table:
+    """Title score of correct passages / that of wrong ones - 1, over questions that have both."""
+    gap = rows.missing("keys", "correctness")
+    if gap is not None:
+        return gap
+    correct, wrong = rows.number("title_score_correct"), rows.number("title_score_wrong")
+    kept = np.flatnonzero(known(correct, wrong) & (wrong > 0))
+    if not len(kept):
+        return not_applicable("No question has title n-grams in both correct and wrong passages.")
+    difference = correct[kept] / wrong[kept] - 1
+    extreme = int(kept[np.argmax(difference)])  # of equal ones, the least id
+    return {
+        **spread(difference),
+        "extreme_id": rows.text("query_id")[extreme],
+        "extreme_question": rows.text("question")[extreme],
+    }

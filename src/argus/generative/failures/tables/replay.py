@@ -1,0 +1,73 @@
+"""What replaying the search tells: false pruning, and ranks with identifiers switched off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from argus.generative.failures.measures.columns import SWITCHED_OFF
+from argus.generative.failures.tables.rows import Rows, Table, known, not_applicable
+from argus.generative.failures.tables.shape import proportion, spread
+
+_VARIANTS = ("now", "unpruned", *(f"without_{what}" for what in SWITCHED_OFF))
+
+
+def replay(rows: Rows) -> dict[str, Table]:
+    """Return the tables of this section by name."""
+    return {
+        "pruned": _pruned(rows),
+        "pruned_at": _counts(rows, "pruned_at", "token"),
+        "pruned_kept_by": _counts(rows, "pruned_kept_by", "beam"),
+        "replay_ranks": _ranks(rows),
+    }
+
+
+def _pruned(rows: Rows) -> Table:
+    """How many questions lost n-grams of their positives, and n-grams per replayed question."""
+    gap = rows.missing("model")
+    if gap is not None:
+        return gap
+    values = rows.number("pruned")
+    values = values[known(values)]
+    lost, n = int((values > 0).sum()), len(values)
+    share, low, high = proportion(lost / n, n)
+    return {"questions": lost, "share": share, "low": low, "high": high, **spread(values)}
+
+
+def _counts(rows: Rows, column: str, name: str) -> Table:
+    """Questions per value, over those that lost n-grams; the last row: without a value."""
+    gap = rows.missing("model")
+    if gap is not None:
+        return gap
+    values = rows.number(column)[rows.number("pruned") > 0]
+    if not len(values):
+        return not_applicable("The search wrote all n-grams of the positives that weigh anything.")
+    found = Counter(int(v) for v in values[known(values)])
+    made: list[list[Any]] = [[value, found[value]] for value in sorted(found)]
+    without = len(values) - sum(found.values())
+    if without:
+        made.append([None, without])
+    return {"n": len(values), "columns": [name, "questions"], "rows": made}
+
+
+def _ranks(rows: Rows) -> Table:
+    """Share of replayed questions of which a positive ranks first, among the first k, at all."""
+    gap = rows.missing("model", "positives")
+    if gap is not None:
+        return gap
+    replayed = known(rows.number("pruned"))
+    n = int(replayed.sum())
+    made: list[list[Any]] = []
+    for variant in _VARIANTS:
+        if variant != "now" and not rows.has(f"rank_{variant}"):
+            continue
+        rank = rows.number(f"rank_{variant}")[replayed]
+        rank = np.where(np.isnan(rank), np.inf, rank)
+        hits = [proportion(float((rank <= most).mean()), n) for most in (1, rows.k)]
+        found = rank[np.isfinite(rank)]
+        middle = float(np.median(found)) if len(found) else None
+        made.append([variant, *hits[0], *hits[1], len(found), middle])
+    columns = ["search", "hit_1", "hit_1_low", "hit_1_high", "hit_k", "hit_k_low", "hit_k_high"]
+    return {"n": n, "columns": [*columns, "ranked", "median_rank"], "rows": made}

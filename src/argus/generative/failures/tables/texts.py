@@ -1,0 +1,31 @@
+"""What the positives' texts say: the answer, and the question's terms side by side."""
+
+from __future__ import annotations
+
+from argus.generative.failures.tables.rows import Rows, Table, not_applicable
+from argus.generative.failures.tables.shape import by_presence, spread
+
+_NO_TEXTS = "The positives have no texts. Give an output that has them (`positive_ctxs`)."
+
+
+def texts(rows: Rows) -> dict[str, Table]:
+    """Return the tables of this section by name."""
+    return {
+        "gold_holds_answer": _presence(rows, "gold_holds_answer", "positives", "answers"),
+        "gold_terms": _terms(rows),
+        "gold_adjacent": _presence(rows, "gold_adjacent", "positives"),
+    }
+
+
+def _presence(rows: Rows, indicator: str, *needs: str) -> Table:
+    gap = rows.missing(*needs)
+    if gap is None and not rows.has(indicator):
+        gap = not_applicable(_NO_TEXTS)
+    return gap or by_presence(rows, {"positives": indicator}, "passages", *needs)
+
+
+def _terms(rows: Rows) -> Table:
+    gap = rows.missing("positives")
+    if gap is None and not rows.has("gold_terms"):
+        gap = not_applicable(_NO_TEXTS)
+    return gap or spread(rows.number("gold_terms"))

@@ -1,0 +1,85 @@
+"""The modes of failure as data: taxonomy.toml, read and checked."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from argus.errors import InputError
+
+CATEGORIES = ("data", "representation", "generation", "scoring", "system")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureMode:
+    """A way in which generative retrieval fails (thesis, §4); fields as in taxonomy.toml.
+
+    column: None for a mode that outputs, index and model do not show. threshold: of the column; the
+    threshold itself counts.
+    """
+
+    id: str
+    category: str
+    name: str
+    definition: str
+    indicator: str
+    needs: str
+    reference: str
+    column: str | None = None
+    holds: Literal["above", "below"] = "above"
+    threshold: float = 0.0
+    worst: float = 0.0
+    scale: Literal["linear", "log"] = "linear"
+    threshold_text: str = ""
+    evidence: str = ""
+    direct: bool = False
+
+    def applies(self, value: float) -> bool:
+        """Return whether the mode holds at a value of its column."""
+        return value >= self.threshold if self.holds == "above" else value <= self.threshold
+
+    def severity(self, value: float) -> float:
+        """Return how far past the threshold a value is: 0 there, 1 at `worst` and beyond."""
+        if self.worst == self.threshold:
+            return 1.0
+        at, begin, end = (
+            math.log(max(v, 1.0)) if self.scale == "log" else v
+            for v in (value, self.threshold, self.worst)
+        )
+        return min(1.0, max(0.0, (at - begin) / (end - begin)))
+
+
+def taxonomy(thresholds: Mapping[str, float] | None = None) -> list[FailureMode]:
+    """Return all modes in the order of the file, with other thresholds where some are given.
+
+    thresholds: by id. Raises InputError for an id that has none, and for a value that is no number.
+    """
+    modes = {mode.id: mode for mode in _read()}
+    for id_, value in (thresholds or {}).items():
+        if id_ not in modes or modes[id_].column is None:
+            measured = ", ".join(m.id for m in modes.values() if m.column)
+            raise InputError(
+                f"no mode {id_!r} with a threshold",
+                expected=f"one of {measured}",
+                fix="Check the name.",
+                where="--threshold",
+            )
+        if not math.isfinite(value):
+            raise InputError(
+                f"{id_}={value}", expected="a number", fix="For example 0.5.", where="--threshold"
+            )
+        told = f"{modes[id_].column} {'from' if modes[id_].holds == 'above' else 'up to'} {value:g}"
+        modes[id_] = replace(modes[id_], threshold=value, threshold_text=f"{told} (as given)")
+    return list(modes.values())
+
+
+@cache
+def _read() -> tuple[FailureMode, ...]:
+    text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
+    entries: list[dict[str, Any]] = tomllib.loads(text)["mode"]
+    return tuple(FailureMode(**entry) for entry in entries)

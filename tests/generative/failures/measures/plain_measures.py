@@ -1,0 +1,132 @@
+"""Slow and plain: what some measures are, key by key, to compare the fast ones with."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from argus.generative.failures.words import words
+
+
+def pairs(case, k=None):
+    """Return (passage, n-gram's place, weight) of all keys of the first k passages."""
+    return [
+        (passage, place, weight)
+        for passage in case.passages[:k]
+        if passage.keys is not None
+        for place, weight in zip(
+            passage.keys.ngrams.tolist(), passage.keys.weights.tolist(), strict=True
+        )
+    ]
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else None
+
+
+def by_length(case, k):
+    """Return the four lists of lengths."""
+    keys = pairs(case, k)
+    names = ("length_ngrams", "length_weight", "length_counted", "length_log_frequency")
+    if not keys:
+        return dict.fromkeys(names)
+    rows = {name: [0] * 11 for name in names}
+    for _, place, weight in keys:
+        ngram = case.ngrams[place]
+        if not ngram.tokens:
+            continue
+        at = min(len(ngram.tokens), 11) - 1
+        rows["length_ngrams"][at] += 1
+        rows["length_weight"][at] += weight
+        if ngram.count:
+            rows["length_counted"][at] += 1
+            rows["length_log_frequency"][at] += math.log10(ngram.count)
+    return rows
+
+
+def table_17(case, k):
+    """Return shares and mean weights of n-grams that tell correct from other passages."""
+    keys = pairs(case, k) if case.judged else []
+    right = {place for passage, place, _ in keys if passage.correct}
+    wrong = {place for passage, place, _ in keys if not passage.correct}
+    sets = {"correct": right - wrong, "wrong": wrong - right, "shared": right & wrong}
+    row = {}
+    for name, places in sets.items():
+        row[f"keys_{name}"] = len(places) / len(right | wrong) if keys else None
+        row[f"weight_{name}"] = mean(weight for _, place, weight in keys if place in places)
+    return row
+
+
+def scores(case):
+    """Return the sums of weights by view, over all and over correct passages."""
+    row = {}
+    for end, chosen in (("", pairs(case)), ("_correct", [x for x in pairs(case) if x[0].correct])):
+        for name, views in (("score", "title body query"), ("score_title", "title"),
+                            ("score_query", "query")):  # fmt: skip
+            full = "score_all" if name + end == "score" else name + end
+            inside = [w for _, place, w in chosen if case.ngrams[place].view in views.split()]
+            row[full] = sum(inside) if chosen else None
+    return row
+
+
+def gains(case):
+    """Return both gains of an answer as title."""
+    answers = [one for one in dict.fromkeys(words(a) for a in case.answers) if one]
+    found = []
+    for passage in case.passages:
+        best = None
+        for answer in answers:
+            keys = [
+                (case.ngrams[place].view, weight)
+                for other, place, weight in pairs(case)
+                if other is passage and case.ngrams[place].words == answer
+            ]
+            title = max((w for view, w in keys if view == "title"), default=None)
+            other = max((w for view, w in keys if view != "title"), default=0)
+            if title is not None and other > 0 and (best is None or title > best[0]):
+                best = title, other
+        if best:
+            found.append((passage.correct, best[0] / best[1] - 1))
+    return {
+        "answer_title_gain": mean(gain for _, gain in found),
+        "answer_title_gain_correct": mean(gain for correct, gain in found if correct),
+    }
+
+
+def title_scores(case):
+    """Return what titles weigh per passage that has one, in correct and other passages."""
+    row = {}
+    for name, wanted in (("correct", True), ("wrong", False)):
+        sums = []
+        for passage in case.passages if case.judged else ():
+            titles = [w for other, place, w in pairs(case)
+                      if other is passage and case.ngrams[place].view == "title"]  # fmt: skip
+            if titles and bool(passage.correct) is wanted:
+                sums.append(sum(titles))
+        row[f"title_score_{name}"] = mean(sums)
+    return row
+
+
+def without(case, k, what):
+    """Return R-precision and hits when n-grams of a kind weigh nothing, in exact fractions."""
+    off = {"titles": lambda n: n.view == "title", "queries": lambda n: n.view == "query",
+           "unigrams": lambda n: n.is_unigram}[what]  # fmt: skip
+    names = [f"{name}_without_{what}" for name in ("r_precision", "hit_1", "hit_k")]
+    keys = pairs(case)
+    if not keys or not case.judged:
+        return dict.fromkeys(names)
+    order = list(case.passages)
+    if any(off(case.ngrams[place]) for _, place, _ in keys):
+        left = {
+            passage.id: sum(
+                Fraction(float(weight)) for other, place, weight in keys
+                if other is passage and not off(case.ngrams[place])
+            )
+            for passage in order
+        }  # fmt: skip
+        order.sort(key=lambda passage: float(left[passage.id]), reverse=True)
+    correct = [bool(passage.correct) for passage in order]
+    r = len(case.positives or ())
+    values = [sum(correct[:r]) / r if r else None, int(any(correct[:1])), int(any(correct[:k]))]
+    return dict(zip(names, values, strict=True))

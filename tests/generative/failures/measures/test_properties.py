@@ -1,0 +1,167 @@
+"""What must hold for every question, and the fast measures against plain ones."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.generative.failures.case import BODY, QUERY, TITLE, Keys
+from argus.generative.failures.measures import measure
+from argus.generative.failures.measures.columns import SWITCHED_OFF
+from tests.generative.failures.measures import plain_measures
+from tests.generative.failures.measures.making import cases
+
+KS = st.integers(1, 7)
+SHARES = (
+    "r_precision", "hit_1", "hit_k", "answer_hit_1", "answer_hit_k", "unigram_share", "overlap",
+    "answer_ngram_1", "answer_ngram_k", "dominance", "unigram_score_share", "title_score_share",
+    "query_score_share", "diversity", "keys_correct", "keys_wrong", "keys_shared",
+    "gold_holds_answer", "gold_adjacent",
+    *(f"{name}_without_{what}" for name in ("r_precision", "hit_1", "hit_k")
+      for what in SWITCHED_OFF),
+)  # fmt: skip
+OF_TIES = {"frequency_top", "rarest_top"}
+"""Figures of the five heaviest n-grams: of equally heavy ones, those listed first."""
+
+
+def close(value):
+    """Return what equals a figure up to rounding; what is no number must be the same."""
+    if value is None or isinstance(value, str):
+        return value
+    return pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+def numbers(row):
+    for value in row.values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, int | float):
+                yield one
+
+
+@given(cases(), KS)
+def test_shares_lie_between_0_and_1_and_nothing_is_infinite(case, k):
+    row = measure(case, k)
+    assert all(row[name] is None or 0 <= row[name] <= 1 for name in SHARES)
+    assert all(math.isfinite(one) for one in numbers(row))
+
+
+@given(cases(), KS)
+def test_shares_of_keys_sum_to_1(case, k):
+    row = measure(case, k)
+    shares = [row[name] for name in ("keys_correct", "keys_wrong", "keys_shared")]
+    assert shares == [None] * 3 or sum(shares) == close(1)
+
+
+@given(cases(), KS)
+def test_parts_of_the_score_do_not_exceed_it(case, k):
+    row = measure(case, k)
+    shares = [row[name] for name in ("unigram_score_share", "title_score_share",
+                                     "query_score_share")]  # fmt: skip
+    assert shares == [None] * 3 or sum(shares) <= 1 + 1e-12
+    assert row["dominance"] is None or row["dominance"] > 0
+    for end in ("", "_correct"):
+        whole = row["score_correct" if end else "score_all"]
+        if whole is not None:
+            assert row["score_title" + end] + row["score_query" + end] <= whole * (1 + 1e-12)
+    if row["score_correct"] is not None:
+        assert row["score_correct"] <= row["score_all"]
+
+
+@given(cases(), KS)
+def test_more_passages_hit_no_less(case, k):
+    row, more = measure(case, k), measure(case, k + 1)
+    for name in ("hit", "answer_hit", "answer_ngram"):
+        first, kth, next_ = row[f"{name}_1"], row[f"{name}_k"], more[f"{name}_k"]
+        assert first is None or first <= kth
+        assert kth is None or kth <= next_
+    for what in SWITCHED_OFF:
+        first = row[f"hit_1_without_{what}"]
+        assert first is None or first <= row[f"hit_k_without_{what}"]
+
+
+@given(cases(), KS)
+def test_figures_of_correctness_agree(case, k):
+    row = measure(case, k)
+    if not case.judged:
+        assert {row[name] for name in ("hit_1", "hit_k", "first_correct", "outcome")} == {None}
+        return
+    rank = row["first_correct"]
+    assert row["hit_1"] == (rank == 1) == (row["outcome"][0] == "P")
+    assert row["hit_k"] == (rank is not None and rank <= k)
+    if row["answer_outcome"] is not None:
+        assert (row["answer_outcome"] == "hit") == row["hit_k"]
+        found = not row["hit_k"] and row["answer_hit_k"]
+        assert (row["answer_outcome"] == "unannotated") == bool(found)
+        assert (row["answer_rank"] is not None) == bool(found)
+
+
+@given(cases(), KS, st.randoms(use_true_random=False))
+def test_the_order_of_keys_within_a_passage_changes_nothing(case, k, random):
+    def shuffled(keys):
+        if keys is None:
+            return None
+        order = random.sample(range(len(keys)), len(keys))
+        return Keys(keys.ngrams[order], keys.weights[order])
+
+    passages = tuple(
+        dataclasses.replace(passage, keys=shuffled(passage.keys)) for passage in case.passages
+    )
+    row = measure(case, k)
+    again = measure(dataclasses.replace(case, passages=passages), k)
+    for name in set(row) - OF_TIES:
+        assert again[name] == close(row[name]), name
+
+
+@given(cases(), KS, st.randoms(use_true_random=False))
+def test_the_order_of_n_grams_within_a_question_changes_nothing(case, k, random):
+    order = random.sample(range(len(case.ngrams)), len(case.ngrams))  # new place -> old place
+    place = np.argsort(order).astype(np.int64)
+    passages = tuple(
+        dataclasses.replace(p, keys=p.keys and Keys(place[p.keys.ngrams], p.keys.weights))
+        for p in case.passages
+    )
+    ngrams = tuple(case.ngrams[old] for old in order)
+    row = measure(case, k)
+    again = measure(dataclasses.replace(case, passages=passages, ngrams=ngrams), k)
+    for name, value in row.items():
+        assert again[name] == close(value), name
+
+
+@given(cases(), KS, st.sampled_from([("titles", TITLE), ("queries", QUERY)]))
+def test_switching_off_a_view_that_is_absent_changes_nothing(case, k, absent):
+    what, view = absent
+    ngrams = tuple(
+        dataclasses.replace(ngram, view=BODY if ngram.view == view else ngram.view)
+        for ngram in case.ngrams
+    )
+    row = measure(dataclasses.replace(case, ngrams=ngrams), k)
+    for name in ("r_precision", "hit_1", "hit_k"):
+        plain = row[name] if row["ngrams_all"] else None
+        assert row[f"{name}_without_{what}"] == plain
+
+
+@given(cases(), KS)
+def test_scoring_agrees_with_the_plain_reference(case, k):
+    row = measure(case, k)
+    for name, value in (
+        plain_measures.by_length(case, k) | plain_measures.table_17(case, k)
+    ).items():
+        assert row[name] == close(value), name
+
+
+@given(cases())
+def test_metadata_agrees_with_the_plain_reference(case):
+    row = measure(case, 10)
+    plain = plain_measures.scores(case) | plain_measures.gains(case)
+    for name, value in (plain | plain_measures.title_scores(case)).items():
+        assert row[name] == close(value), name
+
+
+@given(cases(), KS, st.sampled_from(SWITCHED_OFF))
+def test_ablations_agree_with_exact_sums(case, k, what):
+    row = measure(case, k)
+    for name, value in plain_measures.without(case, k, what).items():
+        assert row[name] == close(value), name

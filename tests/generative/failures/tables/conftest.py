@@ -1,0 +1,26 @@
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from argus.generative.failures.measures.columns import COLUMNS
+from argus.generative.failures.tables.rows import Rows
+
+
+@pytest.fixture
+def table() -> Callable[..., pa.Table]:
+    """An Arrow table of the given columns; ids are q00, q01, ... where none are given."""
+
+    def build(**columns: list[Any]) -> pa.Table:
+        n = len(next(iter(columns.values())))
+        columns.setdefault("query_id", [f"q{i:02d}" for i in range(n)])
+        columns.setdefault("question", [f"question {i}?" for i in range(n)])
+        return pa.table({name: pa.array(v, COLUMNS[name]) for name, v in columns.items()})
+
+    return build
+
+
+@pytest.fixture
+def rows(table: Callable[..., pa.Table]) -> Callable[..., Rows]:
+    return lambda **columns: Rows.of(table(**columns), k=10, seed=0)

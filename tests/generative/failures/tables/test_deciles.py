@@ -1,0 +1,115 @@
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.generative.failures.tables.deciles import deciles
+
+questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=10, max_size=60)
+
+
+def reference(found, groups=10):
+    """Every question, in exact fractions: those of a tied value share its stretch of the line."""
+    n = len(found)
+    size = Fraction(n, groups)
+    made = []
+    for group in range(groups):
+        left, right = group * size, (group + 1) * size
+        weight, total, members = Fraction(0), Fraction(0), []
+        for value, outcome in found:
+            before = sum(v < value for v, _ in found)
+            tied = sum(v == value for v, _ in found)
+            overlap = max(Fraction(0), min(before + tied, right) - max(before, left))
+            weight += overlap / tied
+            total += overlap / tied * outcome
+            if overlap:
+                members.append(value)
+        made.append((weight, min(members), max(members), total / weight))
+    return made
+
+
+@settings(max_examples=60, deadline=None)
+@given(questions)
+def test_groups_are_what_a_plain_count_in_fractions_says(found):
+    made = deciles([v for v, _ in found], {"hit": [h for _, h in found]})
+    for decile, (weight, low, high, rate) in zip(made, reference(found), strict=True):
+        assert decile.weight == pytest.approx(float(weight))
+        assert (decile.low, decile.high) == (low, high)
+        assert decile.outcomes["hit"] == pytest.approx(float(rate), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(questions)
+def test_weights_are_equal_and_sum_to_n_and_rates_average_to_the_overall_rate(found):
+    values, hits = [v for v, _ in found], [h for _, h in found]
+    made = deciles(values, {"hit": hits})
+    assert {d.weight for d in made} == {len(found) / 10}
+    assert sum(d.weight for d in made) == pytest.approx(len(found))
+    assert np.mean([d.outcomes["hit"] for d in made]) == pytest.approx(np.mean(hits))
+    assert np.mean([d.mean for d in made]) == pytest.approx(np.mean(values))
+    assert all(a.high <= b.low for a, b in pairwise(made))
+
+
+@settings(max_examples=40, deadline=None)
+@given(questions, st.randoms(use_true_random=False))
+def test_the_order_of_questions_changes_nothing(found, random):
+    outcome = [(v, h, (7 * i % 11) / 7) for i, (v, h) in enumerate(found)]
+
+    def of(some):
+        return deciles([v for v, _, _ in some], {"hit": [h for _, h, _ in some],
+                                                 "other": [o for _, _, o in some]})  # fmt: skip
+
+    assert of(outcome) == of(random.sample(outcome, len(outcome)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 5), st.randoms(use_true_random=False))
+def test_without_ties_it_is_the_plain_split(size, random):
+    values = random.sample(range(1000), 10 * size)
+    hits = [random.randint(0, 1) for _ in values]
+    order = np.argsort(values).reshape(10, size)
+    made = deciles(values, {"hit": hits})
+    for decile, members in zip(made, order, strict=True):
+        assert decile.low == values[members[0]]
+        assert decile.high == values[members[-1]]
+        assert decile.outcomes["hit"] == pytest.approx(np.mean([hits[m] for m in members]))
+        assert decile.mean == pytest.approx(np.mean([values[m] for m in members]))
+
+
+def test_a_tie_across_a_border_counts_on_both_sides_in_proportion():
+    # 15 questions, 1.5 in a group: values 0 (one), 1 (two), then 2, ..., 13.
+    values = [0, 1, 1, *range(2, 14)]
+    hits = [1, 1, 0, *[0] * 12]
+    first, second, third, *_ = deciles(values, {"hit": hits})
+    # First: the whole of 0 (a hit) and 0.5 of the 1s (half of them hits): (1 + 0.25) / 1.5
+    assert (first.low, first.high) == (0, 1)
+    assert first.outcomes["hit"] == pytest.approx(1.25 / 1.5)
+    assert first.mean == pytest.approx(0.5 / 1.5)
+    # Second: the other 1.5 of the 1s: half are hits.
+    assert (second.low, second.high, second.outcomes["hit"]) == (1, 1, 0.5)
+    # Third: 2 and half of 3.
+    assert (third.number, third.low, third.high, third.outcomes["hit"]) == (3, 2, 3, 0)
+
+
+def test_one_value_for_all_gives_ten_equal_groups():
+    made = deciles([3.0] * 12, {"hit": [1, 0, 0] * 4})
+    assert [(d.low, d.high, d.weight) for d in made] == [(3.0, 3.0, 1.2)] * 10
+    assert [d.outcomes["hit"] for d in made] == pytest.approx([1 / 3] * 10)
+
+
+def test_missing_values_are_left_out_and_missing_outcomes_of_their_mean():
+    values = [*range(20), None, None]
+    hits = [1.0, None, None, None, *[0.0] * 16, 1.0, 1.0]
+    made = deciles(values, {"hit": hits})
+    assert made[0].weight == 2
+    assert made[0].outcomes["hit"] == 1.0  # of 0 and 1 only 0 has an outcome
+    assert made[1].outcomes["hit"] is None
+    assert made[2].outcomes["hit"] == 0.0
+
+
+def test_fewer_values_than_groups_have_no_deciles():
+    assert deciles([*range(9), None], {"hit": [1] * 10}) == []
+    assert len(deciles(range(9), {"hit": [1] * 9}, groups=3)) == 3

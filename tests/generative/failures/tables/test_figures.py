@@ -1,0 +1,81 @@
+import json
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from argus.generative.failures.measures.columns import COLUMNS, LENGTHS
+from argus.generative.failures.tables import SECTIONS, csv_tables, figures
+
+CHOICES = {
+    "outcome": ["PP", "PN", "NP", "NN"],
+    "answer_outcome": ["hit", "unannotated", "absent"],
+    "judged": ["YES", "PARTIAL", "NO", "failed"],
+}
+ZERO_OR_ONE = ("hit", "answer_hit", "answer_ngram", "gold_holds", "gold_adjacent")
+
+
+def made_up(n: int, seed: int, missing: float) -> pa.Table:
+    """Rows of random values in every column, some of them missing."""
+    rng = random.Random(seed)
+
+    def value(name: str, kind: pa.DataType) -> Any:
+        if rng.random() < missing:
+            return None
+        if kind == pa.string():
+            return rng.choice(CHOICES.get(name, ["some", "text"]))
+        if kind == pa.int64():
+            return rng.randint(0, 1) if name.startswith(ZERO_OR_ONE) else rng.randint(1, 30)
+        if kind == pa.float64():
+            return rng.random()
+        return [rng.randint(0, 5) for _ in range(LENGTHS)]
+
+    columns = {
+        name: pa.array([value(name, kind) for _ in range(n)], kind)
+        for name, kind in COLUMNS.items()
+    }
+    columns["query_id"] = pa.array([f"q{i}" for i in range(n)])
+    return pa.table(columns)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 40), st.integers(0, 99), st.sampled_from([0.0, 0.3, 1.0]))
+def test_the_order_of_rows_changes_nothing_and_all_is_plain_json(n, seed, missing):
+    table = made_up(n, seed, missing)
+    found = figures(table, k=10, seed=0)
+    shuffled = table.take(pa.array(random.Random(seed).sample(range(n), n), pa.int64()))
+    assert figures(shuffled, k=10, seed=0) == found
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    for section in SECTIONS:
+        for name, made in found[section].items():
+            assert ("not_applicable" in made) ^ (made.get("n", 0) > 0), name
+            for row in made.get("rows", []):
+                assert len(row) == len(made["columns"]), name
+
+
+def test_everything_measured_gives_every_table_under_a_name_of_its_own():
+    found = figures(made_up(60, 0, 0.05), k=10, seed=0)
+    names = [name for name, _, _ in csv_tables(found)]
+    assert len(names) == len(set(names)) == sum(len(found[section]) for section in SECTIONS)
+    of_thesis = {name[:3] for name in names if name[0] == "t" and name[1:3].isdigit()}
+    assert of_thesis == {f"t{n:02d}" for n in range(4, 18)}
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_rows_in_which_nothing_applies_give_reasons_alone(n):
+    ids = pa.array([str(i) for i in range(n)], pa.string())
+    found = figures(pa.table({"query_id": ids, "question": ids}), k=10, seed=0)
+    assert (found["questions"], found["judged"], found["k"]) == (n, 0, 10)
+    assert list(csv_tables(found)) == []
+    for section in SECTIONS:
+        for table in found[section].values():
+            assert list(table) == ["not_applicable"]
+            assert len(table["not_applicable"]) > 20
+
+
+def test_judged_says_of_how_many_it_is_known_what_is_correct(table):
+    found = figures(table(hit_1=[1, None, 0], hit_k=[1, None, 0]), k=5, seed=0)
+    assert (found["questions"], found["judged"], found["k"]) == (3, 2, 5)

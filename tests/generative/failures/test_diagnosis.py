@@ -1,0 +1,135 @@
+"""A diagnosis ranks the modes that hold for a question, and says what it goes by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from argus.generative.failures.diagnosis import Spread, derived, diagnose, outcome, spreads
+from argus.generative.failures.measures.columns import COLUMNS
+from argus.generative.failures.taxonomy import taxonomy
+
+MODES = taxonomy()
+
+
+def row(**known: Any) -> dict[str, Any]:
+    """Return a question of which only this is measured."""
+    assert known.keys() <= COLUMNS.keys()
+    return dict.fromkeys(COLUMNS) | {"query_id": "q", "hit_1": 0, "hit_k": 0} | known
+
+
+def told(known: dict[str, Any], held: dict[str, Spread] | None = None) -> list[tuple[str, str]]:
+    found = diagnose(derived(known, 10), MODES, held or {}, 10)
+    return [(finding.mode.id, finding.evidence) for finding in found]
+
+
+def test_nothing_measured_is_no_finding() -> None:
+    assert told(row()) == []
+
+
+@pytest.mark.parametrize(
+    ("hits", "said"),
+    [((None, None), "not judged"), ((0, 0), "failed"), ((0, 1), "late"), ((1, 1), "found at 1")],
+)
+def test_an_outcome_is_by_the_first_k(hits: tuple[int | None, int | None], said: str) -> None:
+    assert outcome(row(hit_1=hits[0], hit_k=hits[1])) == said
+
+
+def test_evidence_is_in_words_and_what_shows_the_failure_itself_comes_first() -> None:
+    found = told(
+        row(
+            unigram_share=0.95,  # severity (0.95 - 0.9) / 0.1 = 0.5
+            dominance=0.9,  # (0.9 - 0.5) / 0.5 = 0.8
+            overlap=0.5,  # above a third: does not hold
+            answer_outcome="unannotated",
+            answer_rank=3,
+        )
+    )
+    assert found == [
+        ("annotation", "the passage at rank 3 holds an answer but is not annotated (not judged)"),
+        ("dominance", "one n-gram makes 90% of the first passage's score"),
+        ("too-many-unigrams", "95% of the first passage's n-grams are single tokens"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "holds"),
+    [("YES", True), ("PARTIAL", True), (None, True), ("failed", True), ("NO", False)],
+)
+def test_a_verdict_decides_whether_an_annotation_is_missing(
+    verdict: str | None, holds: bool
+) -> None:
+    found = told(row(answer_outcome="unannotated", answer_rank=1, judged=verdict))
+    assert [id_ for id_, _ in found] == ["annotation"] * holds
+
+
+def test_traits_that_go_with_success_in_this_run_come_last() -> None:
+    held = {
+        "dominance": Spread(10, 0.2, 0.6, -0.4, -0.6, -0.1),
+        "too-many-unigrams": Spread(10, 0.6, 0.2, 0.4, 0.1, 0.6),
+    }
+    found = told(row(unigram_share=0.95, dominance=0.9), held)
+    assert [id_ for id_, _ in found] == ["too-many-unigrams", "dominance"]
+
+
+@pytest.mark.parametrize(
+    ("now", "unpruned", "gain"),
+    [
+        (None, 3, 1.0),  # comes into the first ten
+        (40, 10, 1.0),
+        (40, 20, 0.5),  # better, but still too late
+        (5, 2, 0.5),  # was among them before
+        (5, 5, 0.0),
+        (5, 9, 0.0),  # worse: other passages gained more
+        (None, None, 0.0),
+    ],
+)
+def test_what_was_pruned_counts_by_what_it_would_have_changed(
+    now: int | None, unpruned: int | None, gain: float
+) -> None:
+    known = row(pruned=4, rank_now=now, rank_unpruned=unpruned)
+    assert derived(known, 10)["pruning_gain"] == gain
+
+
+def test_false_pruning_names_the_ngram_where_it_left_and_the_beam_that_keeps_it() -> None:
+    known = row(
+        pruned=4, pruned_ngram="song dynasty", pruned_at=2, pruned_rank=37, pruned_kept_by=60,
+        rank_now=None, rank_unpruned=4,
+    )  # fmt: skip
+    assert told(known) == [
+        (
+            "false-pruning",
+            "'song dynasty' of a positive left the beam at token 2 (rank 37; 60 beams keep it); "
+            "with what was pruned, the positive ranks 4 instead of nowhere",
+        )
+    ]
+
+
+def test_derived_indicators_are_empty_where_their_columns_are() -> None:
+    names = ("annotation_gap", "answer_is_cut", "pruning_gain", "metadata_share", "title_share")
+    assert all(derived(row(), 10)[name] is None for name in (*names, "apart"))
+    made = derived(
+        row(
+            answer_outcome="absent", positives_indexed=2, title_score_share=0.25,
+            query_score_share=0.5, title_repetition=5, gold_adjacent=1,
+        ),
+        10,
+    )  # fmt: skip
+    assert [made[name] for name in (*names, "apart")] == [0.0, 0, None, 0.75, 0.5, 0]
+
+
+def test_spreads_compare_failed_and_found_questions_that_are_measured() -> None:
+    rows = [
+        *(row(hit_k=0, dominance=0.6) for _ in range(3)),
+        row(hit_k=0, dominance=0.1),
+        *(row(hit_k=1, dominance=0.1) for _ in range(4)),
+        row(hit_k=1),  # not measured
+        row(hit_k=None, hit_1=None, dominance=0.9),  # not judged: measured all the same
+    ]
+    found = spreads(rows, MODES)["dominance"]
+    assert (found.measured, found.failed, found.found, found.difference) == (9, 0.75, 0.0, 0.75)
+    assert found.low is not None and found.high is not None
+    assert 0 < found.low < 0.75 < found.high <= 1
+    nothing = spreads(rows, MODES)["low-overlap"]
+    assert (nothing.measured, nothing.failed, nothing.difference) == (0, None, None)

@@ -1,0 +1,541 @@
+"""Records of output files as questions: three formats, and whatever may be amiss in them."""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.data.dpr import DprKey, DprPassage, DprResult, as_item
+from argus.data.json_list import JsonList
+from argus.data.kilt import as_line
+from argus.data.types import Query, Topic
+from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive
+from argus.generative.failures.reading import (
+    Problem,
+    Problems,
+    Reading,
+    header_border,
+    read_case,
+)
+from argus.generative.failures.reading import settings as reading_settings
+from argus.generative.failures.tokens import VocabularyTokens, WordTokens
+from argus.generative.failures.words import words
+from argus.generative.vocabulary import train_vocabulary
+from benchmarks.make_failures_file import make
+
+PLAIN = Reading(WordTokens())
+
+
+def read(record, reading: Reading = PLAIN, number: int = 7):
+    """Return the case of a record, and the counts of what was amiss."""
+    content = record if isinstance(record, bytes) else json.dumps(record).encode()
+    problems = Problems()
+    case = read_case(content, number, reading, problems)
+    return case, dict(problems.counts), problems
+
+
+def asked(**fields):
+    """Return a record with nothing amiss but for `fields`."""
+    passage = {"passage_id": "p1", "title": "Bern", "text": "The old town.", "score": 3.5}
+    ctx = {**passage, "keys": [[" old town", 3, 2.5], ["</s> Bern @@", 1, 1.0]]}
+    gold = {"passage_id": "p1", "title": "Bern", "text": "The old town."}
+    record = {"id": "q", "question": "what is old?", "answers": ["town"]}
+    return {**record, "positive_ctxs": [gold], "ctxs": [ctx], **fields}
+
+
+def with_keys(*keys):
+    return asked(ctxs=[{"passage_id": "p1", "title": "T", "text": "x", "keys": list(keys)}])
+
+
+def weights(case):
+    """Return text to weight of the first passage's n-grams."""
+    keys = case.passages[0].keys
+    return {case.ngrams[i].text: w for i, w in zip(keys.ngrams, keys.weights, strict=True)}
+
+
+def test_a_record_is_read_with_all_that_it_says():
+    case, amiss, _ = read(asked())
+    assert amiss == {}
+    assert (case.id, case.question, case.answers) == ("q", "what is old?", ("town",))
+    assert case.question_tokens == ("what", "is", "old")
+    assert case.positives == (Positive("p1", "Bern", "The old town."),)
+    assert case.ngrams == (
+        Ngram("old town", BODY, ("old", "town"), ("old", "town"), 3),
+        Ngram("Bern", TITLE, ("bern",), ("bern",), 1),
+    )
+    (passage,) = case.passages
+    assert (passage.id, passage.title, passage.text) == ("p1", "Bern", "The old town.")
+    assert passage.correct is True
+    assert passage.keys.ngrams.tolist() == [0, 1]
+    assert passage.keys.weights.tolist() == [2.5, 1.0]
+    assert (passage.keys.ngrams.dtype, passage.keys.weights.dtype) == (np.int64, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "view"),
+    [
+        (" old town", "old town", BODY),
+        ("</s> Bern @@", "Bern", TITLE),
+        ("</s>Bern", "Bern", TITLE),
+        (" || what is it @@", "what is it", QUERY),
+        ("||what", "what", QUERY),
+        (" town @@", "town", BODY),
+        ("a@@", "a@@", BODY),
+        (" a </s> b || c", "a </s> b || c", BODY),
+        ("</s> @@", "", TITLE),
+    ],
+)
+def test_markers_say_where_an_ngram_is_from_and_are_taken_off(raw, text, view):
+    case, _, _ = read(with_keys([raw, 1, 1.0]))
+    assert case.ngrams == (Ngram(text, view, words(text), words(text), 1),)
+
+
+def test_another_border_marks_titles_where_it_is_given():
+    case, _, _ = read(
+        with_keys(["<e> Bern @@", 1, 1.0], ["</s> b", 1, 1.0]), Reading(WordTokens(), border="<e>")
+    )
+    assert [(n.text, n.view) for n in case.ngrams] == [("Bern", TITLE), ("</s> b", BODY)]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        [" a", 4, 1.5],
+        [" a", 4, 1.5, "body"],
+        [" a", 4.0, 1.5],
+        {"ngram": " a", "count": 4, "weight": 1.5},
+        {"text": " a", "freq": 4, "score": 1.5},
+        {"text": " a", "frequency": 4, "score": 1.5},
+    ],
+)
+def test_keys_are_read_in_every_form(key):
+    case, amiss, _ = read(with_keys(key))
+    assert amiss == {}
+    assert case.ngrams[0].count == 4
+    assert weights(case) == {"a": 1.5}
+
+
+@pytest.mark.parametrize("key", [[" a", 1.5], [" a", None, 1.5], {"ngram": " a", "weight": 1.5}])
+def test_keys_without_frequency_are_kept_and_noted(key):
+    case, amiss, _ = read(with_keys(key))
+    assert case.ngrams[0].count is None
+    assert weights(case) == {"a": 1.5}
+    assert amiss == {Problem.NO_FREQUENCY: 1}
+
+
+@pytest.mark.parametrize("key", [[" a", "4", "1.5"], {"text": " a", "count": "4", "weight": "1.5"}])
+def test_numbers_written_as_text_are_read_and_noted(key):
+    case, amiss, problems = read(with_keys(key))
+    assert case.ngrams[0].count == 4
+    assert weights(case) == {"a": 1.5}
+    assert amiss == {Problem.NUMBERS: 2}
+    assert problems.as_dict()["numbers_as_text"]["examples"] == [
+        {"where": "[7].ctxs[0].keys[0]", "found": "1.5"},
+        {"where": "[7].ctxs[0].keys[0]", "found": "4"},
+    ]
+
+
+def test_scores_written_as_text_are_noted():
+    ctx = {"passage_id": "p1", "title": "T", "text": "x", "score": "12.5", "keys": [[" a", 1, 1]]}
+    assert read(asked(ctxs=[ctx]))[1] == {Problem.NUMBERS: 1}
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["[]", "7", "null", '" a"', '[" a"]', '[" a", 1, "heavy"]', '[" a", 1, NaN]',
+     '[" a", 1, Infinity]', '[" a", 1, null]', '[" a", -1, 1]', '[" a", 1.5, 1]', '[" a", true, 1]',
+     '[" a", 1, true]', '[null, 1, 1]', '{"text": " a"}', '{"weight": 1}', '[" a", 1e400, 1]',
+     f'[" a", {2**63}, 1]', f'[" a", 1, {10**400}]', '[" a", [], 1]'],
+)  # fmt: skip
+def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
+    content = json.dumps(with_keys("here", [" b", 1, 2.0])).replace('"here"', key).encode()
+    case, amiss, problems = read(content)
+    assert weights(case) == {"b": 2.0}
+    assert [n.text for n in case.ngrams] == ["b"]
+    assert amiss == {Problem.KEYS: 1}
+    assert problems.examples[Problem.KEYS][0].where == "[7].ctxs[0].keys[0]"
+
+
+def test_a_weight_whose_sum_would_overflow_is_left_out():
+    case, amiss, _ = read(with_keys([" a", 4, 1e308], [" b", 4, 1.0]))
+    assert weights(case) == {"b": 1.0}
+    assert amiss == {"ngrams_unreadable": 1}
+
+
+def test_the_weights_of_an_ngram_listed_twice_for_a_passage_are_added():
+    case, amiss, _ = read(with_keys([" a", 4, 1.5], [" b", 4, 1.0], [" a", 4, 0.5]))
+    assert weights(case) == {"a": 2.0, "b": 1.0}
+    assert amiss == {Problem.KEYS_TWICE: 1}
+
+
+def test_an_ngram_of_several_passages_is_one_and_its_first_frequency_stays():
+    ctxs = [
+        {"id": str(i), "text": "x", "keys": [[" a", times, 1.0], [f" {i}", 1, 1.0]]}
+        for i, times in enumerate([None, 5, 5, 6])
+    ]
+    case, amiss, problems = read(asked(ctxs=ctxs))
+    assert [(n.text, n.count) for n in case.ngrams] == [
+        ("a", 5), ("0", 1), ("1", 1), ("2", 1), ("3", 1),
+    ]  # fmt: skip
+    assert [p.keys.ngrams.tolist() for p in case.passages] == [[0, 1], [0, 2], [0, 3], [0, 4]]
+    assert amiss == {Problem.NO_FREQUENCY: 1, Problem.FREQUENCIES: 1}
+    assert problems.examples[Problem.FREQUENCIES][0].text == "' a': 5 and 6"
+
+
+@pytest.mark.parametrize("keys", [{}, {"keys": None}])
+def test_passages_without_ngrams_have_none_and_are_noted(keys):
+    case, amiss, _ = read(asked(ctxs=[{"id": "1", "text": "x", **keys}]))
+    assert case.passages[0].keys is None
+    assert case.ngrams == ()
+    assert amiss == {Problem.NO_KEYS: 1}
+
+
+def test_an_empty_list_of_ngrams_and_what_is_no_list_are_told_apart():
+    case, amiss, _ = read(asked(ctxs=[{"id": "1", "keys": []}, {"id": "2", "keys": "a"}]))
+    assert case.passages[0].keys is not None
+    assert len(case.passages[0].keys) == 0
+    assert case.first is None
+    assert case.passages[1].keys is None
+    assert amiss == {Problem.NO_KEYS: 1, Problem.KEYS: 1}
+
+
+@pytest.mark.parametrize("name", ["passage_id", "id", "psg_id", "docid"])
+def test_a_passage_listed_twice_counts_once_at_its_better_rank(name):
+    ctxs = [{name: id_, "text": f"text {i}", "keys": []} for i, id_ in enumerate(["1", "2", 1])]
+    case, amiss, problems = read(asked(ctxs=ctxs))
+    assert [(p.id, p.text) for p in case.passages] == [("1", "text 0"), ("2", "text 1")]
+    assert amiss[Problem.TWICE] == 1
+    assert problems.examples[Problem.TWICE][0].where == "[7].ctxs[2]"
+
+
+def test_passages_that_cannot_be_read_are_left_out_and_noted():
+    ctxs = [7, None, {}, {"score": 1.0}, {"id": "1", "text": "x", "keys": [[" a", 1, 1]]}]
+    case, amiss, _ = read(asked(ctxs=ctxs))
+    assert [p.id for p in case.passages] == ["1"]
+    assert amiss == {Problem.PASSAGES: 4}
+
+
+def test_lists_not_in_the_order_of_their_scores_keep_the_files_order():
+    ctxs = [{"id": str(i), "score": s, "keys": []} for i, s in enumerate([2.0, 1.0, None, 3.0])]
+    case, amiss, _ = read(asked(ctxs=ctxs))
+    assert [p.id for p in case.passages] == ["0", "1", "2", "3"]
+    assert amiss[Problem.ORDER] == 1
+
+
+@pytest.mark.parametrize("ctxs", [None, [], "none"])
+def test_a_question_without_passages_is_read_and_noted(ctxs):
+    case, amiss, _ = read(asked(ctxs=ctxs))
+    assert case.passages == ()
+    assert amiss[Problem.NO_PASSAGES] == 1
+    assert (Problem.PASSAGES in amiss) == (ctxs == "none")
+
+
+@pytest.mark.parametrize(
+    ("answers", "kept"),
+    [("Bern", ("Bern",)), (["a", "a", "b"], ("a", "b")), (["a", 7, "?"], ("a",))],
+)
+def test_answers_are_a_text_or_a_list_of_texts(answers, kept):
+    case, amiss, _ = read(asked(answers=answers))
+    assert case.answers == kept
+    assert amiss == ({Problem.ANSWERS: 2} if kept == ("a",) else {})
+
+
+@pytest.mark.parametrize("fields", [{"answers": None}, {"answers": []}, {"answers": ""}])
+def test_questions_without_answers_are_noted(fields):
+    case, amiss, _ = read(asked(**fields))
+    assert case.answers == ()
+    assert amiss[Problem.NO_ANSWERS] == 1
+
+
+def test_no_positives_and_nothing_said_of_them_are_told_apart():
+    nothing, amiss, _ = read(asked(positive_ctxs=None))
+    assert (nothing.positives, nothing.passages[0].correct, nothing.judged) == (None, None, False)
+    assert amiss == {Problem.NO_POSITIVES: 1}
+    none, amiss, _ = read(asked(positive_ctxs=[]))
+    assert (none.positives, none.passages[0].correct, none.judged) == ((), None, False)
+    assert amiss == {Problem.NO_POSITIVES: 1}
+
+
+def test_positives_without_ids_are_found_by_the_words_of_title_and_text():
+    gold = [{"title": "BERN", "text": "the Old town"}, {"title": "Bern", "text": "The old town!"}]
+    case, amiss, _ = read(asked(positive_ctxs=[*gold, {"psg_id": "p9", "text": "far"}, {}, 3]))
+    assert case.positives == (
+        Positive(None, "BERN", "the Old town"),
+        Positive("p9", "", "far"),
+    )
+    assert case.passages[0].correct is True
+    assert amiss == {Problem.POSITIVES: 2}
+    other, _, _ = read(asked(positive_ctxs=[{"title": "Basel", "text": "The old town."}]))
+    assert other.passages[0].correct is False
+
+
+def test_a_passage_with_an_id_of_its_own_is_no_positive_by_its_text():
+    gold = [{"id": "p2", "title": "Bern", "text": "The old town."}]
+    case, _, _ = read(asked(positive_ctxs=gold))
+    assert case.passages[0].correct is False
+
+
+def test_passages_without_id_are_named_by_their_place_and_compared_by_title_and_text():
+    ctxs = [{"title": t, "text": "The old town.", "keys": []} for t in ("Bern", "Basel", "Bern")]
+    case, amiss, _ = read(asked(ctxs=ctxs))
+    assert [(p.id, p.correct) for p in case.passages] == [("ctxs[0]", True), ("ctxs[1]", False)]
+    assert (amiss[Problem.NO_ID], amiss[Problem.TWICE]) == (3, 1)
+
+
+def test_judgements_take_the_place_of_the_files_positives():
+    reading = Reading(WordTokens(), qrels={"q": {"p1": 0, "p2": 2, "p3": 1}, "none": {"p1": 0}})
+    ctxs = [{"id": "p1", "text": "x"}, {"id": "p3", "title": "T", "text": "y"}]
+    case, _, _ = read(asked(ctxs=ctxs), reading)
+    assert case.positives == (Positive("p2", "", None), Positive("p3", "T", "y"))
+    assert [p.correct for p in case.passages] == [False, True]
+    assert read(asked(id="none"), reading)[0].positives == ()
+    assert read(asked(id="unknown"), reading)[0].positives is None
+
+
+def test_answers_of_the_settings_take_the_place_of_the_files():
+    reading = Reading(WordTokens(), answers={"q": ("Bern",)})
+    assert read(asked(), reading)[0].answers == ("Bern",)
+    assert read(asked(id="unknown"), reading)[0].answers == ()
+
+
+def test_a_passage_is_correct_when_its_text_holds_an_answer_where_that_is_asked_for():
+    reading = Reading(WordTokens(), correct="answer")
+    ctxs = [{"id": "1", "text": "an OLD   town"}, {"id": "2", "title": "old town", "text": "old"}]
+    case, _, _ = read(asked(ctxs=ctxs, answers=["old town"]), reading)
+    assert case.positives is None
+    assert [p.correct for p in case.passages] == [True, False]
+    case, amiss, _ = read(asked(answers=[]), reading)
+    assert case.passages[0].correct is None
+    assert amiss == {Problem.NO_ANSWERS: 1}
+
+
+@pytest.mark.parametrize("name", ["id", "_id", "query_id", "qid"])
+def test_a_question_has_its_id_or_else_its_position(name):
+    record = {key: value for key, value in asked().items() if key != "id"}
+    assert read({**record, name: "x"})[0].id == "x"
+    assert read({**record, name: 12})[0].id == "12"
+    assert read({**record, name: None})[0].id == "7"
+    assert read({**record, name: [1]})[0].id == "7"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"[1]", "[1]"),
+        (b"null", "None"),
+        (b'{"question": " "}', "no question, but 'question'"),
+        (b'{"question": 5, "ctxs": []}', "no question, but 'question', 'ctxs'"),
+        (b'{"question": "a"', "Expecting ',' delimiter"),
+        (b"[" * 100_000, "recursion limit exceeded"),
+        (b"garbage", "Expecting value: line 1 column 1"),
+    ],
+)
+def test_what_is_no_question_gives_none_and_is_noted(content, found):
+    case, amiss, problems = read(content)
+    assert case is None
+    assert amiss == {Problem.RECORDS: 1}
+    (example,) = problems.examples[Problem.RECORDS]
+    assert example.where == "[7]"
+    assert example.text.startswith(found)
+
+
+def test_broken_characters_are_replaced_and_noted():
+    for broken in (b"caf\xe9 town", b"caf\\ud800 town"):
+        content = json.dumps(asked(question="what here?")).encode().replace(b"here", broken)
+        case, amiss, _ = read(content)
+        assert case.question == "what caf? town?"
+        assert amiss == {Problem.CHARACTERS: 1}
+
+
+def result() -> DprResult:
+    keys = (DprKey(" old town", 3, 0.5), DprKey("</s> Bern @@", 1, 0.25))
+    passages = (DprPassage("12", "Bern", "The old @@ town.", 7.25, keys),)
+    return DprResult(Topic(Query("q1", "where?"), ("town",)), passages)
+
+
+def test_every_format_of_this_project_gives_the_same_passages():
+    dpr, kilt = as_item(result()), as_line(result())
+    kilt["output"].append({"answer": "town"})
+    keys = [[" old town", 3, 0.5, "question"], ["</s> Bern @@", 1, 0.25, "title"]]
+    hit = {"doc_id": "12", "score": 7.25, "title": "Bern", "text": "The old @@ town."}
+    hits = {
+        "query_id": "q1",
+        "question": "where?",
+        "answers": ["town"],
+        "hits": [{**hit, "keys": keys}],
+    }
+    cases = [read(record)[0] for record in (dpr, kilt, hits)]
+    assert {c.id for c in cases} == {"q1"}
+    assert {c.answers for c in cases} == {("town",)}
+    assert cases[0].ngrams == cases[1].ngrams == cases[2].ngrams
+    for case in cases:
+        (passage,) = case.passages
+        assert (passage.id, passage.title, passage.text) == ("12", "Bern", "The old @@ town.")
+        assert weights(case) == {"old town": 0.5, "Bern": 0.25}
+
+
+def test_a_kilt_passage_without_title_gets_the_one_in_its_text():
+    provenance = [
+        {"passage_id": "1", "text": "Bern @@ The town."},
+        {"passage_id": "2", "text": "x"},
+    ]
+    record = {"id": "q", "input": "where?", "output": [{"provenance": provenance}]}
+    passages = read(record)[0].passages
+    assert [(p.title, p.text) for p in passages] == [("Bern", "The town."), ("", "x")]
+
+
+def test_the_first_line_of_answers_jsonl_is_no_question_and_no_problem():
+    header = {"settings": {"k": 100}, "border": "<e>"}
+    assert read(header)[:2] == (None, {})
+    assert header_border(json.dumps(header).encode()) == "<e>"
+    for other in (b"{", b"[]", b'{"question": "a", "border": "<e>"}', b'{"settings": {}}'):
+        assert header_border(other) is None
+
+
+def test_tokens_are_the_vocabularys_and_remembering_them_changes_nothing(monkeypatch):
+    vocabulary = train_vocabulary(["the old town of Bern is old"] * 3, 280)
+    reading = Reading(VocabularyTokens(vocabulary, "folder"))
+    first = read(asked(), reading)[0]
+    assert [list(n.tokens) for n in first.ngrams] == vocabulary.encode(["old town", "Bern"])
+    assert list(first.question_tokens) == vocabulary.encode(["what is old?"])[0]
+    assert set(reading.seen) == {" old town", "</s> Bern @@"}
+    again = read(with_keys([" old town", 8, 2.0], [" x", None, 1.0]), reading)[0]
+    assert again.ngrams[0] == Ngram(
+        "old town", BODY, first.ngrams[0].tokens, first.ngrams[0].words, 8
+    )
+    assert read(asked(), reading)[0].ngrams == first.ngrams
+    monkeypatch.setattr(reading_settings, "REMEMBERED", 1)
+    assert (
+        read(asked(ctxs=[{"id": "1", "keys": [[" y", 1, 1.0]]}]), reading)[0].ngrams[0].text == "y"
+    )
+    assert set(reading.seen) == {" y"}
+    assert read(asked(), reading)[0].ngrams == first.ngrams
+
+
+def test_settings_go_to_another_process_without_what_they_remember():
+    reading = Reading(WordTokens(), qrels={"q": {"p1": 1}}, answers={"q": ("a",)}, border="<e>")
+    read(asked(), reading)
+    copy = pickle.loads(pickle.dumps(reading))
+    assert (copy.qrels, copy.answers, copy.border) == (reading.qrels, reading.answers, "<e>")
+    assert reading.seen
+    assert copy.seen == {}
+    assert read(asked(), copy)[0].answers == ("a",)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_collection_is_as_it_was_after_reading(enabled):
+    try:
+        (gc.enable if enabled else gc.disable)()
+        read(b"{")
+        read(asked())
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
+
+
+def test_problems_of_several_processes_are_the_same_in_any_order():
+    parts = []
+    for numbers in ([5, 0], [3, 1], [4, 2]):
+        part = Problems()
+        for number in numbers:
+            for place in "ab":
+                part.note(Problem.KEYS, number, place, number)
+            part.note(Problem.NO_ANSWERS, number, "", "x" * 100)
+        parts.append(part)
+    merged = []
+    for order in permutations(parts):
+        whole = Problems()
+        for part in order:
+            whole.merge(part)
+        merged.append(whole.as_dict())
+    assert all(one == merged[0] for one in merged)
+    assert list(merged[0]) == ["questions_without_answers", "ngrams_unreadable"]
+    assert merged[0]["ngrams_unreadable"] == {
+        "message": "n-grams that could not be read, left out",
+        "count": 12,
+        "examples": [
+            {"where": "[0].a", "found": "0"},
+            {"where": "[0].b", "found": "0"},
+            {"where": "[1].a", "found": "1"},
+        ],
+    }
+    assert merged[0]["questions_without_answers"]["examples"][0]["found"] == "x" * 80 + "..."
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=3), v, max_size=3),
+    max_leaves=10,
+)
+KEYS = st.lists(
+    st.tuples(st.sampled_from([" a", " b", "</s> c", 3]), JSON, JSON) | JSON, max_size=5
+)
+CTX = st.fixed_dictionaries({}, optional={"id": JSON, "title": JSON, "text": JSON, "score": JSON,
+                                          "meta": JSON, "keys": KEYS | JSON})  # fmt: skip
+RECORD = st.fixed_dictionaries(
+    {"question": st.just("who?")},
+    optional={"id": JSON, "answers": JSON, "positive_ctxs": st.lists(CTX) | JSON, "hits": JSON,
+              "ctxs": st.lists(CTX, max_size=4) | JSON, "output": JSON},
+)  # fmt: skip
+
+
+@given(RECORD | JSON, st.sampled_from(["annotated", "answer"]))
+def test_whatever_a_record_holds_is_read_or_noted(record, correct):
+    case, amiss, _ = read(record, Reading(WordTokens(), correct=correct))
+    if case is None:
+        assert amiss or "settings" in record
+        return
+    ids = [passage.id for passage in case.passages]
+    assert len(set(ids)) == len(ids)
+    used = set()
+    for passage in case.passages:
+        if passage.keys is not None:
+            places = passage.keys.ngrams.tolist()
+            assert len(set(places)) == len(places) == len(passage.keys.weights)
+            assert np.isfinite(passage.keys.weights).all()
+            used |= set(places)
+    assert used == set(range(len(case.ngrams)))
+    assert all(n.count is None or n.count >= 0 for n in case.ngrams)
+
+
+TRIPLE = st.tuples(
+    st.sampled_from([" a", " b", "</s> c @@", " || d"]),
+    st.integers(0, 3) | st.none(),
+    st.floats(-5, 5) | st.integers(0, 5),
+)
+
+
+@given(st.lists(st.lists(TRIPLE, max_size=5), min_size=1, max_size=4))
+def test_lists_as_they_should_be_are_read_as_the_careful_way_reads_them(lists):
+    ctxs = [{"id": str(i), "keys": keys} for i, keys in enumerate(lists)]
+    fast = read(asked(ctxs=ctxs))
+    careful = read(asked(ctxs=[{**c, "keys": [*c["keys"], None]} for c in ctxs]))
+    assert fast[0].ngrams == careful[0].ngrams
+    for one, other in zip(fast[0].passages, careful[0].passages, strict=True):
+        assert one.keys.ngrams.tolist() == other.keys.ngrams.tolist()
+        assert one.keys.weights.tolist() == other.keys.weights.tolist()
+    same = (Problem.KEYS_TWICE, Problem.NO_FREQUENCY, Problem.FREQUENCIES)
+    assert [fast[1].get(kind) for kind in same] == [careful[1].get(kind) for kind in same]
+
+
+@pytest.mark.parametrize("queries", [False, True])
+def test_a_file_made_for_the_benchmark_is_as_json_writes_it_and_nothing_is_amiss(tmp_path, queries):
+    path = make(tmp_path / "made.json", 3, 5, 8, seed=1, queries=queries)
+    content = path.read_text("utf-8")
+    assert content == json.dumps(json.loads(content), indent=4) + "\n"
+    problems = Problems()
+    cases = [read_case(i.content, i.number, PLAIN, problems) for i in JsonList(path)]
+    assert problems.counts == {}
+    assert [case.id for case in cases] == ["q0", "q1", "q2"]
+    assert all(len(case.passages) == 5 for case in cases)
+    views = {n.view for case in cases for n in case.ngrams}
+    assert views == ({BODY, TITLE, QUERY} if queries else {BODY, TITLE})
+    again = make(tmp_path / "again.json", 3, 5, 8, seed=1, queries=queries)
+    assert again.read_bytes() == path.read_bytes()

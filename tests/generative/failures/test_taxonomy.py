@@ -1,0 +1,80 @@
+"""The taxonomy is data: complete, measurable where it says so, and open to other thresholds."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from argus.errors import InputError
+from argus.generative.failures.measures.columns import COLUMNS
+from argus.generative.failures.taxonomy import CATEGORIES, FailureMode, taxonomy
+
+DERIVED = {
+    "annotation_gap",
+    "answer_is_cut",
+    "pruning_gain",
+    "metadata_share",
+    "title_share",
+    "apart",
+}
+SAID = {"verdict", "kept_by", "ranks", "k"}
+
+
+@pytest.mark.parametrize("mode", taxonomy(), ids=lambda mode: mode.id)
+def test_every_mode_is_complete(mode: FailureMode) -> None:
+    assert mode.category in CATEGORIES
+    for text in (mode.name, mode.definition, mode.indicator, mode.needs, mode.reference):
+        assert text.strip()
+    assert (mode.column is None) == (not mode.threshold_text) == (not mode.evidence)
+    if mode.column:
+        known = {*COLUMNS, *DERIVED}
+        assert mode.column in known
+        named = {name for _, name, _, _ in string.Formatter().parse(mode.evidence) if name}
+        assert named <= known | SAID
+
+
+def test_ids_are_unique_and_every_measurable_mode_of_table_3_is_there() -> None:
+    ids = [mode.id for mode in taxonomy()]
+    assert len(ids) == len(set(ids))
+    table_3 = {
+        "nonspecific-ngrams", "too-many-unigrams", "redundant-ngrams", "low-overlap",
+        "answer-not-generated", "dominance", "title-repetition", "no-pseudo-query",
+        "false-pruning", "cut-answer", "search-optimum", "scalability", "dynamic-corpus", "training",
+    }  # fmt: skip
+    table_2 = {"annotation", "cut-answer", "metadata-overreliance", "cultural-bias",
+               "model-capacity", "indistinct-identifiers", "short-identifiers"}  # fmt: skip
+    assert table_3 | table_2 <= set(ids)
+
+
+def test_the_threshold_itself_counts_and_severity_runs_from_there_to_the_worst() -> None:
+    modes = {mode.id: mode for mode in taxonomy()}
+    unigrams = modes["too-many-unigrams"]
+    assert unigrams.applies(0.9) and not unigrams.applies(0.8999)
+    assert unigrams.severity(0.9) == 0
+    assert unigrams.severity(0.95) == pytest.approx(0.5)
+    assert unigrams.severity(1.0) == 1
+    overlap = modes["low-overlap"]
+    assert overlap.applies(1 / 3) and not overlap.applies(0.34)
+    assert overlap.severity(0.0) == 1
+    common = modes["nonspecific-ngrams"]  # logarithmic: 100 to 10,000
+    assert common.severity(1_000) == pytest.approx(0.5)
+    assert common.severity(1e9) == 1
+    assert modes["answer-not-generated"].severity(0) == 1  # nothing between threshold and worst
+
+
+def test_another_threshold_is_taken_and_said() -> None:
+    mode = next(m for m in taxonomy({"dominance": 0.8}) if m.id == "dominance")
+    assert not mode.applies(0.79)
+    assert mode.threshold_text == "dominance from 0.8 (as given)"
+
+
+@pytest.mark.parametrize("name", ["dominanz", "cultural-bias"])
+def test_a_threshold_for_what_has_none_is_refused_with_the_names(name: str) -> None:
+    with pytest.raises(InputError, match="one of annotation, cut-answer, .*no-pseudo-query"):
+        taxonomy({name: 0.5})
+
+
+def test_a_threshold_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InputError, match="dominance=nan"):
+        taxonomy({"dominance": float("nan")})
