@@ -97,11 +97,7 @@ class GenerativeSearcher:
 
     def keys(self, questions: Sequence[str]) -> list[Written]:
         """Return the keys that the model writes for questions with text, and their scores."""
-        markers = {v.name for v in self.views if v.search} | {v.rescored_by for v in self.views}
-        ordered = sorted(markers, key=str)
-        with self._timed("encoding"):
-            sources = self._encode(questions, ordered)
-        places = {marker: i * len(questions) for i, marker in enumerate(ordered)}
+        sources, places = self.encode(questions)
         keys: list[list[list[Key]]] = [[] for _ in questions]
         unigrams: FloatArray = np.zeros((0, 0), np.float32)
         for view in self.views:
@@ -112,10 +108,55 @@ class GenerativeSearcher:
                 unigrams = first if view.name == BODY else unigrams
                 found = [self._keys_of(view, one) for one in written]
             if self.decoding.rescore or view.search is None:
-                found = self._rescored(view, found, sources, places[view.rescored_by])
+                found = self.rescored(view, found, sources, places[view.rescored_by])
             for mine, scored in zip(keys, found, strict=True):
                 mine.append(scored)
         return [Written(list(chain(*mine)), u) for mine, u in zip(keys, unigrams, strict=True)]
+
+    def encode(self, questions: Sequence[str]) -> tuple[Sources, dict[str | None, int]]:
+        """Return the encoder inputs of questions, and where those of each marker begin.
+
+        All that the views are written and scored by; a marker's inputs are in the questions' order.
+        """
+        import torch
+
+        markers = {v.name for v in self.views if v.search} | {v.rescored_by for v in self.views}
+        ordered = sorted(markers, key=str)
+        limit = self.model.source_tokens
+        with self._timed("encoding"), torch.inference_mode():
+            sources = self.model.encode(
+                [
+                    source
+                    for marker in ordered
+                    for source in self.model.vocabulary.sources(questions, marker, limit=limit)
+                ]
+            )
+        return sources, {marker: i * len(questions) for i, marker in enumerate(ordered)}
+
+    def rescored(
+        self, view: KeyView, keys: Sequence[Sequence[Key]], sources: Sources, first_source: int
+    ) -> list[list[Key]]:
+        """Return keys of a view with teacher-forced scores, for each question.
+
+        first_source: the first question's place in `sources` (see `encode`). A key that is framing
+        alone is left out, and one that is longer than the model can write.
+        """
+        longest = self.model.target_tokens or sys.maxsize
+        parts = [[view.scored(key.tokens) for key in mine] for mine in keys]
+        wanted = [
+            Wanted(first_source + i, frozenset(p for p in mine if 0 < len(p) <= longest))
+            for i, mine in enumerate(parts)
+        ]
+        with self._timed("rescoring"):
+            scores = score_all(self.model, sources, wanted)
+        return [
+            [
+                Key(key.tokens, min(0.0, told[part]), key.view)
+                for key, part in zip(mine, scored, strict=True)
+                if part in told
+            ]
+            for mine, scored, told in zip(keys, parts, scores, strict=True)
+        ]
 
     def _keys_or_less(self, queries: Sequence[Query]) -> list[Written | None] | None:
         """Return the evidence for each query, None for one without text.
@@ -137,19 +178,6 @@ class GenerativeSearcher:
         self.batch = max(1, len(queries) // 2)
         announce(f"out of memory: {self.batch} questions at once instead of {len(queries)}")
         return None
-
-    def _encode(self, questions: Sequence[str], markers: Sequence[str | None]) -> Sources:
-        import torch
-
-        limit = self.model.source_tokens
-        with torch.inference_mode():
-            return self.model.encode(
-                [
-                    source
-                    for marker in markers
-                    for source in self.model.vocabulary.sources(questions, marker, limit=limit)
-                ]
-            )
 
     def _decode(self, view: KeyView, sources: Sources) -> tuple[list[Found], FloatArray]:
         assert view.search is not None
@@ -183,30 +211,6 @@ class GenerativeSearcher:
                 found.ngrams, found.log_probabilities, found.ended, strict=True
             )
             if len(ngram) >= least and (ended or not whole_only)
-        ]
-
-    def _rescored(
-        self, view: KeyView, keys: Sequence[Sequence[Key]], sources: Sources, first_source: int
-    ) -> list[list[Key]]:
-        """Return keys with teacher-forced scores.
-
-        A key that is framing alone is left out, and one that is longer than the model can write.
-        """
-        longest = self.model.target_tokens or sys.maxsize
-        parts = [[view.scored(key.tokens) for key in mine] for mine in keys]
-        wanted = [
-            Wanted(first_source + i, frozenset(p for p in mine if 0 < len(p) <= longest))
-            for i, mine in enumerate(parts)
-        ]
-        with self._timed("rescoring"):
-            scores = score_all(self.model, sources, wanted)
-        return [
-            [
-                Key(key.tokens, min(0.0, told[part]), key.view)
-                for key, part in zip(mine, scored, strict=True)
-                if part in told
-            ]
-            for mine, scored, told in zip(keys, parts, scores, strict=True)
         ]
 
     def _answer(self, query: Query, written: Written | None, k: int) -> Answer:

@@ -27,13 +27,13 @@ def parts(tmp_path_factory):
     return vocabulary, index, plain(index), tiny_model(vocabulary)
 
 
-def decode(parts, questions, search):
+def decode(parts, questions, search, observer=None):
     import torch
 
     vocabulary, index, _, model = parts
     with torch.inference_mode():
         sources = model.encode(vocabulary.sources(questions, "body"))
-        return beam_search(model, sources, index, search)
+        return beam_search(model, sources, index, search, observer=observer)
 
 
 def as_dict(found):
@@ -126,3 +126,35 @@ def test_the_time_of_the_constraint_is_part_of_the_whole(parts):
         sources = model.encode(vocabulary.sources(QUESTIONS, "body"))
         beam_search(model, sources, index, Search(5, 5), timings)
     assert 0 < timings.constraint < timings.total
+
+
+def test_an_observer_sees_what_each_step_chooses_from_and_changes_nothing(parts):
+    _, index, passages, _ = parts
+    search = Search(4, 3, barred=frozenset({index.border}))
+    pools = []
+    watched, _ = decode(parts, QUESTIONS, search, lambda pool: pools.append(pool) or True)
+    alone, _ = decode(parts, QUESTIONS, search)
+    assert watched == alone
+    assert [pool.written.shape[1] for pool in pools] == [0, 1, 2, 3]
+    for pool in pools:
+        assert pool.first_rows[-1] == len(pool.written) == len(pool.sums) == len(pool.normalizers)
+        assert np.flatnonzero(pool.barred).tolist() == [index.border]
+        for row, ngram in enumerate(pool.written.tolist()):
+            allowed = pool.tokens[pool.pointers[row] : pool.pointers[row + 1]].tolist()
+            assert allowed == sorted(passages.continuations(ngram)[0])
+    sums = dict(zip(map(tuple, pools[2].written.tolist()), pools[2].sums, strict=True))
+    found = [as_dict(one) for one in alone]
+    assert all(any(f.get(n) == total for f in found) for n, total in sums.items())
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_an_observer_stops_the_search_and_keeps_what_was_found(parts, steps):
+    _, index, _, _ = parts
+    search = Search(4, 3, barred=frozenset({index.border}))
+    found, first = decode(
+        parts, QUESTIONS, search, lambda pool: pool.written.shape[1] < steps
+    )  # fmt: skip
+    whole, same = decode(parts, QUESTIONS, search)
+    assert np.array_equal(first, same)
+    for mine, all_of_it in zip(found, whole, strict=True):
+        assert mine.ngrams == [n for n in all_of_it.ngrams if len(n) <= steps]

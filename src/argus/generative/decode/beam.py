@@ -9,13 +9,14 @@ unknown token, which says nothing. Scores are sums of log-probabilities over the
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray
-from argus.generative.decode.candidates import Chosen, best_continuations
+from argus.generative.decode.candidates import FloatSums, best_continuations
 from argus.generative.decode.model import Decoder, Seq2Seq, Sources
 from argus.generative.index import NgramIndex
 
@@ -58,16 +59,41 @@ class Found:
     ended: list[bool] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Pool:
+    """What a step chooses from: the live hypotheses of all questions, and what may follow each.
+
+    written: (rows, tokens so far), prefixes left out. first_rows: (questions + 1,). logits: (rows,
+    V). normalizers, sums: (rows,). pointers, tokens: what the index has after each row. barred:
+    (V,), tokens that are no candidates. As `best_continuations` takes them.
+    """
+
+    written: npt.NDArray[np.int64]
+    first_rows: npt.NDArray[np.int64]
+    logits: FloatArray
+    normalizers: FloatSums
+    sums: FloatSums
+    pointers: npt.NDArray[np.int64]
+    tokens: npt.NDArray[np.int32]
+    barred: npt.NDArray[np.bool_]
+
+
+Observer = Callable[[Pool], bool]
+"""Is shown what each step chooses from, before it does; returns whether to go on."""
+
+
 def beam_search(
     model: Seq2Seq,
     sources: Sources,
     index: NgramIndex,
     search: Search,
     timings: Timings | None = None,
+    observer: Observer | None = None,
 ) -> tuple[list[Found], FloatArray]:
     """Return the n-grams of each source, and the log-probabilities of its first token.
 
-    (n, V), for the tokens of the index; a model may have more, of which none exists.
+    (n, V), for the tokens of the index; a model may have more, of which none exists. observer:
+    changes nothing but when to stop; what was found until then is returned.
     """
     import torch
 
@@ -75,7 +101,10 @@ def beam_search(
         begun = time.perf_counter()
         beams = _Beams(model.begin(sources), index, search, timings or Timings())
         for _ in range(search.longest):
-            if not beams.step():
+            pool = beams.pool()
+            if observer is not None and not observer(pool):
+                break
+            if not beams.step(pool):
                 break
         if timings is not None:
             timings.total += time.perf_counter() - begun
@@ -103,9 +132,26 @@ class _Beams:
         for token in search.given:
             self.logits = decoder.advance(np.arange(n), np.full(n, token))
 
-    def step(self) -> bool:
+    def pool(self) -> Pool:
+        """Return what the next step chooses from."""
+        normalizers = self.logits.logsumexp(1).double().cpu().numpy()
+        logits = self.logits.cpu().numpy()
+        begun = time.perf_counter()
+        pointers, allowed, _ = self.index.next_tokens(self.rows)
+        self.timings.constraint += time.perf_counter() - begun
+        return Pool(
+            self.written, self.first_rows, logits, normalizers, self.sums,
+            pointers, allowed, self.barred,
+        )  # fmt: skip
+
+    def step(self, pool: Pool) -> bool:
         """Extend every hypothesis by a token; return whether any can go on."""
-        pointers, parents, tokens, sums = self._chosen()
+        begun = time.perf_counter()
+        pointers, parents, tokens, sums = best_continuations(
+            pool.logits, pool.normalizers, pool.sums, pool.pointers, pool.tokens,
+            pool.first_rows, 2 * self.search.beams, pool.barred,
+        )  # fmt: skip
+        self.timings.constraint += time.perf_counter() - begun
         ended = tokens == self.search.last if self.search.last is not None else tokens < 0
         written = np.concatenate([self.written[parents], tokens[:, None]], axis=1)
         lives: list[npt.NDArray[np.int64]] = []
@@ -125,16 +171,3 @@ class _Beams:
         self.timings.constraint += time.perf_counter() - begun
         self.logits = self.decoder.advance(parents[live], tokens[live])
         return True
-
-    def _chosen(self) -> Chosen:
-        """Return the 2 x beams best continuations of each question that the index has."""
-        normalizers = self.logits.logsumexp(1).double().cpu().numpy()
-        logits = self.logits.cpu().numpy()
-        begun = time.perf_counter()
-        pointers, allowed, _ = self.index.next_tokens(self.rows)
-        chosen = best_continuations(
-            logits, normalizers, self.sums, pointers, allowed,
-            self.first_rows, 2 * self.search.beams, self.barred,
-        )  # fmt: skip
-        self.timings.constraint += time.perf_counter() - begun
-        return chosen

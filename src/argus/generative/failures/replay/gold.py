@@ -1,0 +1,133 @@
+"""The n-grams of a passage that a search could have written, and what it would have told them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from argus.generative.decode.beam import Search
+from argus.generative.decode.model import Sources
+from argus.generative.decode.rescore import Wanted, score_all
+from argus.generative.index import NgramIndex
+from argus.generative.keys import ROUNDING, Key
+from argus.generative.searcher import GenerativeSearcher
+from argus.generative.views import BODY, TITLE, KeyView
+
+Ngram = tuple[int, ...]
+Places = dict[str | None, int]
+
+
+def gold_ngrams(
+    index: NgramIndex, documents: Sequence[int], view: KeyView, *, partial: bool = False
+) -> list[Ngram]:
+    """Return what a view's search could write of passages, each once, prefixes in front.
+
+    Of texts: every n-gram, as long as the search writes. Of titles and pseudo-queries: the whole
+    one with its closing token, where it is not longer; all its beginnings with `partial`. None
+    that holds a barred token, and none of the question's own words, which are not written.
+    """
+    search = view.search
+    if search is None:
+        return []
+    found: dict[Ngram, None] = {}
+    for document in documents:
+        _, array = index.tokens_of(np.array([document]))
+        tokens = array.tolist()
+        if search.last is None:
+            begin, end = index.splits(np.array([document]))[0].tolist()
+            ngrams = _windows(tokens[begin:end], search)
+        else:
+            ngrams = _closed(tokens, search, partial)
+        found.update(dict.fromkeys(n for n in ngrams if search.barred.isdisjoint(_free(n, search))))
+    return list(found)
+
+
+def partial_wanted(searcher: GenerativeSearcher, view: KeyView) -> bool:
+    """Return whether a search keeps n-grams of a view that were not written to their end."""
+    return view.name == TITLE and searcher.decoding.partial_titles
+
+
+def scored(
+    searcher: GenerativeSearcher,
+    view: KeyView,
+    ngrams: Sequence[Ngram],
+    sources: Sources,
+    places: Places,
+) -> list[Key]:
+    """Return n-grams as keys with the scores that the search would give them.
+
+    sources, places: of one question, as `GenerativeSearcher.encode` gives them. Teacher-forced by
+    the view's rules, or with the sums of its beam search where it does not score again. What
+    cannot weigh anything because a beginning of it is too improbable is left out: short n-grams
+    are scored first.
+    """
+    found: list[Key] = []
+    least = _least(searcher, view)
+    low: set[Ngram] = set()
+    reach, left = 2 if least > -math.inf else sys.maxsize, list(ngrams)
+    while left:
+        now = [ngram for ngram in left if len(ngram) <= reach]
+        keys = _told(searcher, view, now, sources, places) if now else []
+        found += keys
+        low.update(key.tokens for key in keys if key.log_probability < least)
+        left = [ngram for ngram in left if len(ngram) > reach and ngram[:reach] not in low]
+        reach *= 2
+    return found
+
+
+def _least(searcher: GenerativeSearcher, view: KeyView) -> float:
+    """Return a log-probability below which no n-gram of a view weighs anything, nor a longer one.
+
+    It has to exceed the share in the corpus of an n-gram that occurs once (eq. 2). Whole titles
+    and pseudo-queries are few; other scorings have no such limit.
+    """
+    scoring, n = searcher.scoring, searcher.index.n_tokens
+    if view.name != BODY or scoring.length_penalty or not scoring.use_frequencies:
+        return -math.inf
+    return math.log((1 + scoring.smoothing) / (n + scoring.smoothing)) - ROUNDING
+
+
+def _told(
+    searcher: GenerativeSearcher,
+    view: KeyView,
+    ngrams: Sequence[Ngram],
+    sources: Sources,
+    places: Places,
+) -> list[Key]:
+    if searcher.decoding.rescore:
+        keys = [Key(ngram, 0.0, view.name) for ngram in ngrams]
+        return searcher.rescored(view, [keys], sources, places[view.rescored_by])[0]
+    assert view.search is not None
+    given = view.search.given
+    written = {ngram: (*given, *_free(ngram, view.search)) for ngram in ngrams}
+    wanted = frozenset({given, *written.values()})
+    (told,) = score_all(searcher.model, sources, [Wanted(places[view.name], wanted)])
+    known = told.get(given, 0.0)
+    return [Key(n, min(0.0, told[path] - known), view.name) for n, path in written.items()]
+
+
+def _free(ngram: Ngram, search: Search) -> Ngram:
+    """Return what is written of an n-gram: all but the prefix."""
+    return ngram[len(search.prefix) :]
+
+
+def _windows(text: Sequence[int], search: Search) -> Iterator[Ngram]:
+    for start in range(len(text)):
+        for end in range(start + 1, min(start + search.longest, len(text)) + 1):
+            yield (*search.prefix, *text[start:end])
+
+
+def _closed(tokens: Sequence[int], search: Search, partial: bool) -> Iterator[Ngram]:
+    """Yield what follows the prefix up to the closing token; that token alone is nothing."""
+    n, prefix = len(search.prefix), list(search.prefix)
+    for at in range(len(tokens) - n + 1):
+        if tokens[at : at + n] != prefix or search.last not in tokens[at + n :]:
+            continue
+        end = tokens.index(search.last, at + n) + 1
+        longest = min(end, at + n + search.longest)
+        for stop in range(at + n + 2, longest + 1):
+            if partial or stop == end:
+                yield tuple(tokens[at:stop])

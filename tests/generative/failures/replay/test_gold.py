@@ -1,0 +1,192 @@
+"""The n-grams of a passage that a search could write, and their scores, by brute force."""
+
+import math
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from argus.data.types import Document
+from argus.generative.decode import Decoding
+from argus.generative.failures.replay.gold import gold_ngrams, scored
+from argus.generative.index import build_index
+from argus.generative.scoring import Scoring
+from argus.generative.searcher import GenerativeSearcher
+from argus.generative.views import Mode
+from argus.generative.vocabulary import Vocabulary
+from tests.support.generating import (
+    DOCUMENTS,
+    PSEUDO_QUERIES,
+    log_probability,
+    small_vocabulary,
+    tiny_model,
+)
+
+SMALL = {"beams": 4, "body_tokens": 5, "title_tokens": 8, "query_tokens": 12}
+QUESTION = "where is the tower"
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    vocabulary = small_vocabulary()
+    folder = tmp_path_factory.mktemp("gold")
+    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
+    return vocabulary, index, tiny_model(vocabulary)
+
+
+def searcher_of(parts, scoring=None, **decoding):
+    return GenerativeSearcher(
+        parts[1], parts[2], Mode.MINDER, Decoding(**{**SMALL, **decoding}), scoring
+    )
+
+
+def words_only(*words):
+    """A vocabulary of whole words, to which all others are unknown."""
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    ids = {word: i for i, word in enumerate([*names.values(), *words])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return Vocabulary(tokenizer, names)
+
+
+def view_of(searcher, name):
+    return next(view for view in searcher.views if view.name == name)
+
+
+def test_of_a_text_all_ngrams_are_wanted_that_the_search_could_write(parts):
+    vocabulary, index, _ = parts
+    texts = vocabulary.encode([DOCUMENTS[0].text, DOCUMENTS[1].text])
+    want = {
+        tuple(text[a:b])
+        for text in texts
+        for a in range(len(text))
+        for b in range(a + 1, min(a + 5, len(text)) + 1)
+    }
+    got = gold_ngrams(index, [0, 1], view_of(searcher_of(parts), "body"))
+    assert len(got) == len(set(got))
+    assert set(got) == want
+    assert all(index.count(ngram) for ngram in got)
+
+
+def test_titles_and_pseudo_queries_are_wanted_whole(parts):
+    vocabulary, index, _ = parts
+    searcher = searcher_of(parts)
+    titles = gold_ngrams(index, range(6), view_of(searcher, "title"))
+    assert sorted(map(vocabulary.decode, titles)) == [
+        "</s> City of Towers @@", "</s> Eiffel Tower @@", "</s> Paris @@", "</s> Tower @@",
+    ]  # fmt: skip
+    queries = gold_ngrams(index, range(6), view_of(searcher, "query"))
+    assert sorted(map(vocabulary.decode, queries)) == [
+        " || what is tall @@", " || where does the tower stand @@",
+    ]  # fmt: skip
+    assert gold_ngrams(index, range(6), view_of(searcher, "question")) == []
+
+
+def test_a_title_that_is_longer_than_the_search_writes_is_not_wanted(parts):
+    vocabulary, index, _ = parts
+    size = len(vocabulary.encode(["Eiffel Tower"])[0]) + 1
+    for longest, wanted in ((size, True), (size - 1, False)):
+        view = view_of(searcher_of(parts, title_tokens=longest), "title")
+        assert bool(gold_ngrams(index, [0], view)) == wanted
+
+
+def test_partial_titles_are_wanted_where_the_search_keeps_them(parts):
+    vocabulary, index, _ = parts
+    title = [index.border, *vocabulary.encode(["City of Towers"])[0], vocabulary.title_end]
+    view = view_of(searcher_of(parts, title_tokens=4), "title")
+    got = gold_ngrams(index, [4], view, partial=True)
+    assert got == [tuple(title[:n]) for n in range(3, 6) if n <= len(title)]
+
+
+def test_what_holds_a_barred_token_is_not_wanted(tmp_path):
+    vocabulary = words_only("tower", "in", "Paris")
+    index = build_index([Document("a", "tower in Oslo in", "Rome")], vocabulary, tmp_path / "i")
+    searcher = GenerativeSearcher(index, tiny_model(vocabulary), Mode.SEAL, Decoding(**SMALL))
+    tower, in_ = (vocabulary.encode([word])[0][0] for word in ("tower", "in"))
+    got = gold_ngrams(index, [0], view_of(searcher, "body"))
+    assert got == [(tower,), (tower, in_), (in_,)]
+    assert gold_ngrams(index, [0], view_of(searcher, "title")) == []
+
+
+@pytest.mark.parametrize("rescore", [True, False])
+@pytest.mark.parametrize("name", ["body", "title", "query"])
+def test_scores_are_those_of_the_search(parts, name, rescore):
+    """By the question, the marker and the tokens of docs/generative.md, "Passages and views"."""
+    vocabulary, index, model = parts
+    searcher = searcher_of(parts, Scoring(use_frequencies=False), rescore=rescore)
+    view = view_of(searcher, name)
+    ngrams = gold_ngrams(index, [0], view)
+    sources, places = searcher.encode([QUESTION])
+    got = scored(searcher, view, ngrams, sources, places)
+    assert [key.tokens for key in got] == ngrams
+    assert {key.view for key in got} == {name}
+    source = vocabulary.sources([QUESTION], None if rescore and name == "body" else name)[0]
+    for key in got[::5]:
+        want = log_probability(model, source, key.tokens[name != "body" :])
+        if name == "query" and not rescore:  # ` ||` is given and not scored
+            want = log_probability(model, source, key.tokens)
+            want -= log_probability(model, source, key.tokens[:1])
+        assert key.log_probability == pytest.approx(want, abs=1e-4)
+
+
+@pytest.mark.parametrize("rescore", [True, False])
+def test_only_what_cannot_weigh_anything_is_left_out(parts, rescore):
+    """N is 100 or so: a body n-gram of log P below log((1 + s) / (N + s)) weighs nothing."""
+    _, index, _ = parts
+    told = {}
+    for frequencies in (True, False):
+        scoring = Scoring(smoothing=0.01, use_frequencies=frequencies)
+        searcher = searcher_of(parts, scoring, rescore=rescore)
+        view = view_of(searcher, "body")
+        sources, places = searcher.encode([QUESTION])
+        ngrams = gold_ngrams(index, range(6), view)
+        keys = scored(searcher, view, ngrams, sources, places)
+        told[frequencies] = {key.tokens: key.log_probability for key in keys}
+    least = math.log(1.01 / (index.n_tokens + 0.01))
+    assert len(told[False]) == len(ngrams)
+    gone = told[False].keys() - told[True].keys()
+    assert gone
+    assert max(told[False][n] for n in gone) < least
+    assert {n: told[False][n] for n in told[True]} == pytest.approx(told[True], abs=1e-4)
+
+
+@pytest.mark.parametrize(("above", "goes_on"), [(-1e-3, True), (1e-3, False)])
+def test_the_limit_is_the_share_of_an_ngram_that_occurs_once(parts, tmp_path, above, goes_on):
+    """Set by the smoothing just below, just above a beginning of two tokens."""
+    vocabulary, _, model = parts
+    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
+    index.n_tokens = 10**9  # as if there were more: rare n-grams have room below random ones
+    source = vocabulary.sources([QUESTION])[0]
+    (text,) = vocabulary.encode([DOCUMENTS[0].text])
+    starts = range(len(text) - 2)
+    at = max(starts, key=lambda i: log_probability(model, source, tuple(text[i : i + 2])))
+    ngram = tuple(text[at : at + 3])
+    limit = math.exp(log_probability(model, source, ngram[:2]) + above)
+    smoothing = (index.n_tokens * limit - 1) / (1 - limit)  # (1 + s) / (N + s) is the limit
+    searcher = GenerativeSearcher(
+        index, model, Mode.SEAL, Decoding(**SMALL), Scoring(smoothing=smoothing)
+    )
+    sources, places = searcher.encode([QUESTION])
+    wanted = [ngram[:1], ngram[:2], ngram]
+    keys = scored(searcher, view_of(searcher, "body"), wanted, sources, places)
+    assert [key.tokens for key in keys] == (wanted if goes_on else wanted[:2])
+
+
+def test_a_beginning_that_is_framing_alone_stops_nothing(tmp_path):
+    """Where ` @@` is an ordinary token, texts hold it; it is not scored, what follows it is."""
+    vocabulary = words_only("tower", "in", "Paris", "@@", "||")
+    index = build_index([Document("a", "@@ tower in Paris")], vocabulary, tmp_path / "i")
+    searcher = GenerativeSearcher(
+        index, tiny_model(vocabulary), Mode.SEAL, Decoding(**SMALL), Scoring(smoothing=0.0)
+    )
+    view = view_of(searcher, "body")
+    sources, places = searcher.encode([QUESTION])
+    ngrams = gold_ngrams(index, [0], view)
+    keys = scored(searcher, view, ngrams, sources, places)
+    got = {key.tokens: key.log_probability for key in keys}
+    framed = {n for n in ngrams if n[0] == vocabulary.title_end and len(n) > 1}
+    assert (vocabulary.title_end,) not in got
+    assert framed & got.keys()
+    for ngram in framed & got.keys():
+        source = vocabulary.sources([QUESTION])[0]
+        want = log_probability(searcher.model, source, ngram[1:])
+        assert got[ngram] == pytest.approx(want, abs=1e-4)
