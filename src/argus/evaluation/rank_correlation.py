@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 RESAMPLES = 1_000
 LEAST_PAIRS = 3
+PERFECT = 1e-12
+"""How far rounding may keep a perfect order from rho = 1."""
 LEAST_KEPT = 0.95
 """Share of the resamples in which both sides must vary for an interval to be given."""
 BLOCK_VALUES = 1 << 18
@@ -26,7 +28,8 @@ class RankCorrelation:
     rho: float | None
     """Ties share their mean rank; None where it is not defined."""
     p_value: float | None
-    """Two-sided, of the hypothesis that the two do not go together (scipy's t approximation)."""
+    """Two-sided, of the hypothesis that the two do not go together: by Student's t with n - 2
+    degrees of freedom (scipy's); exact where the orders agree or differ in all pairs."""
     low: float | None
     """Lower end of the 95% percentile bootstrap interval over pairs; None where there is none."""
     high: float | None
@@ -58,9 +61,22 @@ def spearman(
     order = np.lexsort((second, first))
     cells, counts = Cells.of(first[order], second[order])
     rho = float(weighted_rho(cells, counts[None].astype(np.float64))[0])
-    p_value = float(spearmanr(first[order], second[order]).pvalue)
+    told = float(spearmanr(first[order], second[order]).pvalue)
+    p_value = _least_p(counts) if abs(rho) > 1 - PERFECT else told
     low, high, why_not = _interval(cells, counts, seed=seed, resamples=resamples)
     return RankCorrelation(n, rho, p_value, low, high, why_not)
+
+
+def _least_p(counts: Ints) -> float:
+    """Return the share of all pairings that are in perfect order, or in its reverse.
+
+    counts: (m,) how often each different pair is there, where rho is 1 or -1 (Student's t is then
+    infinite). The reverse is one of the pairings only where the ties mirror each other.
+    """
+    from scipy.special import gammaln
+
+    ways = 2.0 if (counts == counts[::-1]).all() else 1.0
+    return float(min(1.0, ways * np.exp(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -539,3 +539,17 @@ def test_a_file_made_for_the_benchmark_is_as_json_writes_it_and_nothing_is_amiss
     assert views == ({BODY, TITLE, QUERY} if queries else {BODY, TITLE})
     again = make(tmp_path / "again.json", 3, 5, 8, seed=1, queries=queries)
     assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("A long river. || what is the nile @@", "A long river."),
+        ("A long river. || is it long @@ || where is the nile @@ ", "A long river."),
+        ("if a || b: return", "if a || b: return"),
+        ("Write @@ || here", "Write @@ || here"),
+    ],
+)
+def test_pseudo_queries_that_minder_appends_are_no_text(text, said):
+    case, *_ = read(asked(ctxs=[{"passage_id": "p1", "title": "T", "text": text}]))
+    assert case.passages[0].text == said

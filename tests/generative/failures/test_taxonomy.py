@@ -40,7 +40,8 @@ def test_ids_are_unique_and_every_measurable_mode_of_table_3_is_there() -> None:
     table_3 = {
         "nonspecific-ngrams", "too-many-unigrams", "redundant-ngrams", "low-overlap",
         "answer-not-generated", "dominance", "title-repetition", "no-pseudo-query",
-        "false-pruning", "cut-answer", "search-optimum", "scalability", "dynamic-corpus", "training",
+        "false-pruning", "cut-answer", "search-optimum", "scalability", "dynamic-corpus",
+        "training",
     }  # fmt: skip
     table_2 = {"annotation", "cut-answer", "metadata-overreliance", "cultural-bias",
                "model-capacity", "indistinct-identifiers", "short-identifiers"}  # fmt: skip
@@ -71,7 +72,7 @@ def test_another_threshold_is_taken_and_said() -> None:
 
 @pytest.mark.parametrize("name", ["dominanz", "cultural-bias"])
 def test_a_threshold_for_what_has_none_is_refused_with_the_names(name: str) -> None:
-    with pytest.raises(InputError, match="one of annotation, cut-answer, .*no-pseudo-query"):
+    with pytest.raises(InputError, match=r"one of annotation, cut-answer, .*no-pseudo-query"):
         taxonomy({name: 0.5})
 
 

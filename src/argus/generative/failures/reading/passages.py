@@ -11,6 +11,7 @@ from argus.generative.failures.reading.problems import Notes, Problem
 from argus.generative.failures.reading.settings import Record
 from argus.generative.failures.reading.values import id_of, number, text_of
 
+QUERY_START = " || "
 PASSAGE_IDS = ("passage_id", "id", "psg_id", "docid", "doc_id")
 
 
@@ -68,7 +69,8 @@ def _passage(value: Any, place: str, *, in_kilt: bool) -> Found | None:
     """Return a passage; None for what has no id, no title and no text."""
     if not isinstance(value, dict):
         return None
-    id_, title, text = id_of(value, PASSAGE_IDS), text_of(value, "title"), text_of(value, "text")
+    id_, title = id_of(value, PASSAGE_IDS), text_of(value, "title")
+    text = without_queries(text_of(value, "text"))
     if id_ is None and not title and not text:
         return None
     meta = value.get("meta")
@@ -76,6 +78,15 @@ def _passage(value: Any, place: str, *, in_kilt: bool) -> Found | None:
     if in_kilt:
         title, text = _apart(title, text)
     return Found(id_, place, title, text, keys)
+
+
+def without_queries(text: str) -> str:
+    """Return a text without the pseudo-queries that MINDER's files append: ` || query @@`, ...
+
+    What a model made up is no text that could hold an answer.
+    """
+    at = text.find(QUERY_START)
+    return text[:at] if at >= 0 and text.rstrip().endswith(TITLE_END.strip()) else text
 
 
 def _apart(title: str, text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from argus.generative.failures.case import Positive
+from argus.generative.failures.reading.passages import without_queries
 from argus.generative.failures.reading.problems import Notes, Problem
 from argus.generative.failures.reading.settings import Reading, Record
 from argus.generative.failures.reading.values import id_of, text_of
@@ -100,8 +101,7 @@ def _positive(value: Any) -> Positive | None:
     if not isinstance(value, dict):
         return None
     id_, title = id_of(value, POSITIVE_IDS), text_of(value, "title")
-    text = value.get("text")
-    text = text if isinstance(text, str) and text else None
+    text = without_queries(text_of(value, "text")) or None
     return Positive(id_, title, text) if id_ is not None or text is not None else None
 
 

@@ -1,0 +1,90 @@
+"""Questions of twelve.json under other settings, or changed in one place, worked out by hand."""
+
+from __future__ import annotations
+
+from tests.generative.failures.golden.twelve import lengths, records, row, unlike
+
+
+def test_question_3_with_k_of_two():
+    # The first two, Human body (T Human body 9, human body 3) and Bone (bones 5), are wrong and
+    # hold no "206". N-grams of all passages are still those of all.
+    expected = dict(
+        hit_1=0, hit_k=0, first_correct=4, answer_hit_k=0, answer_ngram_k=0, ngrams_all=7,
+        keys_correct=0.0, keys_wrong=1.0, keys_shared=0.0,
+        weight_correct=None, weight_wrong=17 / 3, weight_shared=None,
+        **lengths({1: (1, 5, 1, 3), 2: (2, 12, 2, 4)}),
+        answer_outcome="absent", answer_rank=None, score_all=24, score_correct=3,
+        # Orders 2 1 4 3, as it is, 1 3 4 2.
+        hit_k_without_titles=0, hit_k_without_queries=0, hit_k_without_unigrams=0,
+    )  # fmt: skip
+    assert unlike(row(records()[3], k=2), expected) == {}
+
+
+def test_question_4_with_k_of_twelve_is_a_hit():
+    # most moons 2 is in the eleventh alone; moon is in 3 and 12, both wrong. Of T Jupiter, Q,
+    # moons, moon, planet, most moons one is in a correct one alone; the others weigh
+    # 77 - 2 = 75 in 14 + 1 places.
+    expected = dict(
+        hit_k=1, answer_outcome="hit", answer_rank=None,
+        keys_correct=1 / 6, keys_wrong=5 / 6, keys_shared=0.0,
+        weight_correct=2.0, weight_wrong=5.0, weight_shared=None,
+        **lengths({1: (14, 65, 14, 36), 2: (1, 2, 1, 2), 4: (1, 10, 1, 0)}),
+        hit_k_without_titles=1, hit_k_without_queries=1, hit_k_without_unigrams=1,
+    )  # fmt: skip
+    assert unlike(row(records()[4], k=12), expected) == {}
+
+
+def test_question_4_where_texts_with_an_answer_are_correct():
+    # The third (Titan, moon 9) and the eleventh (most moons 2) hold "Saturn". Among the first ten
+    # moon is in the third alone. Without titles the third is second (order 1 3 5 ...), without
+    # pseudo-queries third, without unigrams weights are 16 6 0 6 0 ... 2 0: the eleventh is fourth.
+    expected = dict(
+        r_precision=None, hit_1=0, hit_k=1, first_correct=3, outcome="NN",
+        answer_hit_1=0, answer_hit_k=1,
+        score_correct=11, score_title_correct=0, score_query_correct=0,
+        title_score_correct=None, title_score_wrong=6.0,
+        keys_correct=1 / 5, keys_wrong=4 / 5, keys_shared=0.0,
+        weight_correct=9.0, weight_wrong=65 / 13, weight_shared=None,
+        hit_1_without_titles=0, hit_k_without_titles=1, r_precision_without_titles=None,
+        hit_1_without_queries=0, hit_k_without_queries=1, r_precision_without_queries=None,
+        hit_1_without_unigrams=0, hit_k_without_unigrams=1, r_precision_without_unigrams=None,
+    )  # fmt: skip
+    assert unlike(row(records()[4], correct="answer"), expected) == {}
+
+
+def test_question_8_with_the_answer_as_a_pseudo_query_and_a_second_answer():
+    # Passage 2: T Alexander Fleming 7, T Alexander 2, Alexander Fleming 1, now Q alexander fleming
+    # 4 in place of the one with a comma, and Alexander 1. "Alexander" would gain 2/1 - 1, but
+    # "Alexander Fleming" weighs most as a title: 7/4 - 1.
+    record = records()[8]
+    keys = record["ctxs"][1]["keys"]
+    keys[3:] = [[" || alexander fleming @@", 1, 4.0], [" Alexander", 100, 1.0]]
+    record["answers"] = ["Alexander", "Alexander Fleming"]
+    expected = dict(
+        answer_title_gain=0.75, answer_title_gain_correct=0.75,
+        # 7 + 2 + 1 + 4 + 1, and 4 of passage 3.
+        score_all=19, score_title=9, score_query=4, query_ngrams_all=1, title_score_correct=9.0,
+        # Without Q passage 2 has 11, passage 3 has 4, passage 1 nothing: order 2 3 1.
+        r_precision_without_queries=0.5, hit_1_without_queries=1,
+    )  # fmt: skip
+    assert unlike(row(record), expected) == {}
+
+
+def test_question_8_with_n_grams_of_no_weight_as_the_others_has_no_gain():
+    record = records()[8]
+    for key in record["ctxs"][1]["keys"][2:]:
+        key[2] = 0.0
+    expected = dict(answer_title_gain=None, answer_title_gain_correct=None, score_correct=9)
+    assert unlike(row(record), expected) == {}
+
+
+def test_question_1_with_a_weight_below_zero_has_no_shares():
+    # Canberra 5, capital 3, Australia -2: sum 6; Sydney: 4 + 2.
+    record = records()[1]
+    record["ctxs"][0]["keys"][2][2] = -2.0
+    expected = dict(
+        score_all=12, score_correct=6, dominance=None, unigram_score_share=None,
+        title_score_share=None, query_score_share=None, ngrams_first=3, unigram_share=1.0,
+        frequency_top=70.0, weight_shared=0.0,
+    )  # fmt: skip
+    assert unlike(row(record), expected) == {}
