@@ -17,7 +17,7 @@ NAMES = (
     "authority_quality", "authority_contamination",
     "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording",
     "ngram_index", "ngram_decoding", "ngram_evidence",
-    "generative_quality", "generative_speed",
+    "generative_quality", "generative_speed", "generative_failures", "failures_scale",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -25,6 +25,7 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation import evaluate, wilson
+from argus.generative.decode.settings import Decoding
 from argus.generative.index import NgramIndex
 from argus.generative.training.model import save_network
 from argus.generative.training.scratch import ScratchSize, new_network
@@ -100,7 +101,8 @@ def _wiki2(home: Path) -> dict[str, Any]:
     }
 
 
-def _demo(home: Path) -> dict[str, Any]:
+def demo_model(home: Path) -> tuple[Path, GenerativeTrainResult, list[Query]]:
+    """Return the corpus, the model (trained at the first call), and its judged questions."""
     corpus = home / "corpus"
     if not (corpus / "corpus.jsonl").is_file():
         write_sample_corpus(corpus, standard_library())
@@ -113,7 +115,11 @@ def _demo(home: Path) -> dict[str, Any]:
         corpus, index=home / "index", out=home / "train", pseudo_queries=expansions,
         config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=DEMO_MINUTES)),
     )  # fmt: skip
-    questions = read_queries(corpus / "queries.jsonl")
+    return corpus, trained, read_queries(corpus / "queries.jsonl")
+
+
+def _demo(home: Path) -> dict[str, Any]:
+    corpus, trained, questions = demo_model(home)
     qrels = read_qrels(corpus / "qrels" / "test.tsv")
     systems = {
         "seal": _ask(home, "index", trained.model, questions),
@@ -130,12 +136,28 @@ def _demo(home: Path) -> dict[str, Any]:
 def _ask(
     home: Path, index: str, model: Path, questions: list[Query], mode: Mode = Mode.SEAL
 ) -> Run:
+    return _run_of(ask(home, index, model, questions, mode))
+
+
+def ask(
+    home: Path,
+    index: str,
+    model: Path,
+    questions: list[Query],
+    mode: Mode = Mode.SEAL,
+    *,
+    beams: int = Decoding.beams,
+) -> Path:
+    """Search for questions, or go on; return the folder of the answers."""
     asked = home / "questions.jsonl"
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
-    out = home / f"{mode}-{index}-{model.parent.name}-{model.name}"
-    config = SearchConfig(model=model, mode=mode, k=100, formats=(Format.TREC,))
+    name = f"{mode}-{index}-{model.parent.name}-{model.name}"
+    out = home / (name if beams == Decoding.beams else f"{name}-{beams}")
+    config = SearchConfig(
+        model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams)
+    )
     search(home / index, asked, out=out, config=config)
-    return _run_of(out)
+    return out
 
 
 def _run_of(folder: Path) -> Run:

@@ -57,7 +57,7 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("compare_folders", "compare"), ("gate", "gate"), ("open_retriever", "search"),
         ("add_scenarios", "remedy scenarios"), ("audit_needs", "scenarios needs"),
         ("ablate_scenarios", "scenarios ablate"), ("compare_answers", "scenarios qa"),
-        ("distill", "scenarios distill"),
+        ("distill", "scenarios distill"), ("analyse_failures", "generative analyse"),
     ],
 )  # fmt: skip
 def test_every_command_has_a_function(name, command):

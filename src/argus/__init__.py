@@ -11,9 +11,9 @@ what came of it; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_sc
 `compare_answers` and `distill` index what documents would be needed for; `Authority`, `resolve`,
 `lint`, `audit_authority` and `search_authority` keep what is superseded from being served;
 `build_ngrams`, `train_generative`, `search_ngrams` and `ngram_stats` retrieve by n-grams that a
-model writes. Each job writes a folder of results. The pieces under them, such as the measures of
-`argus.evaluation`, live in the folders that docs/design.md names. Importing this package loads
-nothing heavy.
+model writes, and `analyse_failures` says why they miss. Each job writes a folder of results. The
+pieces under them, such as the measures of `argus.evaluation`, live in the folders that
+docs/design.md names. Importing this package loads nothing heavy.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from argus.workflows.gate import GateResult, gate
     from argus.workflows.generative.build import BuildConfig as NgramBuildConfig
     from argus.workflows.generative.build import build as build_ngrams
+    from argus.workflows.generative.failures.analyse import AnalyseConfig as FailureConfig
+    from argus.workflows.generative.failures.analyse import AnalyseResult as FailureResult
+    from argus.workflows.generative.failures.analyse import analyse as analyse_failures
+    from argus.workflows.generative.failures.replaying import ReplayConfig
     from argus.workflows.generative.search import SearchConfig as NgramSearchConfig
     from argus.workflows.generative.search import search as search_ngrams
     from argus.workflows.generative.stats import stats as ngram_stats
@@ -112,6 +116,8 @@ _HOMES = {
     "Explanation": "argus.workflows.explain_types",
     "ExposureConfig": "argus.workflows.exposure",
     "ExposureResult": "argus.workflows.exposure",
+    "FailureConfig": "argus.workflows.generative.failures.analyse",
+    "FailureResult": "argus.workflows.generative.failures.analyse",
     "GateBounds": "argus.workflows.gate",
     "GateResult": "argus.workflows.gate",
     "GenerativeTrainConfig": "argus.workflows.generative.train",
@@ -135,6 +141,7 @@ _HOMES = {
     "Record": "argus.authority.records",
     "ReferenceConfig": "argus.workflows.reference",
     "RemedyResult": "argus.workflows.receipt",
+    "ReplayConfig": "argus.workflows.generative.failures.replaying",
     "Rule": "argus.authority.rules",
     "ScopeKey": "argus.authority.rules",
     "ScoreConfig": "argus.workflows.authority_score",
@@ -145,6 +152,7 @@ _HOMES = {
     "ablate_scenarios": "argus.workflows.scenarios_ablate",
     "add_documents": "argus.workflows.index",
     "add_scenarios": "argus.workflows.scenarios_index",
+    "analyse_failures": "argus.workflows.generative.failures.analyse",
     "audit": "argus.workflows.audit",
     "audit_authority": "argus.workflows.authority_audit",
     "audit_needs": "argus.workflows.scenarios_needs",
@@ -187,9 +195,12 @@ _HOMES = {
     "train_generative": "argus.workflows.generative.train",
 }
 _OWN_NAMES = {
+    "FailureConfig": "AnalyseConfig",
+    "FailureResult": "AnalyseResult",
     "GateBounds": "Bounds",
     "NgramBuildConfig": "BuildConfig",
     "NgramSearchConfig": "SearchConfig",
+    "analyse_failures": "analyse",
     "build_ngrams": "build",
     "compare_indexes": "compare_two_indexes",
     "diagnose": "diagnose_corpus",
@@ -223,6 +234,8 @@ __all__ = [
     "Explanation",
     "ExposureConfig",
     "ExposureResult",
+    "FailureConfig",
+    "FailureResult",
     "GateBounds",
     "GateResult",
     "GenerativeTrainConfig",
@@ -246,6 +259,7 @@ __all__ = [
     "Record",
     "ReferenceConfig",
     "RemedyResult",
+    "ReplayConfig",
     "Rule",
     "ScopeKey",
     "ScoreConfig",
@@ -257,6 +271,7 @@ __all__ = [
     "ablate_scenarios",
     "add_documents",
     "add_scenarios",
+    "analyse_failures",
     "audit",
     "audit_authority",
     "audit_needs",

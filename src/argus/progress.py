@@ -26,8 +26,11 @@ def announce(step: str) -> None:
 
 
 @contextmanager
-def progress(description: str, total: int, *, done: int = 0) -> Iterator[Advance]:
-    """Yield `advance(n)`; draws on stderr, and only when stderr is a terminal."""
+def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[Advance]:
+    """Yield `advance(n)`; draws on stderr, and only when stderr is a terminal.
+
+    total: None where it is not known.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description:<28}"),

@@ -131,7 +131,7 @@ class LanguageModel:
         model = given.pop("model", None)
         if model is None:
             if given:
-                raise needs_model(self._spelled(given))
+                raise needs_model(self._spelled(given), self._spelled(["model"])[0])
             return None
         if "max_tokens" in given:
             given["max_tokens_override"] = given.pop("max_tokens")
@@ -143,11 +143,12 @@ class LanguageModel:
         from argus.llm import ChatConfig
 
         if "adapter" in given:
+            option = self._spelled(["model"])[0]
             raise InputError(
                 f"--adapter with the endpoint's model {model!r}",
-                expected=f"--model {LOCAL}FOLDER with it: what an endpoint serves is up to it",
-                fix=f"Give --model {LOCAL}FOLDER, or have the endpoint serve the adapter (a merged "
-                "model where it cannot) and name that.",
+                expected=f"{option} {LOCAL}FOLDER with it: what an endpoint serves is up to it",
+                fix=f"Give {option} {LOCAL}FOLDER, or have the endpoint serve the adapter (a "
+                "merged model where it cannot) and name that.",
                 where="--adapter",
             )
         key = os.environ.get(given.pop("api_key_env", API_KEY))
@@ -162,7 +163,7 @@ class LanguageModel:
         foreign = self._spelled(name for name in given if name not in known)
         if foreign:
             raise InputError(
-                f"{', '.join(foreign)} with --model {LOCAL}{model}",
+                f"{', '.join(foreign)} with {self._spelled(['model'])[0]} {LOCAL}{model}",
                 expected="options of a model on this machine: it has no address and costs nothing",
                 fix=f"Leave {', '.join(foreign)} out.",
                 where=foreign[0],
@@ -180,12 +181,12 @@ def _spelling(block: type, name: str) -> str:
     return next(d for d in declared if isinstance(d, str) and d.startswith("--"))
 
 
-def needs_model(given: list[str]) -> InputError:
+def needs_model(given: list[str], option: str = "--model") -> InputError:
     """Return the error for options that mean nothing without a language model."""
     names = ", ".join(given)
     return InputError(
-        f"{names} without --model",
-        expected="--model NAME with it",
+        f"{names} without {option}",
+        expected=f"{option} NAME with it",
         fix=f"Name the model, or leave {names} out: without one, none is asked.",
         where=given[0],
     )

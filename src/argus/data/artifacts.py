@@ -24,7 +24,7 @@ from argus.errors import InputError
 MARKER = ".argus"
 OWN_FOLDERS = (
     *("embeddings", "ranks", "views.lance", "probe", "remedies"),
-    *("training", "adapter", "merged", "ngrams", "model"),
+    *("training", "adapter", "merged", "ngrams", "model", "failure_tables"),
 )
 OWN_FILES = frozenset(
     f"{name}{suffix}"
@@ -56,6 +56,9 @@ OWN_FILES = frozenset(
         "index": (".json",),
         "report": (".html",),
         "generative_search": (".parquet", ".csv"),
+        "failures": (".parquet", ".csv"),
+        "failure_diagnosis": (".parquet", ".csv"),
+        "judged": (".parquet", ".csv"),
         "ngram_profile": (".parquet", ".csv"),
         "held_out": (".jsonl", ".tsv"),
         "answers": (".jsonl",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from argus.cli.generative.analyse import analyse
 from argus.cli.generative.build import build
 from argus.cli.generative.search import search
 from argus.cli.generative.stats import stats
@@ -14,5 +15,5 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (build, train, search, stats):
+for command in (build, train, search, stats, analyse):
     app.command()(command)

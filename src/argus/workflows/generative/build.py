@@ -96,6 +96,7 @@ def build(
     summary = _summary(made.index, folder / INDEX, record, made.changes)
     summary["pseudo_queries"] = _asked(asked)
     summary["markers_added"] = made.markers_added
+    record.encoder["what"] = "index"
     record.encoder["fingerprint"] = described(folder / INDEX)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["passages"]))

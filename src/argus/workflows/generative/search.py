@@ -116,6 +116,7 @@ def search(
     read = corpus_file(Path(corpus)) if corpus else None
     record = Record(JOB, settings, {"queries": source, "corpus": read})
     weights = model_hash(model)
+    record.encoder["what"] = "model"
     record.encoder["fingerprint"] = f"{config.mode} {model.name} {weights[:12]}"
     border = opened.vocabulary.decode([opened.border])
     answers = AnswerFile(folder / FILE, identity(opened, home, weights, config), border)

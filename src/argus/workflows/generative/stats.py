@@ -76,6 +76,7 @@ def stats(
     if folder is not None:
         keep_input(folder, [home])
     record = Record(JOB, {"index": str(home), "longest": longest}, {})
+    record.encoder["what"] = "index"
     record.encoder["fingerprint"] = described(home)
     summary = {"index": str(home), **_figures(opened, longest, record)}
     if folder is None:

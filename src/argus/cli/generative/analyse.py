@@ -1,0 +1,230 @@
+"""`argus generative analyse`: why the passages that were wanted did not come first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.cli.model_options import LanguageModel
+from argus.errors import ArgusError, InputError
+
+if TYPE_CHECKING:
+    from argus.workflows.generative.failures.replaying import ReplayConfig
+
+REPLAY, JUDGE = "Replay", "Judge"
+SHOWN_MODES = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replaying:
+    """Options that say how the search was made, to make it again."""
+
+    generator: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            help="The seq2seq model that searched: shows what the beam dropped.",
+            rich_help_panel=REPLAY,
+        ),
+    ] = None
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            "--mode",
+            help="seal or minder; default: what the answers say, else seal.",
+            show_default=False,
+            rich_help_panel=REPLAY,
+        ),
+    ] = None
+    beams: Annotated[
+        int | None,
+        typer.Option(
+            "--beams",
+            help="Of the search; default: what the answers say, else 15.",
+            show_default=False,
+            min=1,
+            rich_help_panel=REPLAY,
+        ),
+    ] = None
+    replay: Annotated[
+        int,
+        typer.Option(
+            "--replay",
+            help="At most so many questions, failed ones first.",
+            min=1,
+            rich_help_panel=REPLAY,
+        ),
+    ] = 200
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            help="cpu, cuda, ...; default: a GPU when there is one.",
+            rich_help_panel=REPLAY,
+        ),
+    ] = None
+
+    def config(self) -> ReplayConfig | None:
+        """Return how to search again, None without a model."""
+        from argus.generative.views import Mode
+        from argus.workflows.generative.failures.replaying import ReplayConfig
+
+        if self.generator is None:
+            if self.mode is not None or self.beams is not None:
+                raise InputError(
+                    f"--{'mode' if self.mode is not None else 'beams'} without --model",
+                    expected="--model DIR with it: a search is made again",
+                    fix="Give --model and --corpus-index, or leave it out.",
+                    where="--model",
+                )
+            return None
+        mode = o.one_of(Mode, self.mode, "--mode") if self.mode is not None else None
+        return ReplayConfig(
+            model=self.generator, mode=mode, beams=self.beams, questions=self.replay
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge(LanguageModel):
+    """Options that say who judges unannotated passages."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--llm",
+            help="Judges passages that hold an answer but are not annotated: a model of an "
+            "OpenAI-compatible endpoint, or local:FOLDER.",
+            rich_help_panel="Language model",
+        ),
+    ] = None
+
+
+@blocks.with_blocks
+def analyse(
+    outputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Of one or two systems: DPR JSON with keys, a folder of argus generative search, "
+            "KILT JSONL, or a run (with --corpus and --queries).",
+            metavar="OUTPUT [OUTPUT2]",
+            show_default=False,
+        ),
+    ],
+    *,
+    out: o.Out = Path("argus-out"),
+    corpus_index: Annotated[
+        Path | None,
+        typer.Option("--corpus-index", help="Folder that argus generative build wrote."),
+    ] = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option("--qrels", help="Judgements, in place of positive_ctxs of the outputs."),
+    ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option("--queries", help="Questions of a run, and answers where outputs have none."),
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Texts of the passages of a run.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", help="Passages that count as read.", min=1)] = 10,
+    correct: Annotated[
+        str,
+        typer.Option(
+            "--correct", help="A passage is correct when annotated, or when it holds an answer."
+        ),
+    ] = "annotated",
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokenizer",
+            help="Folder of the tokenizer that counts tokens; default: the index's, else words.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option("--threshold", help="Of a mode: ID=VALUE; may be repeated."),
+    ] = None,
+    replaying: Replaying,
+    judge: Judge,
+    columns: blocks.Columns,
+    seed: o.Seed = 0,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Processes; default: all cores.", min=1)
+    ] = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Say of every question why its passage did not come first.
+
+    Writes failures.parquet (one row of figures per question), failure_diagnosis.parquet (the modes
+    of failure that hold for it, with evidence), failure_tables/ (CSV), summary.json, manifest.json
+    and report.html. What every figure is: docs/failures.md. A file that breaks off is analysed up
+    to there; the exit code is then 2.
+    """
+    from argus.workflows.generative.failures.analyse import AnalyseConfig, Correct
+    from argus.workflows.generative.failures.analyse import analyse as run
+
+    chosen = AnalyseConfig(
+        k=k, correct=o.one_of(Correct, correct, "--correct"), tokenizer=tokenizer,
+        index=corpus_index, replay=replaying.config(), llm=judge.config(),
+        thresholds=_thresholds(threshold or []), seed=seed, workers=workers,
+    )  # fmt: skip
+    result = run(
+        outputs, config=chosen, out=out, corpus=corpus, queries=queries, qrels=qrels,
+        fields=columns.names(), device=replaying.device, fresh=fresh,
+    )  # fmt: skip
+    o.show(result, print_summary, as_json=json)
+    if result.broken:
+        raise ArgusError(
+            f"analysed up to where the file breaks off: {'; '.join(result.broken)}. The report "
+            "holds what precedes it: write the file again for the rest."
+        )
+
+
+def _thresholds(given: list[str]) -> dict[str, float]:
+    found = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError as error:
+            raise InputError(
+                f"{text!r}",
+                expected="ID=VALUE, for example dominance=0.6",
+                fix="The ids are in docs/failures.md and in the report.",
+                where="--threshold",
+            ) from error
+    return found
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print how each system fared, and the modes that tell its failures apart."""
+    for system in summary["systems"]:
+        asked = system["questions"]
+        typer.echo(f"{system['name']}: {asked['total']:,} questions, {asked['judged']:,} judged")
+        if asked["judged"]:
+            typer.echo(
+                f"  {asked['found']:,} found first, {asked['late']:,} among the first "
+                f"{summary['k']}, {asked['failed']:,} failed"
+            )
+        for mode in leading(system["modes"])[:SHOWN_MODES]:
+            found = "-" if mode["among_found"] is None else f"{mode['among_found']:.0%}"
+            held = f"{mode['among_failed']:.0%} of failed, {found} of found"
+            typer.echo(f"  {held:<30} {mode['name']}")
+        for problem in system["problems"]:
+            typer.echo(f"  {problem['count']:,} {problem['what']} ({problem['first']})")
+    for need in summary["needs"]:
+        typer.echo(need)
+
+
+def leading(modes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the modes that hold for some failed question, by how much they tell failures apart."""
+    held = [mode for mode in modes if mode["among_failed"]]
+    return sorted(held, key=lambda mode: -(mode["difference"] or 0.0))

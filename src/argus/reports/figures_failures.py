@@ -1,0 +1,120 @@
+"""Figures of the failure analysis: which modes dominate, and hit rates along an indicator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from argus.reports.figures import BAND_COLOURS, Figure, framed
+
+_OF_SYSTEM = (BAND_COLOURS["high"], BAND_COLOURS["low"], BAND_COLOURS["mid"], "#8a93a0")
+_ROW_HEIGHT, _FRAME_HEIGHT = 40, 110
+_PLAIN_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+Table = Mapping[str, Any]
+
+
+def dominating(modes: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Figure:
+    """Share of failed and of found questions in which each mode holds.
+
+    modes: of one system, as in the summary. names: which of them, the first at the top; one that
+    was not measured keeps its place without bars.
+    """
+    by_name = {mode["name"]: mode for mode in modes}
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": list(names),
+            "x": [by_name[mode][field] if mode in by_name else None for mode in names],
+            "marker": {"color": colour},
+            "hovertemplate": "%{y}: %{x:.1%}<extra>" + name + "</extra>",
+        }
+        for name, field, colour in (
+            ("failed questions", "among_failed", BAND_COLOURS["low"]),
+            ("found questions", "among_found", BAND_COLOURS["high"]),
+        )
+    ]
+    height = _FRAME_HEIGHT + _ROW_HEIGHT * len(names)
+    layout = {"barmode": "group", "bargap": 0.3, "height": height, "legend": _PLAIN_LEGEND}
+    figure = framed(bars, "share of questions", "", layout, xrange=[0, 1.02])
+    figure["layout"]["xaxis"] |= {"tickformat": ".0%", "dtick": 0.25}
+    figure["layout"]["yaxis"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
+    figure["layout"]["margin"] |= {"t": 40}
+    return figure
+
+
+def hits_by_decile(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
+    """hits@1 and hits@k over the deciles of an indicator; a colour per system.
+
+    tables: decile tables by the system's label; "" where there is only one.
+    """
+    lines = []
+    for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+        for field, measure, dash in (("hit_1", "hits@1", "solid"), ("hit_k", f"hits@{k}", "dot")):
+            name = f"{measure} {label}".strip()
+            lines.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": name,
+                    "x": [row["decile"] for row in rows],
+                    "y": [row[field] for row in rows],
+                    "customdata": [f"{row['low']:,.4g} to {row['high']:,.4g}" for row in rows],
+                    "line": {"color": colour, "width": 2.5, "dash": dash},
+                    "hovertemplate": "decile %{x} (%{customdata}): %{y:.1%}<extra>"
+                    + name
+                    + "</extra>",
+                }
+            )
+    figure = framed(lines, f"decile of {indicator}", "share of questions", {}, yrange=[0, 1.02])
+    figure["layout"]["xaxis"] |= {"dtick": 1}
+    figure["layout"]["yaxis"] |= {"tickformat": ".0%"}
+    return figure
+
+
+def positives(tables: Mapping[str, Table]) -> Figure:
+    """Questions per number of annotated positives; tables: the histogram by system."""
+    bars = []
+    for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
+        bins = [f"{low}" if low == high else f"{low}–{high}" for low, high, _ in table["rows"]]
+        bars.append(
+            {
+                "type": "bar",
+                "name": label,
+                "x": bins,
+                "y": [n for *_, n in table["rows"]],
+                "marker": {"color": colour},
+                "hovertemplate": "%{x} positives: %{y:,} questions<extra>" + label + "</extra>",
+            }
+        )
+    layout = {"barmode": "group", "bargap": 0.1, "showlegend": len(tables) > 1}
+    figure = framed(bars, "annotated positives", "questions", layout)
+    figure["layout"]["xaxis"] |= {"type": "category"}
+    return figure
+
+
+def weight_by_length(tables: Mapping[str, Table]) -> Figure:
+    """Mean weight of n-grams, whole and per token, by their number of tokens."""
+    lines = []
+    for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+        for field, said, dash in (
+            ("mean_weight", "per n-gram", "solid"), ("weight_per_token", "per token", "dot"),
+        ):  # fmt: skip
+            name = f"{said} {label}".strip()
+            lines.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": name,
+                    "x": [row["tokens"] for row in rows],
+                    "y": [row[field] for row in rows],
+                    "line": {"color": colour, "width": 2.5, "dash": dash},
+                    "hovertemplate": "%{x} tokens: %{y:.4g}<extra>" + name + "</extra>",
+                }
+            )
+    figure = framed(lines, "tokens of an n-gram", "mean weight", {})
+    figure["layout"]["xaxis"] |= {"type": "category"}
+    return figure

@@ -1,0 +1,229 @@
+"""The failure analysis' section: which modes dominate, every figure, and every question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from argus.reports import figures_failures as charts
+from argus.reports.figures import Figure
+from argus.reports.sections.base import MAX_ROWS, Section, table
+from argus.reports.sections.failure_specs import SHOWN, named
+from argus.reports.sections.failure_tables import (
+    labels_of,
+    missing,
+    p_value,
+    rounded,
+    side_by_side,
+    signed,
+)
+
+PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
+SHOWN_MODES = 4
+"""Of a question, with their evidence; the file holds all."""
+_COLUMNS = ["system", "query_id", "question", "outcome", "first_correct", "modes", "evidence"]
+_ORDER = {"failed": 0, "late": 1, "found at 1": 3}
+
+Summary = Mapping[str, Any]
+
+
+def section(folder: Path, summary: dict[str, Any]) -> Section:
+    """Build it from summary.json and failure_diagnosis.parquet."""
+    systems, k = summary["systems"], summary["k"]
+    labels = labels_of([system["name"] for system in systems])
+    figures = {label: s["figures"] for label, s in zip(labels, systems, strict=True)}
+    plots, tables = _dominating(systems, labels)
+    for shown in SHOWN:
+        made = side_by_side(shown, figures, k)
+        if made is not None:
+            tables[f"{PREFIX}{shown.name}"] = made
+            if shown.chart:
+                applied = {label: part[shown.part][shown.name] for label, part in figures.items()}
+                plots[f"{PREFIX}{shown.name}"] = _chart(shown.chart, applied, k)
+    tables |= _further(folder, summary, labels)
+    unmeasured = missing(figures, k)
+    if unmeasured:
+        columns = {"figures": "text", "of": "text", "why": "text"}
+        rows = unmeasured if len(systems) > 1 else [[what, why] for what, _, why in unmeasured]
+        if len(systems) == 1:
+            del columns["of"]
+        tables[f"{PREFIX}missing"] = table(columns, rows)
+    return Section(plots, tables, brief(systems, k))
+
+
+def brief(systems: Sequence[Summary], k: int) -> str:
+    """Return what it comes to, in one line."""
+    told = []
+    for system in systems:
+        counts = system["questions"]
+        leading = max(system["modes"], key=lambda m: m["leading"], default=None)
+        first = ""
+        if leading is not None and leading["leading"]:
+            first = f", most often led by “{leading['name']}” ({leading['leading']:,})"
+        told.append(
+            f"{system['name']}: {counts['failed']:,} of {counts['judged']:,} questions have no "
+            f"correct passage in the first {k}{first}"
+        )
+    return "; ".join(told)
+
+
+def _chart(kind: str, given: Mapping[str, Any], k: int) -> Figure:
+    found = {label: t for label, t in given.items() if "not_applicable" not in t}
+    if kind == "positives":
+        return charts.positives(found)
+    if kind == "lengths":
+        return charts.weight_by_length(found)
+    indicator = next(iter(found.values()))["indicator"]
+    return charts.hits_by_decile(found, k, named(indicator, k))
+
+
+def _dominating(
+    systems: Sequence[Summary], labels: Sequence[str]
+) -> tuple[dict[str, Figure], dict[str, Any]]:
+    """Return a chart per system, all with the same modes in the same order, and their table."""
+    most: dict[str, float] = {}
+    for system in systems:
+        for mode in system["modes"]:
+            if mode["among_failed"] is not None or mode["among_found"] is not None:
+                share = mode["among_failed"] or 0.0
+                most[mode["name"]] = max(share, most.get(mode["name"], 0.0))
+    names = sorted(most, key=lambda name: (-most[name], name))
+    if not names:
+        return {}, {}
+    plots = {
+        f"{PREFIX}modes_{i}": charts.dominating(system["modes"], names)
+        for i, system in enumerate(systems)
+    }
+    return plots, {f"{PREFIX}modes": _modes(systems, labels, names)}
+
+
+def _modes(systems: Sequence[Summary], labels: Sequence[str], names: Sequence[str]) -> Any:
+    columns = {"mode": "text", "category": "text"}
+    for label in labels:
+        for heading, kind in (
+            ("failed", "share"), ("found", "share"), ("difference", "text"), ("leads", "count"),
+        ):  # fmt: skip
+            columns[f"{heading} {label}".strip()] = kind
+    by_name = [{mode["name"]: mode for mode in system["modes"]} for system in systems]
+    rows = []
+    for name in names:
+        category = next(modes[name]["category"] for modes in by_name if name in modes)
+        row = [name, category]
+        for modes in by_name:
+            mode = modes.get(name)
+            row += [None] * 4 if mode is None else _mode(mode)
+        rows.append(row)
+    return table(columns, rows)
+
+
+def _mode(mode: Summary) -> list[Any]:
+    return [
+        mode["among_failed"],
+        mode["among_found"],
+        _change(mode["difference"], mode["low"], mode["high"]),
+        mode["leading"],
+    ]
+
+
+def _change(difference: float | None, low: float | None, high: float | None) -> str:
+    """Return a difference and its interval, which may stand on the next line."""
+    if difference is None:
+        return "–"
+    return signed(difference) + ("" if low is None or high is None else f" ({signed(low, high)})")
+
+
+def _further(folder: Path, summary: Summary, labels: Sequence[str]) -> dict[str, Any]:
+    """Return what is no figure: comparison, problems, questions, taxonomy."""
+    systems, k = summary["systems"], summary["k"]
+    tables = {
+        f"{PREFIX}questions": _questions(folder, systems, labels),
+        f"{PREFIX}taxonomy": _taxonomy(summary["taxonomy"]),
+    }
+    if any(system["problems"] for system in systems):
+        tables[f"{PREFIX}problems"] = _problems(systems, labels)
+    if summary["comparison"] is not None:
+        tables[f"{PREFIX}comparison"] = _comparison(summary["comparison"], labels, k)
+    return tables
+
+
+def _comparison(compared: Summary, labels: Sequence[str], k: int) -> Any:
+    difference = f"{labels[1]} - {labels[0]} (95% interval)"
+    columns = {"figure": "text", "n": "count", **dict.fromkeys(labels, "count")}
+    rows = []
+    for values in compared["rows"]:
+        row = dict(zip(compared["columns"], values, strict=True))
+        change = _change(row["difference"], row["low"], row["high"])
+        sides = (rounded(row["first"]), rounded(row["second"]))
+        rows.append([named(row["figure"], k), row["questions"], *sides, change, p_value(row["p"])])
+    return table(columns | {difference: "text", "p": "text"}, rows)
+
+
+def _problems(systems: Sequence[Summary], labels: Sequence[str]) -> Any:
+    found: dict[str, list[Any]] = {}
+    for i, system in enumerate(systems):
+        for problem in system["problems"]:
+            row = found.setdefault(problem["what"], [None] * (2 * len(systems)))
+            row[2 * i : 2 * i + 2] = [problem["count"], problem["first"]]
+    columns = {"what": "text"}
+    for label in labels:
+        columns |= {f"times {label}".strip(): "count", f"first {label}".strip(): "text"}
+    return table(columns, [[what, *row] for what, row in found.items()])
+
+
+def _taxonomy(modes: Sequence[Summary]) -> Any:
+    columns = dict.fromkeys(
+        ("mode", "category", "what goes wrong", "how it is told", "see"), "text"
+    )
+    rows = []
+    for mode in modes:
+        told = mode["indicator"]
+        if mode["threshold_text"]:
+            told = f"{told} Holds where {mode['threshold_text']}."
+        if mode["needs"]:
+            told = f"{told} Needs {mode['needs']}."
+        rows.append([mode["name"], mode["category"], mode["definition"], told, mode["reference"]])
+    return table(columns, rows)
+
+
+def _questions(folder: Path, systems: Sequence[Summary], labels: Sequence[str]) -> Any:
+    """Return every question with what became of it in each system; failed ones first.
+
+    labels: what the systems are called in all columns, for the template.
+    """
+    rows = pq.read_table(folder / f"{DIAGNOSIS}.parquet", columns=_COLUMNS).to_pylist()
+    places = {system["name"]: i for i, system in enumerate(systems)}
+    asked: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        both = asked.setdefault((row["query_id"], row["question"]), [None] * len(systems))
+        both[places[row["system"]]] = row
+    columns = {"id": "text", "question": "text"}
+    for label in labels:
+        columns |= {f"outcome {label}".strip(): "text", f"why {label}".strip(): "text"}
+
+    def worst(item: tuple[tuple[str, str], list[Any]]) -> list[int]:
+        return [2 if row is None else _ORDER.get(row["outcome"], 2) for row in item[1]]
+
+    ordered = sorted(asked.items(), key=worst)
+    made = [
+        [*question, *(cell for row in both for cell in _why(row))]
+        for question, both in ordered[:MAX_ROWS]
+    ]
+    return table(columns, made, total=len(ordered)) | {"labels": list(labels)}
+
+
+def _why(row: Summary | None) -> list[str]:
+    """Return outcome, and the leading modes with their evidence."""
+    if row is None:
+        return ["not asked", ""]
+    outcome = row["outcome"]
+    if outcome == "late" and row["first_correct"] is not None:
+        outcome = f"late: rank {row['first_correct']}"
+    elif outcome == "failed" and row["first_correct"] is not None:
+        outcome = f"failed: rank {row['first_correct']}"
+    pairs = list(zip(row["modes"] or (), row["evidence"] or (), strict=True))
+    told = [f"{i}. {mode}: {why}" for i, (mode, why) in enumerate(pairs[:SHOWN_MODES], start=1)]
+    more = [f"and {len(pairs) - SHOWN_MODES} more"] if len(pairs) > SHOWN_MODES else []
+    return [outcome, "; ".join([*told, *more])]
