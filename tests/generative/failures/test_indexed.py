@@ -6,7 +6,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.generative.failures.case import Case, Passage, Positive
-from argus.generative.failures.indexed import IndexLookup, indexed, lookup_of, spelled
+from argus.generative.failures.indexed import IndexLookup, indexed, lookup_of, spelled, with_texts
 from argus.generative.failures.measures.columns import OF_INDEX
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
@@ -118,6 +118,17 @@ def test_positives_are_counted_where_the_index_holds_them(index):
     assert indexed(case(positives=["unheard"]), index, 10)["positives_indexed"] == 0
     assert indexed(case(positives=[]), index, 10)["positives_indexed"] is None
     assert indexed(case(), index, 10)["positives_indexed"] is None
+
+
+def test_the_text_of_a_positive_that_the_file_lacks_is_the_indexs(index):
+    known, given, unknown = with_texts(
+        case(positives=["a1", Positive("a1", "Own", "Own text."), "nowhere"]), index
+    ).positives
+    number = lookup_of(index).number_of_id("a1")
+    assert (known.title, known.text) == index.title_and_text(number)
+    assert (given.title, given.text) == ("Own", "Own text.")
+    assert unknown == Positive("nowhere", "", None)
+    assert with_texts(case(), index) == case()
 
 
 def test_a_positive_without_id_is_found_by_its_title_and_text(index):

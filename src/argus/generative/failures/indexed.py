@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any
@@ -36,6 +37,22 @@ def indexed(case: Case, index: NgramIndex, k: int) -> dict[str, Any]:
         "cut_answer": cut_answer(index, case.answers, list(near)),
         "positives_indexed": len(set(positives)) if case.positives else None,
     }
+
+
+def with_texts(case: Case, index: NgramIndex) -> Case:
+    """Return a case whose positives have the index's title and text where the file has none."""
+    if not any(positive.text is None for positive in case.positives or ()):
+        return case
+    lookup = lookup_of(index)
+    return replace(case, positives=tuple(_with_text(p, lookup) for p in case.positives or ()))
+
+
+def _with_text(positive: Positive, lookup: IndexLookup) -> Positive:
+    number = lookup.number_of(positive) if positive.text is None else None
+    if number is None:
+        return positive
+    title, text = lookup.index.title_and_text(number)
+    return replace(positive, title=positive.title or title, text=text or None)
 
 
 def coverage(question: str, index: NgramIndex) -> float | None:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from argus.data.json_list import Item
 from argus.data.types import Qrels
-from argus.generative.failures.indexed import indexed, lookup_of
+from argus.generative.failures.indexed import indexed, lookup_of, with_texts
 from argus.generative.failures.judge import Candidate, candidates
 from argus.generative.failures.measures import measure
 from argus.generative.failures.reading import Problems, Reading, read_case
@@ -93,6 +93,8 @@ class Measurer:
             case = read_case(item.content, item.number, self.reading, found.problems)
             if case is None:
                 continue
+            if self._index is not None:
+                case = with_texts(case, self._index)
             row = measure(case, self.setup.k)
             if self._index is not None:
                 row |= indexed(case, self._index, self.setup.k)
