@@ -106,6 +106,24 @@ def test_false_pruning_names_the_ngram_where_it_left_and_the_beam_that_keeps_it(
     ]
 
 
+def test_a_replay_tells_what_the_model_does_not_know_from_what_outvotes_the_passage() -> None:
+    unknown = row(pruned=7, rank_now=None, rank_unpruned=None)
+    assert told(unknown) == [
+        (
+            "improbable-ngrams",
+            "with every n-gram of a positive kept, the positive ranks nowhere (7 more keys)",
+        )
+    ]
+    outvoted = row(
+        pruned=0, rank_now=58, rank_unpruned=58, rank_without_titles=60, rank_without_unigrams=2
+    )
+    assert told(outvoted) == [
+        ("misleading-keys", "without single tokens the positive ranks 2 instead of 58"),
+    ]  # fmt: skip
+    found = row(pruned=0, rank_now=3, rank_unpruned=3, rank_without_unigrams=1, hit_k=1)
+    assert told(found) == []
+
+
 def test_derived_indicators_are_empty_where_their_columns_are() -> None:
     names = ("annotation_gap", "answer_is_cut", "pruning_gain", "metadata_share", "title_share")
     assert all(derived(row(), 10)[name] is None for name in (*names, "apart"))

@@ -14,11 +14,13 @@ DERIVED = {
     "annotation_gap",
     "answer_is_cut",
     "pruning_gain",
+    "unknown_to_model",
+    "outvoted",
     "metadata_share",
     "title_share",
     "apart",
 }
-SAID = {"verdict", "kept_by", "ranks", "k"}
+SAID = {"verdict", "kept_by", "ranks", "k", "now", "unpruned", "outvoting", "outvoting_rank"}
 
 
 @pytest.mark.parametrize("mode", taxonomy(), ids=lambda mode: mode.id)

@@ -12,6 +12,7 @@ from argus.generative.failures.taxonomy import FailureMode
 Row = Mapping[str, Any]
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
 _VERDICTS = {"YES": 1.0, "PARTIAL": 0.75, None: 0.5, "failed": 0.5, "not asked": 0.5, "NO": 0.0}
+_SWITCHED_OFF = {"titles": "titles", "queries": "pseudo-queries", "unigrams": "single tokens"}
 _SAID = {
     "YES": "judged: it answers the question",
     "PARTIAL": "judged: the answer follows from it",
@@ -62,17 +63,16 @@ def derived(row: Row, k: int) -> dict[str, Any]:
     """Return a row with the indicators that are made of several columns; None as for columns.
 
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
-    answer. pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where
-    it would rank better, else 0. metadata_share: of titles and pseudo-queries together.
-    title_share: title_repetition / k. apart: 1 where terms are in a positive, never side by side.
+    answer. metadata_share: of titles and pseudo-queries together. title_share: title_repetition
+    / k. apart: 1 where terms are in a positive, never side by side. Of a replay: see `_replayed`.
     """
     known: dict[str, Any] = {
         "annotation_gap": None,
         "answer_is_cut": None,
-        "pruning_gain": None,
         "metadata_share": None,
         "title_share": None,
         "apart": None,
+        **_replayed(row, k),
     }
     get = row.get
     if get("answer_outcome") is not None:
@@ -80,8 +80,6 @@ def derived(row: Row, k: int) -> dict[str, Any]:
         known["annotation_gap"] = gap
     if get("positives_indexed") is not None:
         known["answer_is_cut"] = int(get("cut_answer") is not None)
-    if get("pruned") is not None:
-        known["pruning_gain"] = _pruning_gain(row, k)
     if get("title_score_share") is not None:
         known["metadata_share"] = row["title_score_share"] + (get("query_score_share") or 0.0)
     if get("title_repetition") is not None:
@@ -89,6 +87,26 @@ def derived(row: Row, k: int) -> dict[str, Any]:
     if get("gold_adjacent") is not None:
         known["apart"] = int(not row["gold_adjacent"])
     return {**row, **known}
+
+
+def _replayed(row: Row, k: int) -> dict[str, Any]:
+    """Return what a replay comes to; None for all without one.
+
+    pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where it
+    would rank better, else 0. outvoted: 1 where one comes among the first k without some kind of
+    key. unknown_to_model: 1 where neither brings one among the first k.
+    """
+    if row.get("pruned") is None:
+        return dict.fromkeys(("pruning_gain", "outvoted", "unknown_to_model"))
+    now, then = row["rank_now"], row["rank_unpruned"]
+    better = then is not None and (now is None or then < now)
+    brought = _within(then, k) and not _within(now, k)
+    outvoted = not _within(now, k) and _outvoting(row, k) is not None
+    return {
+        "pruning_gain": 1.0 if brought else 0.5 if better and row["pruned"] else 0.0,
+        "outvoted": int(outvoted),
+        "unknown_to_model": int(not _within(then, k) and not _within(now, k) and not outvoted),
+    }
 
 
 def diagnose(
@@ -134,11 +152,15 @@ def _value(mode: FailureMode, row: Row) -> float | None:
     return None if value is None else float(value)
 
 
-def _pruning_gain(row: Row, k: int) -> float:
-    now, then = row["rank_now"], row["rank_unpruned"]
-    if not row["pruned"] or then is None or (now is not None and then >= now):
-        return 0.0
-    return 1.0 if then <= k and (now is None or now > k) else 0.5
+def _within(rank: int | None, k: int) -> bool:
+    return rank is not None and rank <= k
+
+
+def _outvoting(row: Row, k: int) -> str | None:
+    """Return the kind of keys without which a positive ranks best, if that is among the first k."""
+    ranks = {what: row.get(f"rank_without_{what}") for what in _SWITCHED_OFF}
+    within = {what: rank for what, rank in ranks.items() if _within(rank, k)}
+    return min(within, key=lambda what: within[what] or 0) if within else None
 
 
 def _in_words(mode: FailureMode, row: Row, k: int) -> str:
@@ -148,5 +170,10 @@ def _in_words(mode: FailureMode, row: Row, k: int) -> str:
     kept = row.get("pruned_kept_by")
     named["kept_by"] = f"{kept} beams keep it" if kept else "no beam size tried keeps it"
     now, then = row.get("rank_now"), row.get("rank_unpruned")
-    named["ranks"] = f"{then} instead of {now if now is not None else 'nowhere'}"
+    named["now"] = now if now is not None else "nowhere"
+    named["unpruned"] = then if then is not None else "nowhere"
+    named["ranks"] = f"{then} instead of {named['now']}"
+    outvoting = _outvoting(row, k)
+    named["outvoting"] = _SWITCHED_OFF.get(outvoting or "", "")
+    named["outvoting_rank"] = row.get(f"rank_without_{outvoting}")
     return mode.evidence.format(**named)
