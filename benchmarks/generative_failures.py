@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from argus.generative.views import Mode
-from argus.workflows.generative.failures.analyse import AnalyseConfig, analyse
+from argus.workflows.generative.failures.analyse import analyse_failures
 from argus.workflows.generative.failures.replaying import ReplayConfig
+from argus.workflows.generative.failures.settings import FailureConfig
 from benchmarks.generative_quality import ask, demo_model, kept_in, wiki2_model
 
 WIDE = 60
@@ -61,12 +62,12 @@ def _demo(home: Path) -> dict[str, Any]:
 def _analysed(
     home: Path, outputs: list[Path], index: str | None, model: Path | None, qrels: Path
 ) -> dict[str, Any]:
-    config = AnalyseConfig(
+    config = FailureConfig(
         index=home / index if index else None,
         replay=ReplayConfig(model=model) if model else None,
     )
     out = home / "analysed" / "-".join([*(path.name for path in outputs), str(index)])
-    result = analyse(outputs, config=config, out=out, qrels=qrels)
+    result = analyse_failures(outputs, config=config, out=out, qrels=qrels)
     told = result.summary
     return {
         "systems": [_system(system) for system in told["systems"]],
@@ -78,7 +79,8 @@ def _analysed(
 def _system(system: dict[str, Any]) -> dict[str, Any]:
     names = (
         "id",
-        "measured",
+        "measured_failed",
+        "measured_found",
         "among_failed",
         "among_found",
         "difference",

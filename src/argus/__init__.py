@@ -63,10 +63,9 @@ if TYPE_CHECKING:
     from argus.workflows.gate import GateResult, gate
     from argus.workflows.generative.build import BuildConfig as NgramBuildConfig
     from argus.workflows.generative.build import build as build_ngrams
-    from argus.workflows.generative.failures.analyse import AnalyseConfig as FailureConfig
-    from argus.workflows.generative.failures.analyse import AnalyseResult as FailureResult
-    from argus.workflows.generative.failures.analyse import analyse as analyse_failures
+    from argus.workflows.generative.failures.analyse import FailureResult, analyse_failures
     from argus.workflows.generative.failures.replaying import ReplayConfig
+    from argus.workflows.generative.failures.settings import FailureConfig
     from argus.workflows.generative.search import SearchConfig as NgramSearchConfig
     from argus.workflows.generative.search import search as search_ngrams
     from argus.workflows.generative.stats import stats as ngram_stats
@@ -116,7 +115,7 @@ _HOMES = {
     "Explanation": "argus.workflows.explain_types",
     "ExposureConfig": "argus.workflows.exposure",
     "ExposureResult": "argus.workflows.exposure",
-    "FailureConfig": "argus.workflows.generative.failures.analyse",
+    "FailureConfig": "argus.workflows.generative.failures.settings",
     "FailureResult": "argus.workflows.generative.failures.analyse",
     "GateBounds": "argus.workflows.gate",
     "GateResult": "argus.workflows.gate",
@@ -195,12 +194,9 @@ _HOMES = {
     "train_generative": "argus.workflows.generative.train",
 }
 _OWN_NAMES = {
-    "FailureConfig": "AnalyseConfig",
-    "FailureResult": "AnalyseResult",
     "GateBounds": "Bounds",
     "NgramBuildConfig": "BuildConfig",
     "NgramSearchConfig": "SearchConfig",
-    "analyse_failures": "analyse",
     "build_ngrams": "build",
     "compare_indexes": "compare_two_indexes",
     "diagnose": "diagnose_corpus",

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 class ArgusError(Exception):
     """Base of all errors raised for bad input, configuration or a broken environment."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go to another process as it is, whatever the constructor of its class wants."""
+        return _again, (type(self), self.args), vars(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +68,8 @@ class FingerprintMismatch(ArgusError):
             f"\n  stored: {stored}\n  given:  {given}\n"
             "Use the stored encoder, give another --out (or --store), or start over with --fresh."
         )
+
+
+def _again(kind: type[ArgusError], args: tuple[Any, ...]) -> ArgusError:
+    """Return an error of these arguments, without its constructor, which made them."""
+    return kind.__new__(kind, *args)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import tempfile
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -126,6 +128,22 @@ def test_text_after_a_gzip_member_is_damage():
     assert len(items) == 1
     assert broken is not None
     assert "the gzip data are damaged" in broken
+
+
+def test_a_long_item_of_a_gzipped_file_is_read_in_time_proportional_to_its_length(tmp_path):
+    # Stored, as noise is: gzip gives it 64 KiB at a time, so that its parts are many.
+    def seconds(megabytes: int) -> float:
+        text = random.Random(megabytes).randbytes(megabytes * 500_000).hex().encode()
+        path = tmp_path / f"{megabytes}.json.gz"
+        path.write_bytes(gzip.compress(b'["' + text + b'"]', compresslevel=0))
+        begin = time.process_time()
+        (item,) = JsonList(path)
+        taken = time.process_time() - begin
+        assert item.content == b'"' + text + b'"'
+        return taken
+
+    seconds(1)  # compiles
+    assert seconds(60) < 6 * max(seconds(20), 0.1)
 
 
 @pytest.mark.parametrize(

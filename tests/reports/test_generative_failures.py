@@ -3,8 +3,12 @@ import re
 
 import pytest
 
+from argus.generative.failures.references import references
+from argus.generative.failures.tables import SECTIONS
+from argus.generative.failures.taxonomy import taxonomy
 from argus.reports.sections.failure_specs import SHOWN
 from argus.reports.sections.failure_tables import span
+from argus.reports.sections.generative_failures import brief
 from tests.support.failure_rows import COMPARISON, K, rows_of, system, written
 
 
@@ -17,6 +21,8 @@ def columns(table):
 
 
 OF_ONE_OR_NONE = {"taxonomy", "missing", "query_ngrams", "positives_histogram"}
+NOT_SHOWN: dict[str, str] = {}
+"""Tables that the page leaves out: (table -> why)."""
 ONE_PROBLEM = [{"what": "a passage listed twice", "count": 12, "first": "question q7, rank 3"}]
 
 
@@ -46,8 +52,15 @@ def test_two_systems_stand_side_by_side_in_every_table(tmp_path):
         "MINDER - SEAL (95% interval)",
     ]
     assert found["failures_comparison"]["rows"] == [
-        ["hits@1", 120, 0.4, 0.5, "+0.100 (+0.020\u00a0to\u00a0+0.180)", "0.012"],
-        ["different tokens", 9, 0.5, 0.5, "+0.000", "1.000"],
+        [
+            "hits@1",
+            120,
+            ["0.400", 0.4],
+            ["0.500", 0.5],
+            "+0.100 (+0.020\u00a0to\u00a0+0.180)",
+            "0.012",
+        ],
+        ["different tokens", 9, ["0.500", 0.5], ["0.500", 0.5], "+0.000", "1.000"],
     ]
     assert "3 questions are only in SEAL, 0 only in MINDER" in page
 
@@ -65,11 +78,25 @@ def test_every_value_is_of_its_column_s_kind_and_every_chart_has_its_place(tmp_p
             for row in table["rows"]:
                 assert len(row) == len(kinds), name
                 for value, kind in zip(row, kinds, strict=True):
-                    fits = str if kind == "text" else int | float
+                    if kind == "said":
+                        text, value = value or ("", None)
+                        assert isinstance(text, str), (name, row)
+                    fits = str if kind in ("text", "lines") else int | float
                     assert value is None or isinstance(value, fits), (name, row)
         shown = re.findall(r'data-plot="([^"{]+)"', page)
         assert sorted(shown) == sorted(script(page, "PLOTS"))
         assert set(re.findall(r'data-table="([^"{]+)"', page)) <= set(script(page, "TABLES"))
+
+
+def test_every_table_of_the_analysis_is_on_the_page(tmp_path):
+    (told, _) = seal = system("SEAL", rows_of(80, seed=4))
+    made = {(part, name) for part in SECTIONS for name in told["figures"][part]}
+    shown = [(s.part, s.name) for s in SHOWN]
+    assert len(shown) == len(set(shown))
+    assert set(shown) == {(part, name) for part, name in made if name not in NOT_SHOWN}
+    page = written(tmp_path, [seal])
+    placed = set(re.findall(r'data-(?:table|plot)="([^"{]+)"', page))
+    assert set(script(page, "TABLES")) <= placed
 
 
 def test_what_is_shown_is_what_was_counted(tmp_path):
@@ -93,6 +120,13 @@ def test_what_is_shown_is_what_was_counted(tmp_path):
     line = script(page, "PLOTS")["failures_t06_overlap_deciles"]["data"]
     assert [trace["name"] for trace in line] == ["hits@1", "hits@10"]
     assert line[0]["y"][2] == decile[5]
+    overlap = told["figures"]["generation"]["t06_overlap_deciles"]
+    assert f"Mean {overlap['mean']:.3f}, σ {overlap['sigma']:.3f}." in page
+    titles = told["figures"]["scoring"]["t15_title_repetition"]["rows"]
+    line = script(page, "PLOTS")["failures_t15_title_repetition"]["data"]
+    assert [trace["name"] for trace in line] == ["hits@1", "hits@10"]
+    assert line[1]["x"] == [row[0] for row in titles]
+    assert line[1]["y"] == [row[5] for row in titles]
     verdicts = [row[0] for row in found["failures_t10_verdicts"]["rows"]]
     assert verdicts == ["YES", "PARTIAL", "NO", "no verdict"]
     keys = [row[0] for row in found["failures_t17_keys"]["rows"]]
@@ -107,11 +141,13 @@ def test_modes_stand_in_the_same_order_in_both_charts_and_in_their_table(tmp_pat
     for i, (told, _) in enumerate(systems):
         failed, success = plots[f"failures_modes_{i}"]["data"]
         assert failed["y"] == success["y"] == names
-        shares = {mode["name"]: mode["among_failed"] for mode in told["modes"]}
-        assert failed["x"] == [shares[name] for name in names]
-        assert [row[2 + 4 * i] for row in found["rows"]] == failed["x"]
-    most = [max(row[2], row[6]) for row in found["rows"]]
-    assert most == sorted(most, reverse=True)
+        modes = {mode["name"]: mode for mode in told["modes"]}
+        assert failed["x"] == [modes[name]["among_failed"] for name in names]
+        assert success["customdata"] == [modes[name]["measured_found"] for name in names]
+        assert [row[2 + 4 * i][1] for row in found["rows"]] == failed["x"]
+    of_first = [m["name"] for m in systems[0][0]["modes"] if m["among_failed"] is not None]
+    assert names[: len(of_first)] == of_first
+    assert set(names[len(of_first) :]) <= {m["name"] for m in systems[1][0]["modes"]}
 
 
 def test_questions_are_ordered_by_outcome_and_say_why_in_words(tmp_path):
@@ -129,7 +165,9 @@ def test_questions_are_ordered_by_outcome_and_say_why_in_words(tmp_path):
     first = systems[0][1][3]
     assert rows["q3"][3].startswith(f"1. {first['modes'][0]}: {first['evidence'][0]}")
     long = next(d for d in systems[0][1] if len(d["modes"]) > 4)
-    assert rows[long["query_id"]][3].endswith(f"; and {len(long['modes']) - 4} more")
+    lines = rows[long["query_id"]][3].split("\n")
+    assert [line[:2] for line in lines[:-1]] == ["1.", "2.", "3.", "4."]
+    assert lines[-1] == f"and {len(long['modes']) - 4} more"
 
 
 def test_a_broken_file_is_told_at_the_top_and_problems_in_a_table(tmp_path):
@@ -192,10 +230,94 @@ def test_what_the_judge_and_the_replay_could_not_do_is_told(tmp_path):
         "systems": {"SEAL": {"questions": questions, "passages": passages}},
         "failures": [{"reason": "no answer in 2 attempts", "passages": 2}],
     }  # fmt: skip
-    replayed = [{"questions": 20, "of": 30, "mode": "seal", "beams": 15, "as_searched": False}]
+    replayed = [
+        {"questions": 20, "of": 30, "mode": "seal", "beams": 15, "as_searched": False,
+         "same": 11, "compared": 12}
+    ]  # fmt: skip
     seal = system("SEAL", rows_of(30, seed=6))
     page = written(tmp_path, [seal], judge=judge, replayed=replayed)
     assert "Judged by m&lt;1&gt;: 6 of 9 passages got a verdict, <b>2 failed</b>" in page
     assert "<b>1 were not asked about</b>; 1 questions might have a better verdict" in page
     assert "2 passages: no answer in 2 attempts" in page
-    assert "Replayed: 20 of 30 questions with positives, 15 beams, seal; how the search" in page
+    assert "Replayed: 20 of 30 questions with positives, 15 beams, seal; where the output" in page
+    assert 'the same rank in 11 of 12; <a href="#failures_missing">it is not known' in page
+
+
+def test_an_ablation_that_switched_nothing_off_says_so(tmp_path):
+    systems = [system(n, rows_of(60, seed=i, queries=i)) for i, n in enumerate(("SEAL", "MINDER"))]
+    found = script(written(tmp_path, systems), "TABLES")["failures_ablations"]
+    names = columns(found)
+    for row in found["rows"]:
+        told = dict(zip(names, row, strict=True))
+        nothing = told["without"] == "pseudo-queries"
+        assert (told["change SEAL"] == "no such n-gram") == nothing
+        assert (told["p SEAL"] == "–") == (told["improved / harmed SEAL"] == "–") == nothing
+        assert "no such" not in told["change MINDER"]
+        assert told["p MINDER"] != "–"
+    by_key = {tuple(row[:2]): dict(zip(names, row, strict=True)) for row in found["rows"]}
+    rows = rows_of(60, seed=1, queries=1)
+    harmed = sum(row["hit_1_without_titles"] < row["hit_1"] for row in rows)
+    assert by_key["titles", "hits@1"]["improved / harmed MINDER"] == f"0\u00a0/\u00a0{harmed}"
+
+
+def test_correlations_say_their_n_and_how_many_are_small_by_chance(tmp_path):
+    page = written(tmp_path, [system("SEAL", rows_of(60, seed=4))])
+    found = script(page, "TABLES")["failures_correlations"]
+    assert columns(found) == ["indicator", "with", "n", "ρ", "95%", "p"]
+    assert {row[2] for row in found["rows"]} == {60}
+    tested = sum(row[5] != "–" for row in found["rows"])
+    assert f"{tested} p-values are shown; about 2 of them would be below 0.05" in page
+
+
+def test_the_brief_names_the_first_mode_that_holds_for_a_failed_question():
+    told, _ = system("SEAL", rows_of(60, seed=4))
+    mode = {"among_failed": 9 / 14, "measured_failed": 14, "leading": 0}
+    none = {"name": "N", "among_failed": None, "measured_failed": 0, "leading": 0}
+    never = {"name": "0", "among_failed": 0.0, "measured_failed": 20, "leading": 99}
+    told["modes"] = [none, never, {"name": "X", **mode}, {"name": "Y", **mode, "leading": 9}]
+    assert brief([told], K).endswith("; “X” holds for 9 of 14 failed questions measured")
+    told["modes"] = [none, never]
+    assert brief([told], K).endswith("in the first 10")
+
+
+def test_questions_of_two_systems_are_paired_by_pair(tmp_path):
+    systems = two_systems(40)
+    for (_, diagnosis), mark in zip(systems, ("a", "b"), strict=True):
+        for row in diagnosis:
+            row["pair"], row["query_id"] = row["query_id"], f"{mark}-{row['query_id']}"
+    systems[1][1][0]["pair"] = "of its own"
+    systems[1][1][2]["pair"] = systems[1][1][1]["pair"]  # twice in one system
+    rows = script(written(tmp_path, systems), "TABLES")["failures_questions"]["rows"]
+    by_id = {row[0]: row for row in rows}
+    assert len(rows) == 42
+    assert by_id["a-q3"][4] != "not asked"
+    assert by_id["a-q0"][4] == "not asked"
+    assert by_id["b-q0"][2] == "not asked"
+    assert by_id["b-q2"][2] == by_id["a-q2"][4] == "not asked"
+
+
+def test_cited_works_are_named_in_the_taxonomy_and_linked_under_it(tmp_path):
+    page = written(tmp_path, two_systems(20))
+    found = script(page, "TABLES")["failures_taxonomy"]
+    see = {row[0]: row[4] for row in found["rows"]}
+    (unigrams,) = (mode for mode in taxonomy() if mode.id == "too-many-unigrams")
+    assert "[35]" in unigrams.reference
+    assert "Yuan et al. 2024 [35]" in see[unigrams.name]
+    assert page.count("<li>") >= len(references())
+    for work in references().values():
+        assert work.short in page
+        if work.url:
+            assert f'<a href="{work.url}">' in page
+
+
+@pytest.mark.parametrize("hit", [0, 1])
+def test_a_run_in_which_nothing_or_all_was_found_has_a_page(tmp_path, hit):
+    rows = [row for row in rows_of(200, seed=7) if row["hit_k"] == hit]
+    if hit:
+        rows = [row | {name: None for name in row if name.startswith(("pruned", "rank_"))}
+                for row in rows]  # fmt: skip
+    page = written(tmp_path, [system("SEAL", rows)])
+    modes = script(page, "TABLES")["failures_modes"]
+    side = columns(modes).index("failed" if hit else "found")
+    assert {tuple(row[side]) for row in modes["rows"]} == {("–", None)}
+    assert ("False pruning" in [row[0] for row in modes["rows"]]) == (not hit)

@@ -2,8 +2,12 @@ import pytest
 
 from argus.reports.sections.failure_specs import SHOWN
 from argus.reports.sections.failure_tables import (
+    alike,
+    by_chance,
+    change,
     labels_of,
     p_value,
+    part_of,
     said,
     side_by_side,
     signed,
@@ -44,3 +48,47 @@ def test_half_a_page_is_only_for_what_fits_into_it(text, small):
     made = side_by_side(shown, {"A": found, "B": found}, 10)
     assert made["rows"] == [["questions", "3", "3"], ["its text", text, text]]
     assert made["small"] is small
+
+
+def test_numbers_of_a_row_have_equally_many_decimals_and_sort_as_numbers():
+    assert alike(0.10667, 0.2) == [["0.107", 0.10667], ["0.200", 0.2]]
+    assert alike(0.0, 0.201) == [["0.000", 0.0], ["0.201", 0.201]]
+    assert alike(9.87654, 123.4) == [["9.9", 9.87654], ["123.4", 123.4]]
+    assert alike(25832.47, -3.2) == [["25,832", 25832.47], ["-3", -3.2]]
+    assert alike(None, 12.0) == [None, ["12.00", 12.0]]
+    assert alike(None, None) == [None, None]
+
+
+def test_a_share_says_of_how_many():
+    assert part_of(9 / 14, 14) == ["64% (9\u00a0of\u00a014)", 9 / 14]
+    assert part_of(0.9048, 1234)[0] == "90% (1,117\u00a0of\u00a01,234)"
+    assert part_of(None, 0) == ["–", None]
+
+
+def test_a_difference_has_its_interval_where_there_is_one():
+    assert change(0.1, 0.02, 0.18) == "+0.100 (+0.020\u00a0to\u00a0+0.180)"
+    assert change(0.1, None, None) == "+0.100"
+    assert change(None, None, None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("tests", "said_of_them"), [(42, "about 2 of them"), (20, "about one of them"), (4, None)]
+)
+def test_many_p_values_come_with_how_many_are_small_by_chance(tests, said_of_them):
+    told = by_chance(tests)
+    assert bool(told) == (said_of_them is not None)
+    if told:
+        assert told[0].startswith(f"{tests} p-values are shown; {said_of_them} would be below 0.05")
+
+
+def test_rows_by_number_are_in_its_order_whichever_system_has_them():
+    (shown,) = (s for s in SHOWN if s.name == "pruned_kept_by")
+    one, other = (
+        {"replay": {"pruned_kept_by": {"n": 9, "columns": ["beam", "questions"], "rows": rows}}}
+        for rows in ([[30, 4], [240, 3], [None, 2]], [[60, 5], [120, 4]])
+    )
+    made = side_by_side(shown, {"A": one, "B": other}, 10)
+    assert made["rows"] == [
+        ["30", 4, None], ["60", None, 5], ["120", None, 4], ["240", 3, None],
+        ["none of those tried", 2, None],
+    ]  # fmt: skip

@@ -51,8 +51,10 @@ def question(i, rng, *, queries, full):
     }  # fmt: skip
     assert len(row["length_ngrams"]) == LENGTHS
     for what in ("titles", "queries", "unigrams"):
-        row |= {f"r_precision_without_{what}": (1 - hard) * 0.9, f"hit_1_without_{what}":
-                int(rank == 1 and noise < 0.8), f"hit_k_without_{what}": int(correct)}  # fmt: skip
+        gone = what != "queries" or queries  # else there is nothing to leave out
+        row |= {f"r_precision_without_{what}": (1 - hard) * (0.9 if gone else 1),
+                f"hit_1_without_{what}": int(rank == 1 and (noise < 0.8 or not gone)),
+                f"hit_k_without_{what}": int(correct)}  # fmt: skip
     if full:
         row |= {
             "coverage": 0.6 + 0.4 * noise, "pieces": int(1 + 6 * hard * noise),
@@ -96,11 +98,13 @@ def system(name, rows, **changed):
             {
                 "id": mode.id, "name": mode.name, "category": mode.category,
                 "threshold_text": mode.threshold_text, "measured": s.measured,
+                "measured_failed": s.measured_failed, "measured_found": s.measured_found,
                 "among_failed": s.failed, "among_found": s.found, "difference": s.difference,
                 "low": s.low, "high": s.high, "leading": leads.count(mode.id),
                 "not_applicable": None if s.measured else "not measured",
             }
         )  # fmt: skip
+    described.sort(key=lambda mode: (-(mode["difference"] or 0.0), mode["id"]))
     outcomes = [outcome(row) for row in rows]
     table = pa.Table.from_pylist(rows, schema=pa.schema(list(COLUMNS.items())))
     told = {
@@ -114,7 +118,8 @@ def system(name, rows, **changed):
     } | changed  # fmt: skip
     diagnosis = [
         {
-            "system": name, "query_id": row["query_id"], "question": row["question"],
+            "system": name, "pair": row["query_id"], "query_id": row["query_id"],
+            "question": row["question"],
             "outcome": outcome(row), "first_correct": row["first_correct"],
             "modes": [f.mode.name for f in found], "evidence": [f.evidence for f in found],
         }
@@ -146,9 +151,10 @@ def written(tmp_path, systems, *, comparison=None, needs=(), judge=None, replaye
         "replayed": list(replayed) or [None for _ in systems],
     }  # fmt: skip
     listed = pa.list_(pa.string())
+    texts = ("system", "pair", "query_id", "question", "outcome")
     schema = pa.schema(
         [
-            *((name, pa.string()) for name in ("system", "query_id", "question", "outcome")),
+            *((name, pa.string()) for name in texts),
             ("first_correct", pa.int64()), ("modes", listed), ("evidence", listed),
         ]
     )  # fmt: skip

@@ -59,6 +59,7 @@ OWN_FILES = frozenset(
         "failures": (".parquet", ".csv"),
         "failure_diagnosis": (".parquet", ".csv"),
         "judged": (".parquet", ".csv"),
+        "pruned": (".parquet", ".csv"),
         "ngram_profile": (".parquet", ".csv"),
         "held_out": (".jsonl", ".tsv"),
         "answers": (".jsonl",),

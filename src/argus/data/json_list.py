@@ -100,7 +100,7 @@ class JsonList:
 
     def _list_items(self) -> Iterator[Item]:
         state, marks = np.array([_OPENING, 0, 0], np.int64), np.empty(_MARKS, np.int64)
-        number, base, begin, begun = 0, 0, 0, b""
+        number, base, begin, begun = 0, 0, 0, bytearray()
         inside = False
         for block in self._blocks():
             codes, at, since = np.frombuffer(block, np.uint8), 0, 0
@@ -111,8 +111,12 @@ class JsonList:
                     if inside:
                         begin, since = base + mark, mark
                         continue
-                    yield Item(number, begin, begun + block[since:mark])
-                    begun, number = b"", number + 1
+                    content = block[since:mark]
+                    if begun:
+                        begun += content
+                        content, begun = bytes(begun), bytearray()
+                    yield Item(number, begin, content)
+                    number += 1
             if state[0] == _BROKEN:
                 self.broken = _garbage(int(state[2]), number, base + at, block[at : at + 20])
                 return

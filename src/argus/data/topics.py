@@ -10,7 +10,7 @@ from pathlib import Path
 from argus.data.corpus import find_file, read_queries
 from argus.data.dpr import looks_like_qas, read_dpr_topics, read_qas
 from argus.data.kilt import read_kilt_topics
-from argus.data.rows import file_format, read_rows
+from argus.data.rows import Row, file_format, read_rows
 from argus.data.types import Topic
 from argus.errors import InputError
 
@@ -95,4 +95,22 @@ def _read(file: Path, kind: TopicFormat, coerce_ids: bool, limit: int | None) ->
     if kind is TopicFormat.KILT:
         return read_kilt_topics(file, coerce_ids=coerce_ids)
     queries = read_queries(file, coerce_ids=coerce_ids, limit=limit)
-    return (Topic(query) for query in queries)
+    return (
+        Topic(query, _answers(row)) for query, row in zip(queries, read_rows(file), strict=False)
+    )
+
+
+def _answers(row: Row) -> tuple[str, ...]:
+    """Return the `answers` of a row of queries, a list or one text; none where it has none."""
+    given = row.values.get("answers")
+    listed = [given] if isinstance(given, str) and given else given
+    if not listed:
+        return ()
+    if not isinstance(listed, list) or not all(isinstance(answer, str) for answer in listed):
+        raise InputError(
+            f"{str(given)[:60]!r}",
+            expected="a list of strings",
+            fix="Quote each answer; leave the field out where none is known.",
+            where=row.at("answers"),
+        )
+    return tuple(listed)

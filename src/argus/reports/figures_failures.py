@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, Figure, framed
@@ -26,13 +26,14 @@ def dominating(modes: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Figu
             "orientation": "h",
             "name": name,
             "y": list(names),
-            "x": [by_name[mode][field] if mode in by_name else None for mode in names],
+            "x": [by_name[mode][f"among_{group}"] if mode in by_name else None for mode in names],
+            "customdata": [by_name.get(mode, {}).get(f"measured_{group}", 0) for mode in names],
             "marker": {"color": colour},
-            "hovertemplate": "%{y}: %{x:.1%}<extra>" + name + "</extra>",
+            "hovertemplate": "%{y}: %{x:.1%} of %{customdata:,}<extra>" + name + "</extra>",
         }
-        for name, field, colour in (
-            ("failed questions", "among_failed", BAND_COLOURS["low"]),
-            ("found questions", "among_found", BAND_COLOURS["high"]),
+        for name, group, colour in (
+            ("failed questions", "failed", BAND_COLOURS["low"]),
+            ("found questions", "found", BAND_COLOURS["high"]),
         )
     ]
     height = _FRAME_HEIGHT + _ROW_HEIGHT * len(names)
@@ -49,6 +50,35 @@ def hits_by_decile(tables: Mapping[str, Table], k: int, indicator: str) -> Figur
 
     tables: decile tables by the system's label; "" where there is only one.
     """
+    return _hits(
+        tables,
+        k,
+        "decile",
+        f"decile of {indicator}",
+        "decile %{x} (%{customdata})",
+        lambda row: f"{row['low']:,.4g} to {row['high']:,.4g}",
+    )
+
+
+def hits_by_value(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
+    """hits@1 and hits@k over the values of an indicator that counts; a colour per system.
+
+    tables: hit rates by the system's label, with the indicator as their first column.
+    """
+    column = next(iter(tables.values()))["columns"][0]
+    text = "%{x}: %{customdata} questions"
+    return _hits(tables, k, column, indicator, text, lambda row: f"{row['n']:,}")
+
+
+def _hits(
+    tables: Mapping[str, Table],
+    k: int,
+    column: str,
+    axis: str,
+    hover: str,
+    beside: Callable[[Table], str],
+) -> Figure:
+    """hits@1 and hits@k over a column; beside: what the hover text says of a row."""
     lines = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
         rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
@@ -59,16 +89,14 @@ def hits_by_decile(tables: Mapping[str, Table], k: int, indicator: str) -> Figur
                     "type": "scatter",
                     "mode": "lines+markers",
                     "name": name,
-                    "x": [row["decile"] for row in rows],
+                    "x": [row[column] for row in rows],
                     "y": [row[field] for row in rows],
-                    "customdata": [f"{row['low']:,.4g} to {row['high']:,.4g}" for row in rows],
+                    "customdata": [beside(row) for row in rows],
                     "line": {"color": colour, "width": 2.5, "dash": dash},
-                    "hovertemplate": "decile %{x} (%{customdata}): %{y:.1%}<extra>"
-                    + name
-                    + "</extra>",
+                    "hovertemplate": hover + ": %{y:.1%}<extra>" + name + "</extra>",
                 }
             )
-    figure = framed(lines, f"decile of {indicator}", "share of questions", {}, yrange=[0, 1.02])
+    figure = framed(lines, axis, "share of questions", {}, yrange=[0, 1.02])
     figure["layout"]["xaxis"] |= {"dtick": 1}
     figure["layout"]["yaxis"] |= {"tickformat": ".0%"}
     return figure

@@ -34,15 +34,16 @@ def test_the_headline_the_files_and_the_report(argus, tmp_path):
     ran = analyse(argus, file)
     assert ran.out.splitlines()[:2] == [
         "seal: 3 questions, 3 judged",
-        "  1 found first, 0 among the first 10, 2 failed",
+        "  1 found first, 0 more among the first 10 (hits@10 33.3%), 2 failed",
     ]
-    assert "  50% of failed, 0% of found     Annotation gap\n" in ran.out
+    assert "  1 of 2 failed                        Annotation gap\n" in ran.out
     assert "False pruning and exact ablations need --corpus-index and --model." in ran.out
     assert "Whether unannotated passages answer the question needs --llm." in ran.out
     assert [r["hit_1"] for r in rows(tmp_path)] == [1, 0, 0]
     assert [d["outcome"] for d in diagnoses(tmp_path)] == ["found at 1", "failed", "failed"]
-    assert diagnoses(tmp_path)[2]["evidence"][0] == (
-        "the passage at rank 2 holds an answer but is not annotated (not judged)"
+    assert (
+        "an unannotated passage holds an answer, the first at rank 2 (not judged)"
+        in (diagnoses(tmp_path)[2]["evidence"])
     )
     with (tmp_path / "out" / "failure_tables" / "t16_outcomes.csv").open() as opened:
         found = {row["outcome"]: row["questions"] for row in csv.DictReader(opened)}
@@ -85,9 +86,10 @@ def test_a_search_of_this_project_is_read_with_index_and_model(argus, ready, tmp
     analyse(argus, "found", "--corpus-index", ready.index, "--model", ready.model, "--qrels", qrels)
     told = summary(tmp_path)
     assert told["tokens"] == "index"
-    assert told["replayed"] == [
-        {"questions": 2, "of": 2, "mode": "minder", "beams": 3, "as_searched": True}
-    ]
+    (replay,) = told["replayed"]
+    assert (replay["mode"], replay["beams"], replay["as_searched"]) == ("minder", 3, True)
+    assert (replay["questions"], replay["of"], replay["same"]) == (2, 2, replay["compared"])
+    assert (tmp_path / "out" / "pruned.csv").is_file()
     assert all(r["pruned"] is not None and r["positives_indexed"] == 1 for r in rows(tmp_path))
     assert not any("--corpus-index" in need for need in told["needs"])
     by_file = {row["query_id"]: row for row in rows(tmp_path)}
@@ -106,7 +108,7 @@ def test_a_run_needs_texts_and_then_gives_what_needs_no_ngrams(argus, ready, tmp
     assert "a run, which has ids alone; expected --corpus and --queries with it" in ran.err
     texts = ("--corpus", ready.corpus, "--queries", ready.questions)
     ran = analyse(argus, run, "--qrels", qrels, *texts, "--corpus-index", ready.index)
-    assert "The outputs hold no n-grams (keys)" in ran.out
+    assert "The outputs hold no n-grams" in ran.out
     assert [r["hit_k"] for r in rows(tmp_path)] == [1, 0]
     assert [r["dominance"] for r in rows(tmp_path)] == [None, None]
     assert all(r["coverage"] is not None for r in rows(tmp_path))
@@ -131,7 +133,7 @@ def test_a_truncated_file_is_analysed_up_to_the_break_and_exits_2(argus, tmp_pat
     whole = write_output(tmp_path / "seal.json", two_of_three()).read_text()
     (tmp_path / "seal.json").write_text(whole[: whole.index('"Who wrote c?"') + 30])
     ran = analyse(argus, tmp_path / "seal.json", code=2)
-    assert "analysed up to where the file breaks off" in ran.err
+    assert "the report lacks something: " in ran.err
     assert "seal: 2 questions, 2 judged" in ran.out
     assert len(rows(tmp_path)) == 2
     assert summary(tmp_path)["systems"][0]["broken"]
@@ -143,9 +145,8 @@ def test_what_is_missing_is_not_applicable_and_never_zero(argus, tmp_path):
     ran = analyse(argus, write_output(tmp_path / "bare.json", bare))
     assert "bare: 3 questions, 0 judged" in ran.out
     assert "Which passages are correct is not known: give --qrels" in ran.out
-    assert "The outputs hold no n-grams (keys)" in ran.out
+    assert "The outputs hold no n-grams" in ran.out
     assert "No answers are known" in ran.out
-    assert "3 questions without positives" in ran.out
     for row in rows(tmp_path):
         assert row["hit_1"] is row["dominance"] is row["answer_hit_1"] is None
     assert all(m["among_failed"] is None for m in summary(tmp_path)["systems"][0]["modes"])
@@ -182,6 +183,8 @@ def test_another_threshold_changes_what_holds_and_is_shown(argus, tmp_path):
     [
         (("--threshold", "dominance"), "'dominance'; expected ID=VALUE"),
         (("--threshold", "dominanz=1"), "no mode 'dominanz' with a threshold"),
+        (("--threshold", "dominance=5"), "dominance=5; expected a number from 0 to 1"),
+        (("--estimate",), "no language model; expected --llm with --estimate"),
         (("--correct", "maybe"), "expected one of annotated, answer"),
         (("--mode", "seal"), "--mode without --model"),
         (("--model", "m"), "--model without --corpus-index"),
@@ -212,6 +215,6 @@ def test_what_holds_no_question_is_refused(argus, tmp_path, content, said):
 def test_a_missing_file_an_empty_folder_and_three_outputs_are_refused(argus, tmp_path):
     assert "no such file" in analyse(argus, "nowhere.json", code=2).err
     (tmp_path / "empty").mkdir()
-    assert "the folder holds none of answers.jsonl" in analyse(argus, "empty", code=2).err
+    assert "the folder holds none of dpr.json" in analyse(argus, "empty", code=2).err
     file = write_output(tmp_path / "seal.json", two_of_three())
     assert "3 outputs; expected one, or two" in analyse(argus, file, file, file, code=2).err

@@ -44,13 +44,18 @@ def test_evidence_is_in_words_and_what_shows_the_failure_itself_comes_first() ->
             overlap=0.5,  # above a third: does not hold
             answer_outcome="unannotated",
             answer_rank=3,
+            judged="YES",
         )
     )
-    assert found == [
-        ("annotation", "the passage at rank 3 holds an answer but is not annotated (not judged)"),
-        ("dominance", "one n-gram makes 90% of the first passage's score"),
-        ("too-many-unigrams", "95% of the first passage's n-grams are single tokens"),
-    ]
+    gap = "an unannotated passage holds an answer, the first at rank 3"
+    dominance = ("dominance", "one n-gram makes 90% of the first passage's score")
+    unigrams = ("too-many-unigrams", "95% of the first passage's n-grams are single tokens")
+    said = "(judged: one of them answers the question)"
+    assert found == [("annotation", f"{gap} {said}"), dominance, unigrams]
+    suspected = told(
+        row(unigram_share=0.95, dominance=0.9, answer_outcome="unannotated", answer_rank=3)
+    )
+    assert suspected == [dominance, unigrams, ("annotation", f"{gap} (not judged)")]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +71,8 @@ def test_a_verdict_decides_whether_an_annotation_is_missing(
 
 def test_traits_that_go_with_success_in_this_run_come_last() -> None:
     held = {
-        "dominance": Spread(10, 0.2, 0.6, -0.4, -0.6, -0.1),
-        "too-many-unigrams": Spread(10, 0.6, 0.2, 0.4, 0.1, 0.6),
+        "dominance": Spread(10, 5, 5, 0.2, 0.6, -0.4, -0.6, -0.1),
+        "too-many-unigrams": Spread(10, 5, 5, 0.6, 0.2, 0.4, 0.1, 0.6),
     }
     found = told(row(unigram_share=0.95, dominance=0.9), held)
     assert [id_ for id_, _ in found] == ["too-many-unigrams", "dominance"]
@@ -100,8 +105,8 @@ def test_false_pruning_names_the_ngram_where_it_left_and_the_beam_that_keeps_it(
     assert told(known) == [
         (
             "false-pruning",
-            "'song dynasty' of a positive left the beam at token 2 (rank 37; 60 beams keep it); "
-            "with what was pruned, the positive ranks 4 instead of nowhere",
+            "the beam dropped 4 n-grams of a positive, the heaviest “song dynasty” at token 2 "
+            "(rank 37; 60 beams keep it); with them the positive ranks 4 instead of nowhere",
         )
     ]
 
@@ -111,7 +116,9 @@ def test_a_replay_tells_what_the_model_does_not_know_from_what_outvotes_the_pass
     assert told(unknown) == [
         (
             "improbable-ngrams",
-            "with every n-gram of a positive kept, the positive ranks nowhere (7 more keys)",
+            "what the beam dropped (7 n-grams) would bring the best positive to nowhere (now "
+            "nowhere); leaving out titles, pseudo-queries or single tokens brings none among the "
+            "first 10",
         )
     ]
     outvoted = row(
@@ -124,6 +131,41 @@ def test_a_replay_tells_what_the_model_does_not_know_from_what_outvotes_the_pass
     assert told(found) == []
 
 
+def test_a_cut_answer_needs_answers_and_an_index() -> None:
+    known = row(answer_hit_1=0, cut_answer="a + b")
+    assert derived(known, 10)["answer_is_cut"] == 1
+    assert derived(row(cut_answer=None), 10)["answer_is_cut"] is None, "no answers"
+    without = {name: value for name, value in known.items() if name != "cut_answer"}
+    assert derived(without, 10)["answer_is_cut"] is None, "no index"
+
+
+def test_pruning_that_does_not_bring_the_passage_in_is_no_more_than_a_part() -> None:
+    found = told(row(pruned=4, pruned_ngram="x", rank_now=795, rank_unpruned=117))
+    assert [id_ for id_, _ in found] == ["improbable-ngrams", "false-pruning"]
+    rescued = told(row(pruned=4, pruned_ngram="x", rank_now=795, rank_unpruned=7))
+    assert [id_ for id_, _ in rescued] == ["false-pruning"]
+
+
+def test_a_question_that_was_found_is_not_said_to_be_unknown_to_the_model() -> None:
+    assert told(row(pruned=0, rank_now=40, rank_unpruned=40, hit_1=1, hit_k=1)) == []
+
+
+def test_a_short_list_may_be_of_one_title() -> None:
+    assert derived(row(title_repetition=5, passages=5), 10)["title_share"] == 1.0
+    assert derived(row(title_repetition=5, passages=50), 10)["title_share"] == 0.5
+
+
+def test_a_mode_that_only_failed_questions_have_shows_no_difference() -> None:
+    rows = [row(answer_outcome="unannotated"), row(answer_outcome="hit", hit_k=1)]
+    found = spreads([derived(r, 10) for r in rows], MODES)["annotation"]
+    assert (found.measured_failed, found.failed, found.found, found.difference) == (
+        1,
+        1,
+        None,
+        None,
+    )
+
+
 def test_derived_indicators_are_empty_where_their_columns_are() -> None:
     names = ("annotation_gap", "answer_is_cut", "pruning_gain", "metadata_share", "title_share")
     assert all(derived(row(), 10)[name] is None for name in (*names, "apart"))
@@ -134,7 +176,7 @@ def test_derived_indicators_are_empty_where_their_columns_are() -> None:
         ),
         10,
     )  # fmt: skip
-    assert [made[name] for name in (*names, "apart")] == [0.0, 0, None, 0.75, 0.5, 0]
+    assert [made[name] for name in (*names, "apart")] == [0.0, None, None, 0.75, 0.5, 0]
 
 
 def test_spreads_compare_failed_and_found_questions_that_are_measured() -> None:
@@ -147,6 +189,7 @@ def test_spreads_compare_failed_and_found_questions_that_are_measured() -> None:
     ]
     found = spreads(rows, MODES)["dominance"]
     assert (found.measured, found.failed, found.found, found.difference) == (9, 0.75, 0.0, 0.75)
+    assert (found.measured_failed, found.measured_found) == (4, 4)
     assert found.low is not None and found.high is not None
     assert 0 < found.low < 0.75 < found.high <= 1
     nothing = spreads(rows, MODES)["low-overlap"]

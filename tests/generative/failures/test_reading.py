@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from argus.data.dpr import DprKey, DprPassage, DprResult, as_item
 from argus.data.json_list import JsonList
 from argus.data.kilt import as_line
 from argus.data.types import Query, Topic
 from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive
+from argus.generative.failures.measures import measure, to_table
 from argus.generative.failures.reading import (
     Problem,
     Problems,
@@ -152,7 +155,8 @@ def test_scores_written_as_text_are_noted():
     ["[]", "7", "null", '" a"', '[" a"]', '[" a", 1, "heavy"]', '[" a", 1, NaN]',
      '[" a", 1, Infinity]', '[" a", 1, null]', '[" a", -1, 1]', '[" a", 1.5, 1]', '[" a", true, 1]',
      '[" a", 1, true]', '[null, 1, 1]', '{"text": " a"}', '{"weight": 1}', '[" a", 1e400, 1]',
-     f'[" a", {2**63}, 1]', f'[" a", 1, {10**400}]', '[" a", [], 1]'],
+     f'[" a", {2**53 + 1}, 1]', f'[" a", {2**63 - 1}, 1]', f'[" a", {2.0**54}, 1]',
+     f'[" a", 1, {10**400}]', '[" a", [], 1]'],
 )  # fmt: skip
 def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
     content = json.dumps(with_keys("here", [" b", 1, 2.0])).replace('"here"', key).encode()
@@ -161,6 +165,13 @@ def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
     assert [n.text for n in case.ngrams] == ["b"]
     assert amiss == {Problem.KEYS: 1}
     assert problems.examples[Problem.KEYS][0].where == "[7].ctxs[0].keys[0]"
+
+
+def test_the_greatest_frequency_makes_a_table():
+    case, amiss, _ = read(with_keys([" a", 2**53, 1.5]))
+    assert amiss == {}
+    row = to_table([measure(case, 10)]).to_pylist()[0]
+    assert (row["frequency_top"], row["rarest_top"]) == (2**53, 2**53)
 
 
 def test_a_weight_whose_sum_would_overflow_is_left_out():
@@ -302,7 +313,108 @@ def test_judgements_take_the_place_of_the_files_positives():
 def test_answers_of_the_settings_take_the_place_of_the_files():
     reading = Reading(WordTokens(), answers={"q": ("Bern",)})
     assert read(asked(), reading)[0].answers == ("Bern",)
-    assert read(asked(id="unknown"), reading)[0].answers == ()
+
+
+def test_a_question_of_which_the_settings_have_no_answers_keeps_the_files():
+    reading = Reading(WordTokens(), answers={"q": ("Bern",)})
+    assert read(asked(id="unknown"), reading)[0].answers == ("town",)
+
+
+def without_id(**fields):
+    return {name: value for name, value in asked(**fields).items() if name != "id"}
+
+
+def test_a_question_without_id_has_that_of_the_given_question_of_the_same_words():
+    ids = {words("What is OLD"): "q"}
+    judged = {"q": {"p1": 0, "p2": 1}, "7": {"p1": 1}}
+    reading = Reading(WordTokens(), qrels=judged, answers={"q": ("Bern",)}, ids=ids)
+    case, amiss, _ = read(without_id(), reading)
+    assert (case.id, case.answers) == ("q", ("Bern",))
+    assert case.positives == (Positive("p2", "", None),)
+    assert amiss == {}
+    # An id of its own goes before it.
+    assert read(asked(id="7"), reading)[0].id == "7"
+
+
+def test_a_position_is_looked_up_neither_in_judgements_nor_in_answers():
+    # Of record 7 nothing is known, whatever the question of the id "7" may be.
+    judged = Reading(WordTokens(), qrels={"7": {"p1": 1}}, ids={("another",): "7"})
+    case, amiss, problems = read(without_id(), judged)
+    assert (case.id, case.positives, case.judged) == ("7", None, False)
+    assert amiss == {Problem.NO_QUESTION_ID: 1, Problem.NO_POSITIVES: 1}
+    assert problems.as_dict()["questions_without_id"] == {
+        "message": "questions without id, not looked up in the given judgements or answers",
+        "count": 1,
+        "examples": [{"where": "[7]", "found": "what is old?"}],
+    }
+    answered = Reading(WordTokens(), answers={"7": ("Bern",)})
+    case, amiss, _ = read(without_id(), answered)
+    assert (case.answers, case.judged) == (("town",), True)
+    assert amiss == {Problem.NO_QUESTION_ID: 1}
+    # Without either there is nothing to look up, and nothing amiss.
+    assert read(without_id(), Reading(WordTokens(), ids={}))[1] == {}
+
+
+def test_a_question_for_which_nothing_was_found_is_judged_by_its_answers():
+    reading = Reading(WordTokens(), correct="answer")
+    missed, _, _ = read(asked(ctxs=[]), reading)
+    assert missed.judged
+    figures = measure(missed, 10)
+    assert (figures["hit_1"], figures["hit_k"], figures["outcome"]) == (0, 0, "NN")
+    unknown, _, _ = read(asked(ctxs=[], answers=[]), reading)
+    assert not unknown.judged
+    annotated, _, _ = read(asked(ctxs=[], positive_ctxs=[]))
+    assert not annotated.judged
+
+
+def test_a_positive_without_id_counts_once_however_often_it_was_found():
+    gold = [{"title": "Bern", "text": "The old town."}]
+    ctxs = [{"id": i, "title": "Bern", "text": t, "keys": []}
+            for i, t in (("1", "The old town."), ("2", "the OLD town"), ("3", "else"))]  # fmt: skip
+    case, _, _ = read(asked(positive_ctxs=gold, ctxs=ctxs))
+    assert [p.correct for p in case.passages] == [True, False, False]
+    figures = measure(case, 10)
+    assert (figures["r_precision"], figures["outcome"]) == (1.0, "PN")
+    two, _, _ = read(asked(positive_ctxs=[*gold, {"id": "2"}], ctxs=ctxs))
+    assert [p.correct for p in two.passages] == [True, True, False]
+    figures = measure(two, 10)
+    assert (figures["r_precision"], figures["outcome"]) == (1.0, "PP")
+
+
+def test_a_positive_that_was_found_without_and_with_its_id_counts_once():
+    ctxs = [{"title": "Bern", "text": "The old town."}, {"id": "p1", "text": "x"}]
+    assert [p.correct for p in read(asked(ctxs=ctxs))[0].passages] == [True, False]
+    # Of two that say the same, the passage without id is the one that no other passage can be.
+    gold = [{"id": i, "title": "Bern", "text": "The old town."} for i in ("p1", "p2")]
+    case, _, _ = read(asked(positive_ctxs=gold, ctxs=ctxs))
+    assert [p.correct for p in case.passages] == [True, True]
+
+
+FEW = st.fixed_dictionaries(
+    {"title": st.sampled_from(["A", "a", "B"]), "text": st.sampled_from(["x", "X!", "y"])},
+    optional={"id": st.sampled_from("123")},
+)
+
+
+@given(st.lists(FEW, min_size=1, max_size=5), st.lists(FEW, max_size=6))
+def test_as_many_passages_are_correct_as_positives_can_be_told_apart_among_them(gold, ctxs):
+    case, _, _ = read(asked(positive_ctxs=gold, ctxs=ctxs))
+    ids = {positive.id for positive in case.positives}
+
+    def may_be(passage, positive):
+        named = not passage.id.startswith("ctxs[")
+        if named and passage.id in ids:
+            return passage.id == positive.id
+        same = words(passage.title), words(passage.text)
+        other = words(positive.title), words(positive.text)
+        return same == other and not (named and positive.id is not None)
+
+    pairs = np.array([[may_be(p, g) for g in case.positives] for p in case.passages], bool)
+    most = 0
+    if len(pairs):
+        most = int((maximum_bipartite_matching(csr_array(pairs), "column") >= 0).sum())
+    assert sum(p.correct for p in case.passages) == most
+    assert all(row.any() for row, p in zip(pairs, case.passages, strict=True) if p.correct)
 
 
 def test_a_passage_is_correct_when_its_text_holds_an_answer_where_that_is_asked_for():

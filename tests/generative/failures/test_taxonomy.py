@@ -20,7 +20,17 @@ DERIVED = {
     "title_share",
     "apart",
 }
-SAID = {"verdict", "kept_by", "ranks", "k", "now", "unpruned", "outvoting", "outvoting_rank"}
+SAID = {
+    "dropped",
+    "verdict",
+    "kept_by",
+    "ranks",
+    "k",
+    "now",
+    "unpruned",
+    "outvoting",
+    "outvoting_rank",
+}
 
 
 @pytest.mark.parametrize("mode", taxonomy(), ids=lambda mode: mode.id)
@@ -72,12 +82,19 @@ def test_another_threshold_is_taken_and_said() -> None:
     assert mode.threshold_text == "dominance from 0.8 (as given)"
 
 
-@pytest.mark.parametrize("name", ["dominanz", "cultural-bias"])
+@pytest.mark.parametrize("name", ["dominanz", "cultural-bias", "annotation"])
 def test_a_threshold_for_what_has_none_is_refused_with_the_names(name: str) -> None:
-    with pytest.raises(InputError, match=r"one of annotation, cut-answer, .*no-pseudo-query"):
+    with pytest.raises(InputError, match=r"one of metadata-overreliance, .*, title-repetition\."):
         taxonomy({name: 0.5})
 
 
-def test_a_threshold_that_is_no_number_is_refused() -> None:
-    with pytest.raises(InputError, match="dominance=nan"):
-        taxonomy({"dominance": float("nan")})
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.1, 5])
+def test_a_threshold_that_no_question_could_reach_is_refused(value: float) -> None:
+    with pytest.raises(InputError, match=r"expected a number from 0 to 1\. The default is 0\.5"):
+        taxonomy({"dominance": value})
+
+
+def test_a_threshold_of_a_frequency_or_of_tokens_may_be_above_one() -> None:
+    modes = {m.id: m for m in taxonomy({"nonspecific-ngrams": 5000, "rare-name-split": 6})}
+    assert modes["nonspecific-ngrams"].threshold == 5000
+    assert modes["rare-name-split"].threshold == 6

@@ -11,13 +11,15 @@ import typer
 from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.model_options import LanguageModel
+from argus.cli.remedy import print_estimate
 from argus.errors import ArgusError, InputError
 
 if TYPE_CHECKING:
     from argus.workflows.generative.failures.replaying import ReplayConfig
 
-REPLAY, JUDGE = "Replay", "Judge"
+REPLAY = "Replay"
 SHOWN_MODES = 5
+HITS = ("hit_1", "hit_k")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class Replaying:
         int,
         typer.Option(
             "--replay",
-            help="At most so many questions, failed ones first.",
+            help="At most so many questions, three quarters of them failed ones.",
             min=1,
             rich_help_panel=REPLAY,
         ),
@@ -127,7 +129,10 @@ def analyse(
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Questions of a run, and answers where outputs have none."),
+        typer.Option(
+            "--queries",
+            help="Questions of a run; ids of questions without; answers, before outputs' own.",
+        ),
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="Texts of the passages of a run.")
@@ -148,10 +153,21 @@ def analyse(
     ] = None,
     threshold: Annotated[
         list[str] | None,
-        typer.Option("--threshold", help="Of a mode: ID=VALUE; may be repeated."),
+        typer.Option(
+            "--threshold",
+            help="Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.",
+        ),
     ] = None,
     replaying: Replaying,
     judge: Judge,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Only say what --llm would be asked and what it would cost.",
+            rich_help_panel="Language model",
+        ),
+    ] = False,
     columns: blocks.Columns,
     seed: o.Seed = 0,
     workers: Annotated[
@@ -168,23 +184,31 @@ def analyse(
     and report.html. What every figure is: docs/failures.md. A file that breaks off is analysed up
     to there; the exit code is then 2.
     """
-    from argus.workflows.generative.failures.analyse import AnalyseConfig, Correct
-    from argus.workflows.generative.failures.analyse import analyse as run
+    from argus.workflows.generative.failures.analyse import analyse_failures, estimate_verdicts
+    from argus.workflows.generative.failures.settings import Correct, FailureConfig
 
-    chosen = AnalyseConfig(
+    chosen = FailureConfig(
         k=k, correct=o.one_of(Correct, correct, "--correct"), tokenizer=tokenizer,
         index=corpus_index, replay=replaying.config(), llm=judge.config(),
         thresholds=_thresholds(threshold or []), seed=seed, workers=workers,
     )  # fmt: skip
-    result = run(
-        outputs, config=chosen, out=out, corpus=corpus, queries=queries, qrels=qrels,
-        fields=columns.names(), device=replaying.device, fresh=fresh,
-    )  # fmt: skip
+    given: dict[str, Any] = {
+        "corpus": corpus,
+        "queries": queries,
+        "qrels": qrels,
+        "fields": columns.names(),
+    }
+    if estimate:
+        print_estimate(estimate_verdicts(outputs, config=chosen, out=out, **given), json)
+        return
+    result = analyse_failures(
+        outputs, config=chosen, out=out, device=replaying.device, fresh=fresh, **given
+    )
     o.show(result, print_summary, as_json=json)
-    if result.broken:
+    if result.incomplete:
         raise ArgusError(
-            f"analysed up to where the file breaks off: {'; '.join(result.broken)}. The report "
-            "holds what precedes it: write the file again for the rest."
+            f"the report lacks something: {'; '.join(result.incomplete)}. What could be had is "
+            "analysed; mend that and run the same command again."
         )
 
 
@@ -207,24 +231,50 @@ def _thresholds(given: list[str]) -> dict[str, float]:
 def print_summary(summary: dict[str, Any]) -> None:
     """Print how each system fared, and the modes that tell its failures apart."""
     for system in summary["systems"]:
-        asked = system["questions"]
-        typer.echo(f"{system['name']}: {asked['total']:,} questions, {asked['judged']:,} judged")
-        if asked["judged"]:
+        _print_system(system, summary["k"])
+    compared = summary["comparison"]
+    if compared:
+        names = [system["name"] for system in summary["systems"]]
+        typer.echo(f"{names[1]} against {names[0]}, on {compared['questions']:,} questions of both")
+        for row in compared["rows"]:
+            told = dict(zip(compared["columns"], row, strict=True))
+            if told["figure"] in HITS:
+                typer.echo(f"  {_difference(told, summary['k'])}")
+    if summary["judge"]:
+        for name, counts in summary["judge"]["systems"].items():
+            said = counts["questions"]
             typer.echo(
-                f"  {asked['found']:,} found first, {asked['late']:,} among the first "
-                f"{summary['k']}, {asked['failed']:,} failed"
+                f"verdicts on {name}: {said['YES']:,} YES, {said['PARTIAL']:,} PARTIAL, "
+                f"{said['NO']:,} NO, {said['failed']:,} failed"
             )
-        for mode in leading(system["modes"])[:SHOWN_MODES]:
-            found = "-" if mode["among_found"] is None else f"{mode['among_found']:.0%}"
-            held = f"{mode['among_failed']:.0%} of failed, {found} of found"
-            typer.echo(f"  {held:<30} {mode['name']}")
-        for problem in system["problems"]:
-            typer.echo(f"  {problem['count']:,} {problem['what']} ({problem['first']})")
     for need in summary["needs"]:
         typer.echo(need)
 
 
-def leading(modes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the modes that hold for some failed question, by how much they tell failures apart."""
-    held = [mode for mode in modes if mode["among_failed"]]
-    return sorted(held, key=lambda mode: -(mode["difference"] or 0.0))
+def _print_system(system: dict[str, Any], k: int) -> None:
+    asked = system["questions"]
+    typer.echo(f"{system['name']}: {asked['total']:,} questions, {asked['judged']:,} judged")
+    if asked["judged"]:
+        hits = (asked["found"] + asked["late"]) / asked["judged"]
+        typer.echo(
+            f"  {asked['found']:,} found first, {asked['late']:,} more among the first {k} "
+            f"(hits@{k} {hits:.1%}), {asked['failed']:,} failed"
+        )
+    shown = [mode for mode in system["modes"] if mode["among_failed"]][:SHOWN_MODES]
+    for mode in shown:
+        held = _share(mode["among_failed"], mode["measured_failed"], "failed")
+        if mode["among_found"] is not None:
+            held += f", {_share(mode['among_found'], mode['measured_found'], 'found')}"
+        typer.echo(f"  {held:<36} {mode['name']}")
+    for problem in system["problems"]:
+        typer.echo(f"  {problem['count']:,} {problem['what']} ({problem['first']})")
+
+
+def _share(share: float, of: int, what: str) -> str:
+    return f"{round(share * of):,} of {of:,} {what}"
+
+
+def _difference(told: dict[str, Any], k: int) -> str:
+    between = "" if told["low"] is None else f" ({told['low']:+.3f} to {told['high']:+.3f})"
+    name = {"hit_1": "hits@1", "hit_k": f"hits@{k}"}[told["figure"]]
+    return f"{name} {told['first']:.3f}, {told['second']:.3f}: {told['difference']:+.3f}{between}"

@@ -80,7 +80,8 @@ class Case:
 
     question_tokens: of the question, by the tokenizer of the analysis. positives: each once; None
     where none are annotated, or correctness goes by answers. ngrams: all identifiers of all
-    passages, each once.
+    passages, each once. by_answer: correctness goes by answers: a passage is correct when its text
+    holds one.
     """
 
     id: str
@@ -90,11 +91,14 @@ class Case:
     positives: tuple[Positive, ...] | None
     passages: tuple[Passage, ...]
     ngrams: tuple[Ngram, ...]
+    by_answer: bool = False
 
     @property
     def judged(self) -> bool:
-        """Whether it is known which passages are correct."""
-        return bool(self.positives) or any(p.correct is not None for p in self.passages)
+        """Whether it is known what is correct, even if no passage was found."""
+        if self.positives or (self.by_answer and self.answers):
+            return True
+        return any(passage.correct is not None for passage in self.passages)
 
     @property
     def first(self) -> Keys | None:

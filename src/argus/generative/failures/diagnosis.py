@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from argus.evaluation.intervals import newcombe
+from argus.generative.failures.judge import FAILED as NO_VERDICT
+from argus.generative.failures.judge import NO, PARTIAL, YES
 from argus.generative.failures.taxonomy import FailureMode
 
 Row = Mapping[str, Any]
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
-_VERDICTS = {"YES": 1.0, "PARTIAL": 0.75, None: 0.5, "failed": 0.5, "not asked": 0.5, "NO": 0.0}
+_VERDICTS = {YES: 1.0, PARTIAL: 0.75, None: 0.5, NO_VERDICT: 0.5, NO: 0.0}
 _SWITCHED_OFF = {"titles": "titles", "queries": "pseudo-queries", "unigrams": "single tokens"}
 _SAID = {
-    "YES": "judged: it answers the question",
-    "PARTIAL": "judged: the answer follows from it",
-    "failed": "no verdict could be had",
-    "not asked": "not asked about",
+    YES: "judged: one of them answers the question",
+    PARTIAL: "judged: the answer follows from one of them",
+    NO: "judged: none answers the question",
+    NO_VERDICT: "no verdict could be had",
     None: "not judged",
 }
 
@@ -35,11 +37,15 @@ class Finding:
 class Spread:
     """How often a mode holds, among the questions for which its indicator is measured.
 
-    failed, found: shares among questions without, with a correct passage in the first k; None where
-    there is no such question. difference: failed - found, with its 95% interval (Newcombe).
+    measured: questions, judged or not; measured_failed, measured_found: those without, with a
+    correct passage in the first k. failed, found: shares among these; None where there are none,
+    and found also for a mode that only a failed question can have. difference: failed - found,
+    with its 95% interval (Newcombe).
     """
 
     measured: int
+    measured_failed: int
+    measured_found: int
     failed: float | None
     found: float | None
     difference: float | None
@@ -64,7 +70,8 @@ def derived(row: Row, k: int) -> dict[str, Any]:
 
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
     answer. metadata_share: of titles and pseudo-queries together. title_share: title_repetition
-    / k. apart: 1 where terms are in a positive, never side by side. Of a replay: see `_replayed`.
+    over k, or over the passages of a shorter list. apart: 1 where terms are in a positive, never
+    side by side. Of a replay: see `_replayed`.
     """
     known: dict[str, Any] = {
         "annotation_gap": None,
@@ -78,12 +85,12 @@ def derived(row: Row, k: int) -> dict[str, Any]:
     if get("answer_outcome") is not None:
         gap = _VERDICTS[get("judged")] if get("answer_outcome") == "unannotated" else 0.0
         known["annotation_gap"] = gap
-    if get("positives_indexed") is not None:
+    if "cut_answer" in row and get("answer_hit_1") is not None:
         known["answer_is_cut"] = int(get("cut_answer") is not None)
     if get("title_score_share") is not None:
         known["metadata_share"] = row["title_score_share"] + (get("query_score_share") or 0.0)
     if get("title_repetition") is not None:
-        known["title_share"] = row["title_repetition"] / k
+        known["title_share"] = row["title_repetition"] / min(k, get("passages") or k)
     if get("gold_adjacent") is not None:
         known["apart"] = int(not row["gold_adjacent"])
     return {**row, **known}
@@ -94,7 +101,7 @@ def _replayed(row: Row, k: int) -> dict[str, Any]:
 
     pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where it
     would rank better, else 0. outvoted: 1 where one comes among the first k without some kind of
-    key. unknown_to_model: 1 where neither brings one among the first k.
+    key. unknown_to_model: 1 where the question failed and neither brings one among them.
     """
     if row.get("pruned") is None:
         return dict.fromkeys(("pruning_gain", "outvoted", "unknown_to_model"))
@@ -105,7 +112,7 @@ def _replayed(row: Row, k: int) -> dict[str, Any]:
     return {
         "pruning_gain": 1.0 if brought else 0.5 if better and row["pruned"] else 0.0,
         "outvoted": int(outvoted),
-        "unknown_to_model": int(not _within(then, k) and not _within(now, k) and not outvoted),
+        "unknown_to_model": int(not row["hit_k"] and not brought and not outvoted),
     }
 
 
@@ -122,10 +129,10 @@ def diagnose(
         value = _value(mode, row)
         if value is None or not mode.applies(value):
             continue
-        severity = mode.severity(value)
-        misleading = spreads[mode.id].misleading if mode.id in spreads else False
+        severity, direct = mode.severity(value), mode.is_direct(value)
+        misleading = not direct and mode.id in spreads and spreads[mode.id].misleading
         finding = Finding(mode, severity, _in_words(mode, row, k))
-        found.append(((not mode.direct, misleading and not mode.direct, -severity, place), finding))
+        found.append(((not direct, misleading, -severity, place), finding))
     return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -140,11 +147,14 @@ def _spread(mode: FailureMode, rows: Sequence[Row]) -> Spread:
     failed, found = (
         [mode.applies(value) for value, hit in values if hit == wanted] for wanted in (0, 1)
     )
+    counts = len(values), len(failed), len(found)
     shares = [sum(held) / len(held) if held else None for held in (failed, found)]
+    if mode.failed_only:
+        return Spread(*counts, shares[0], None, None, None, None)
     if shares[0] is None or shares[1] is None:
-        return Spread(len(values), shares[0], shares[1], None, None, None)
+        return Spread(*counts, shares[0], shares[1], None, None, None)
     low, high = newcombe(shares[0], len(failed), shares[1], len(found))
-    return Spread(len(values), shares[0], shares[1], shares[0] - shares[1], low, high)
+    return Spread(*counts, shares[0], shares[1], shares[0] - shares[1], low, high)
 
 
 def _value(mode: FailureMode, row: Row) -> float | None:
@@ -169,6 +179,8 @@ def _in_words(mode: FailureMode, row: Row, k: int) -> str:
     named["verdict"] = _SAID.get(row.get("judged"), "")
     kept = row.get("pruned_kept_by")
     named["kept_by"] = f"{kept} beams keep it" if kept else "no beam size tried keeps it"
+    ngrams = row.get("pruned") or 0
+    named["dropped"] = f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}"
     now, then = row.get("rank_now"), row.get("rank_unpruned")
     named["now"] = now if now is not None else "nowhere"
     named["unpruned"] = then if then is not None else "nowhere"

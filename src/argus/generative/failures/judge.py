@@ -116,7 +116,7 @@ def best(verdicts: Iterable[str | None]) -> str:
     """Return the best verdict on a question's passages: YES, PARTIAL, NO; None where it failed.
 
     FAILED where there is none at all. A passage without a verdict does not take away from what is
-    known of the others, so the best may be too low; that such passages are there is counted.
+    known of the others, so the best may be too low: `judged_open` counts such passages.
     """
     had = set(verdicts)
     return next((verdict for verdict in VERDICTS if verdict in had), FAILED)

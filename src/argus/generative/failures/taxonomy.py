@@ -38,10 +38,22 @@ class FailureMode:
     threshold_text: str = ""
     evidence: str = ""
     direct: bool = False
+    direct_from: float = -math.inf
+    failed_only: bool = False
+    fixed: bool = False
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its column is a share."""
+        return max(self.threshold, self.worst) <= 1
 
     def applies(self, value: float) -> bool:
         """Return whether the mode holds at a value of its column."""
         return value >= self.threshold if self.holds == "above" else value <= self.threshold
+
+    def is_direct(self, value: float) -> bool:
+        """Return whether a value shows the failure itself, not a trait that goes with failing."""
+        return self.direct and value >= self.direct_from
 
     def severity(self, value: float) -> float:
         """Return how far past the threshold a value is: 0 there, 1 at `worst` and beyond."""
@@ -57,21 +69,26 @@ class FailureMode:
 def taxonomy(thresholds: Mapping[str, float] | None = None) -> list[FailureMode]:
     """Return all modes in the order of the file, with other thresholds where some are given.
 
-    thresholds: by id. Raises InputError for an id that has none, and for a value that is no number.
+    thresholds: by id. Raises InputError for an id that has none or whose mode is a matter of yes or
+    no, for a value that is no number, and for one that no question could reach.
     """
     modes = {mode.id: mode for mode in _read()}
     for id_, value in (thresholds or {}).items():
-        if id_ not in modes or modes[id_].column is None:
-            measured = ", ".join(m.id for m in modes.values() if m.column)
+        if id_ not in modes or modes[id_].column is None or modes[id_].fixed:
+            measured = ", ".join(m.id for m in modes.values() if m.column and not m.fixed)
             raise InputError(
-                f"no mode {id_!r} with a threshold",
+                f"no mode {id_!r} with a threshold that can be set",
                 expected=f"one of {measured}",
                 fix="Check the name.",
                 where="--threshold",
             )
-        if not math.isfinite(value):
+        most = 1.0 if modes[id_].is_share else math.inf
+        if not 0 <= value <= most or math.isinf(value):
             raise InputError(
-                f"{id_}={value}", expected="a number", fix="For example 0.5.", where="--threshold"
+                f"{id_}={value:g}",
+                expected=f"a number from 0{' to 1' if modes[id_].is_share else ''}",
+                fix=f"The default is {modes[id_].threshold:g}.",
+                where="--threshold",
             )
         told = f"{modes[id_].column} {'from' if modes[id_].holds == 'above' else 'up to'} {value:g}"
         modes[id_] = replace(modes[id_], threshold=value, threshold_text=f"{told} (as given)")

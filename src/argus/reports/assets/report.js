@@ -15,6 +15,8 @@ const show = {
   count: (v) => (v === null ? "" : v.toLocaleString("en")),
   share: (v) => (v === null ? "" : v.toFixed(3)),
   interval: (v) => `${v[0].toFixed(2)}–${v[1].toFixed(2)}`,
+  lines: (v) => node("div", {}, ...v.split("\n").map((line) => node("div", { class: "line" }, line))),
+  said: (v) => (v === null ? "" : v[0]),  // [in words, what to sort by]
   band: (v) => node("span", { class: `band ${v}` }, v),
 };
 const numeric = new Set(["count", "share", "interval"]);
@@ -29,7 +31,7 @@ function compare(a, b) {
 
 function drawTable(host, table) {
   const perPage = Number(host.dataset.rows || 25);
-  const isLong = table.columns.map((c, i) => c.kind === "text" && table.rows.some((r) => String(r[i] ?? "").length > LONG));
+  const isLong = table.columns.map((c, i) => (c.kind === "text" || c.kind === "lines") && table.rows.some((r) => String(r[i] ?? "").length > LONG));
   const bandColumn = table.columns.findIndex((c) => c.kind === "band");
   const haystacks = table.rows.map((r) => r.filter((v) => typeof v === "string").join(" ").toLowerCase());
   let state = { query: "", band: "", column: -1, ascending: true, page: 0 };

@@ -30,8 +30,9 @@ Build = Callable[[Path, dict[str, Any]], Section]
 def table(columns: dict[str, str], rows: list[list[Any]], *, total: int | None = None) -> Any:
     """Return a table for the report's script.
 
-    columns: heading to kind (text, count, share, interval, band, signed). rows: values in that
-    order; the first MAX_ROWS are kept. total: rows there are, when `rows` was cut before.
+    columns: heading to kind (text, count, share, interval, band, signed; lines: text of several
+    lines; said: pairs of words and what they sort by). rows: values in that order; the first
+    MAX_ROWS are kept. total: rows there are, when `rows` was cut before.
     """
     return {
         "columns": [{"name": name, "kind": kind} for name, kind in columns.items()],

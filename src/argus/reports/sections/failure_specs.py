@@ -50,12 +50,13 @@ class Cell:
     """A column per system.
 
     columns: of the figure's table; two are the ends of a range, or of the interval of a share or of
-    a difference. kind: as in tables of the report, where there is one of that name.
+    a difference; three a difference and its interval. kind: as in tables of the report, where there
+    is one of that name.
     """
 
     heading: str
     columns: tuple[str, ...]
-    kind: Literal["count", "share", "range", "interval", "signed", "p"] = "count"
+    kind: Literal["count", "share", "range", "interval", "signed", "change", "both", "p"] = "count"
 
 
 def _count(heading: str, column: str) -> Cell:
@@ -91,7 +92,8 @@ class Shown:
 
     part: of the figures. group: of the page. keys: columns that all systems share -> heading.
     cells: what stands there for each system; empty for a table of single figures. chart: its kind;
-    the one of positives stands alone. small: half of the page is enough.
+    the one of positives stands alone, and the one of values is over the only key. small: half of
+    the page is enough.
     """
 
     part: str
@@ -101,7 +103,7 @@ class Shown:
     text: str
     keys: Mapping[str, str] = field(default_factory=dict)
     cells: tuple[Cell, ...] = ()
-    chart: Literal["", "deciles", "positives", "lengths"] = ""
+    chart: Literal["", "deciles", "values", "positives", "lengths"] = ""
     small: bool = False
 
 
@@ -149,6 +151,7 @@ SHOWN = (
                 "The same over all n-grams of the first passage."),
     _of_deciles("generation", "t05_unigram_share_deciles", "Preference for unigrams (Table 5)",
                 "Share of the first passage's n-grams that are single tokens."),
+    _flat("generation", "t05_ngram_words", "Words per n-gram", "Over the first passage's n-grams."),
     _of_deciles("generation", "t06_overlap_deciles", "Overlap with the question (Table 6)",
                 "Share of the question's tokens that are in an n-gram of the first passage."),
     Shown("generation", "t07_answer_ngram", "generation", "Answer as n-gram (Table 7)",
@@ -169,7 +172,7 @@ SHOWN = (
                 "Different tokens / tokens over the n-grams of the first passage."),
     Shown("scoring", "t15_title_repetition", "scoring", "Title repetition (Table 15)",
           "Hit rates by how many of the first {k} passages bear the commonest title.",
-          {"title_repetition": "passages"}, _HITS),
+          {"title_repetition": "passages"}, _HITS, "values"),
     Shown("scoring", "t17_keys", "scoring", "N-grams of correct and of other passages (Table 17)",
           "The different n-grams of the first {k} passages, by which of these they are in.",
           {"in_passages": "in passages"},
@@ -189,6 +192,8 @@ SHOWN = (
     Shown("texts", "gold_holds_answer", "annotation", "Positives that hold an answer",
           "Hit rates where the text of some positive holds an answer, and where none does.",
           {"is": "holds one"}, _HITS),
+    Shown("texts", "gold_terms", "annotation", "Question terms in a positive",
+          "Content words of the question in the positive that has most of them.", small=True),
     Shown("texts", "gold_adjacent", "annotation", "Terms side by side (contiguity)",
           "Hit rates where two of the question's terms stand next to each other in a positive.",
           {"is": "side by side"}, _HITS),
@@ -213,13 +218,13 @@ SHOWN = (
     Shown("corpus", "positives_indexed", "corpus", "Positives in the index",
           "Hit rates by how many of a question's positives the index holds.",
           {"indexed": "indexed"}, _HITS),
-    _flat("replay", "pruned", "False pruning",
+    Shown("replay", "pruned", "replay", "False pruning",
           "N-grams of the positives that weigh more than 0 and that the beam dropped."),
     Shown("replay", "pruned_at", "replay", "Where n-grams left the beam",
           "Token, from 1, of the heaviest of them.",
           {"token": "token"}, (_count("questions", "questions"),), small=True),
     Shown("replay", "pruned_kept_by", "replay", "The beam that keeps them",
-          "The least beam size tried that writes the heaviest of them.",
+          "The least beam size that writes it; doubled, up to 240 were tried.",
           {"beam": "beams"}, (_count("questions", "questions"),), small=True),
     Shown("replay", "replay_ranks", "replay", "The replayed search",
           "With the pruned n-grams as keys, and with some identifiers switched off.",
@@ -227,20 +232,21 @@ SHOWN = (
           (_HITS[1], *_HITS[3:],
            _count("ranked", "ranked"), _count("median rank", "median_rank"))),
     Shown("ablations", "ablations", "ablations", "Identifiers switched off",
-          "The list ranked anew without these identifiers; paired over questions.",
+          "The list ranked anew without these identifiers; paired over questions, with 95% "
+          "intervals of the change. Improved, harmed: questions.",
           {"without": "without", "figure": "measure"},
           (_share("as it is", "as_is"), _share("ranked anew", "changed"),
-           Cell("change", ("difference",), "signed"), _DIFFERENCE,
-           _P)),
+           Cell("change", ("difference", "low", "high"), "change"), _P,
+           Cell("improved / harmed", ("improved", "harmed"), "both"))),
     Shown("correlations", "correlations", "correlations", "Correlation with success",
-          "Spearman's ρ, its two-sided p, and a 95% bootstrap interval over questions; none where "
-          "either is constant.",
+          "Spearman's ρ over n questions, its two-sided p, and a 95% bootstrap interval; none "
+          "where either is constant.",
           {"indicator": "indicator", "outcome": "with"},
-          (Cell("ρ", ("rho",), "signed"), _DIFFERENCE, _P)),
+          (_count("n", "n"), Cell("ρ", ("rho",), "signed"), _DIFFERENCE, _P)),
     Shown("correlations", "indicators", "correlations", "Mean and spread of every indicator",
-          "Over all questions.",
+          "Over the n questions of which it is known.",
           {"indicator": "indicator"},
-          (*(_count(NAMES.get(name, name), name) for name in _SPREAD),
+          (_count("n", "n"), *(_count(NAMES.get(name, name), name) for name in _SPREAD),
            _range("range", "min", "max"))),
 )  # fmt: skip
 """In the order of the page."""

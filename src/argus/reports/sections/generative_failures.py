@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
+from argus.generative.failures.references import cited, spelt_out
 from argus.reports import figures_failures as charts
 from argus.reports.figures import Figure
 from argus.reports.sections.base import MAX_ROWS, Section, table
 from argus.reports.sections.failure_specs import SHOWN, named
 from argus.reports.sections.failure_tables import (
+    alike,
+    change,
     labels_of,
     missing,
     p_value,
-    rounded,
+    part_of,
     side_by_side,
-    signed,
 )
 
 PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
 SHOWN_MODES = 4
 """Of a question, with their evidence; the file holds all."""
-_COLUMNS = ["system", "query_id", "question", "outcome", "first_correct", "modes", "evidence"]
+_COLUMNS = [
+    "system", "pair", "query_id", "question", "outcome", "first_correct", "modes", "evidence",
+]  # fmt: skip
 _ORDER = {"failed": 0, "late": 1, "found at 1": 3}
 
 Summary = Mapping[str, Any]
@@ -40,7 +45,7 @@ def section(folder: Path, summary: dict[str, Any]) -> Section:
         made = side_by_side(shown, figures, k)
         if made is not None:
             tables[f"{PREFIX}{shown.name}"] = made
-            if shown.chart:
+            if made["chart"]:
                 applied = {label: part[shown.part][shown.name] for label, part in figures.items()}
                 plots[f"{PREFIX}{shown.name}"] = _chart(shown.chart, applied, k)
     tables |= _further(folder, summary, labels)
@@ -59,15 +64,17 @@ def brief(systems: Sequence[Summary], k: int) -> str:
     told = []
     for system in systems:
         counts = system["questions"]
-        leading = max(system["modes"], key=lambda m: m["leading"], default=None)
+        leading = next((mode for mode in system["modes"] if mode["among_failed"]), None)
         first = ""
-        if leading is not None and leading["leading"]:
-            first = f", most often led by “{leading['name']}” ({leading['leading']:,})"
+        if leading is not None:
+            n = leading["measured_failed"]
+            held = f"{round(leading['among_failed'] * n):,} of {n:,}"
+            first = f"; “{leading['name']}” holds for {held} failed questions measured"
         told.append(
             f"{system['name']}: {counts['failed']:,} of {counts['judged']:,} questions have no "
             f"correct passage in the first {k}{first}"
         )
-    return "; ".join(told)
+    return ". ".join(told)
 
 
 def _chart(kind: str, given: Mapping[str, Any], k: int) -> Figure:
@@ -76,6 +83,9 @@ def _chart(kind: str, given: Mapping[str, Any], k: int) -> Figure:
         return charts.positives(found)
     if kind == "lengths":
         return charts.weight_by_length(found)
+    if kind == "values":
+        column = next(iter(found.values()))["columns"][0]
+        return charts.hits_by_value(found, k, named(column, k))
     indicator = next(iter(found.values()))["indicator"]
     return charts.hits_by_decile(found, k, named(indicator, k))
 
@@ -83,14 +93,18 @@ def _chart(kind: str, given: Mapping[str, Any], k: int) -> Figure:
 def _dominating(
     systems: Sequence[Summary], labels: Sequence[str]
 ) -> tuple[dict[str, Figure], dict[str, Any]]:
-    """Return a chart per system, all with the same modes in the same order, and their table."""
-    most: dict[str, float] = {}
-    for system in systems:
-        for mode in system["modes"]:
-            if mode["among_failed"] is not None or mode["among_found"] is not None:
-                share = mode["among_failed"] or 0.0
-                most[mode["name"]] = max(share, most.get(mode["name"], 0.0))
-    names = sorted(most, key=lambda name: (-most[name], name))
+    """Return a chart per system, all with the same modes in the same order, and their table.
+
+    The order is the first system's; behind it comes what only the other has.
+    """
+    names = list(
+        dict.fromkeys(
+            mode["name"]
+            for system in systems
+            for mode in system["modes"]
+            if mode["among_failed"] is not None or mode["among_found"] is not None
+        )
+    )
     if not names:
         return {}, {}
     plots = {
@@ -104,7 +118,7 @@ def _modes(systems: Sequence[Summary], labels: Sequence[str], names: Sequence[st
     columns = {"mode": "text", "category": "text"}
     for label in labels:
         for heading, kind in (
-            ("failed", "share"), ("found", "share"), ("difference", "text"), ("leads", "count"),
+            ("failed", "said"), ("found", "said"), ("difference", "text"), ("leads", "count"),
         ):  # fmt: skip
             columns[f"{heading} {label}".strip()] = kind
     by_name = [{mode["name"]: mode for mode in system["modes"]} for system in systems]
@@ -121,18 +135,11 @@ def _modes(systems: Sequence[Summary], labels: Sequence[str], names: Sequence[st
 
 def _mode(mode: Summary) -> list[Any]:
     return [
-        mode["among_failed"],
-        mode["among_found"],
-        _change(mode["difference"], mode["low"], mode["high"]),
-        mode["leading"],
+        part_of(mode["among_failed"], mode["measured_failed"]),
+        part_of(mode["among_found"], mode["measured_found"]),
+        change(mode["difference"], mode["low"], mode["high"]),
+        mode["leading"] if mode["measured_failed"] else None,
     ]
-
-
-def _change(difference: float | None, low: float | None, high: float | None) -> str:
-    """Return a difference and its interval, which may stand on the next line."""
-    if difference is None:
-        return "–"
-    return signed(difference) + ("" if low is None or high is None else f" ({signed(low, high)})")
 
 
 def _further(folder: Path, summary: Summary, labels: Sequence[str]) -> dict[str, Any]:
@@ -151,13 +158,13 @@ def _further(folder: Path, summary: Summary, labels: Sequence[str]) -> dict[str,
 
 def _comparison(compared: Summary, labels: Sequence[str], k: int) -> Any:
     difference = f"{labels[1]} - {labels[0]} (95% interval)"
-    columns = {"figure": "text", "n": "count", **dict.fromkeys(labels, "count")}
+    columns = {"figure": "text", "n": "count", **dict.fromkeys(labels, "said")}
     rows = []
     for values in compared["rows"]:
         row = dict(zip(compared["columns"], values, strict=True))
-        change = _change(row["difference"], row["low"], row["high"])
-        sides = (rounded(row["first"]), rounded(row["second"]))
-        rows.append([named(row["figure"], k), row["questions"], *sides, change, p_value(row["p"])])
+        told = change(row["difference"], row["low"], row["high"])
+        sides = alike(row["first"], row["second"])
+        rows.append([named(row["figure"], k), row["questions"], *sides, told, p_value(row["p"])])
     return table(columns | {difference: "text", "p": "text"}, rows)
 
 
@@ -174,6 +181,7 @@ def _problems(systems: Sequence[Summary], labels: Sequence[str]) -> Any:
 
 
 def _taxonomy(modes: Sequence[Summary]) -> Any:
+    """Return all modes of the taxonomy; works: what they cite, for the template."""
     columns = dict.fromkeys(
         ("mode", "category", "what goes wrong", "how it is told", "see"), "text"
     )
@@ -184,38 +192,52 @@ def _taxonomy(modes: Sequence[Summary]) -> Any:
             told = f"{told} Holds where {mode['threshold_text']}."
         if mode["needs"]:
             told = f"{told} Needs {mode['needs']}."
-        rows.append([mode["name"], mode["category"], mode["definition"], told, mode["reference"]])
-    return table(columns, rows)
+        see = spelt_out(mode["reference"])
+        rows.append([mode["name"], mode["category"], mode["definition"], told, see])
+    works = {work.number: work for mode in modes for work in cited(mode["reference"])}
+    listed = [
+        {"short": work.short, "title": work.title, "url": work.url}
+        for _, work in sorted(works.items())
+    ]
+    return table(columns, rows) | {"works": listed}
 
 
 def _questions(folder: Path, systems: Sequence[Summary], labels: Sequence[str]) -> Any:
     """Return every question with what became of it in each system; failed ones first.
 
+    Rows of two systems with one `pair` are of one question, named as in the first of them.
     labels: what the systems are called in all columns, for the template.
     """
     rows = pq.read_table(folder / f"{DIAGNOSIS}.parquet", columns=_COLUMNS).to_pylist()
     places = {system["name"]: i for i, system in enumerate(systems)}
-    asked: dict[tuple[str, str], list[Any]] = {}
+    asked: dict[tuple[str, int], list[Any]] = {}
+    times: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        both = asked.setdefault((row["query_id"], row["question"]), [None] * len(systems))
-        both[places[row["system"]]] = row
+        times[row["system"], row["pair"]] += 1  # a pair that a file has twice loses no row
+        key = (row["pair"], times[row["system"], row["pair"]])
+        asked.setdefault(key, [None] * len(systems))[places[row["system"]]] = row
     columns = {"id": "text", "question": "text"}
     for label in labels:
-        columns |= {f"outcome {label}".strip(): "text", f"why {label}".strip(): "text"}
+        columns |= {f"outcome {label}".strip(): "text", f"why {label}".strip(): "lines"}
 
-    def worst(item: tuple[tuple[str, str], list[Any]]) -> list[int]:
-        return [2 if row is None else _ORDER.get(row["outcome"], 2) for row in item[1]]
+    def worst(both: list[Any]) -> list[int]:
+        return [2 if row is None else _ORDER.get(row["outcome"], 2) for row in both]
 
-    ordered = sorted(asked.items(), key=worst)
+    ordered = sorted(asked.values(), key=worst)
     made = [
-        [*question, *(cell for row in both for cell in _why(row))]
-        for question, both in ordered[:MAX_ROWS]
+        [*_asked(both), *(cell for row in both for cell in _why(row))]
+        for both in ordered[:MAX_ROWS]
     ]
     return table(columns, made, total=len(ordered)) | {"labels": list(labels)}
 
 
+def _asked(both: Sequence[Summary | None]) -> list[str]:
+    first = next(row for row in both if row is not None)
+    return [first["query_id"], first["question"]]
+
+
 def _why(row: Summary | None) -> list[str]:
-    """Return outcome, and the leading modes with their evidence."""
+    """Return outcome, and the leading modes with their evidence, a line each."""
     if row is None:
         return ["not asked", ""]
     outcome = row["outcome"]
@@ -224,6 +246,9 @@ def _why(row: Summary | None) -> list[str]:
     elif outcome == "failed" and row["first_correct"] is not None:
         outcome = f"failed: rank {row['first_correct']}"
     pairs = list(zip(row["modes"] or (), row["evidence"] or (), strict=True))
-    told = [f"{i}. {mode}: {why}" for i, (mode, why) in enumerate(pairs[:SHOWN_MODES], start=1)]
+    told = [
+        f"{i}. {mode}: {' '.join(why.split())}"
+        for i, (mode, why) in enumerate(pairs[:SHOWN_MODES], start=1)
+    ]
     more = [f"and {len(pairs) - SHOWN_MODES} more"] if len(pairs) > SHOWN_MODES else []
-    return [outcome, "; ".join([*told, *more])]
+    return [outcome, "\n".join([*told, *more])]

@@ -17,7 +17,7 @@ from argus.data.types import Document, Run, Topic
 from argus.generative.answer import Answer, Hit
 
 TABLE = "generative_search"
-RUN, RUN_JSON, DPR = "run.trec", "run.json", "dpr.json"
+RUN, RUN_JSON, DPR, KILT = "run.trec", "run.json", "dpr.json", "kilt.jsonl"
 SHOWN_KEYS = 5
 """Of the first hit, in the table of questions."""
 SHARED_HITS = 10
@@ -81,7 +81,7 @@ def write_results(
         if name is Format.DPR:
             path = write_dpr(folder / DPR, results.dpr(), indent=None if compact else INDENT)
         elif name is Format.KILT:
-            path = write_kilt(folder / "kilt.jsonl", results.dpr())
+            path = write_kilt(folder / KILT, results.dpr())
         else:
             path = _write_run(results.run(), folder)
         files[str(name)] = str(path)

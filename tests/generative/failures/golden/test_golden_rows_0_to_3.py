@@ -147,7 +147,8 @@ def test_question_2_two_of_three_correct_after_a_wrong_one():
         # 1 + 2 of the four that have a frequency.
         **lengths({1: (10, 31, 10, 22), 2: (5, 25, 4, 7)}),
         answer_outcome="hit", answer_rank=None,
-        # painted, ceiling, sistine, chapel are all in "painted the ceiling of the Sistine Chapel".
+        # painted, ceiling, sistine, chapel are all in "painted the ceiling of the Sistine Chapel"
+        # (and in title and text of the positive that was not found).
         gold_holds_answer=1, gold_terms=4, gold_adjacent=1,
         # 14 | 9 | 6 | 2; 20 | 15 | 13 | 8; 15 | 11 | 11 | 6 (2 and 3 tie): the order stays.
         **ablated(titles=(2 / 3, 0, 1), queries=(2 / 3, 0, 1), unigrams=(2 / 3, 0, 1)),
@@ -186,7 +187,8 @@ def test_question_3_the_one_positive_is_fourth():
         # 2, logs 2 + 2 + 0.
         **lengths({1: (4, 10, 4, 10), 2: (3, 14, 3, 4)}),
         answer_outcome="hit", answer_rank=None,
-        # many bones adult human body: the positive has adult human bones body; "adult human".
+        # many bones adult human body: the positive has adult human bones body; "adult human". Its
+        # title, Human skeleton, adds none.
         gold_holds_answer=1, gold_terms=4, gold_adjacent=1,
         # 3 | 5 | 1 | 3: order 2 1 4 3. 12 | 5 | 4 | 3. 12 | 0 | 3 | 2: order 1 3 4 2.
         **ablated(titles=(0.0, 0, 1), queries=(0.0, 0, 1), unigrams=(0.0, 0, 1)),

@@ -83,7 +83,8 @@ def test_question_5_nothing_correct_and_no_answer():
         # frequency 1.
         **lengths({1: (4, 10, 4, 9), 2: (1, 5, 1, 2), 3: (1, 4, 1, 0)}),
         answer_outcome="absent", answer_rank=None,
-        # wrote novel war peace: positive 1 has war, peace, novel ("War and Peace"), positive 2
+        # wrote novel war peace: positive 1 has war, peace, novel (its title is "War and Peace", so
+        # does its text begin), positive 2
         # has wrote. Positive 1 holds "Leo Tolstoy".
         gold_holds_answer=1, gold_terms=3, gold_adjacent=1,
         **ablated(titles=(0.0, 0, 0), queries=(0.0, 0, 0), unigrams=(0.0, 0, 0)),

@@ -79,7 +79,7 @@ def test_question_9_terms_that_never_stand_together_and_gold_without_the_answer(
         **lengths({1: (4, 18, 4, 7), 2: (2, 5, 1, 2)}),
         answer_outcome="hit", answer_rank=None,
         # "Tom likes pizza and tomatoes." has tom and tomatoes, between them likes and pizza, and
-        # no "yes".
+        # no "yes". The title, Tom, adds none.
         gold_holds_answer=0, gold_terms=2, gold_adjacent=0,
         # 10 | 6 | 3; 10 | 7 | 6; 4 | 1 | 3: order 1 3 2.
         **ablated(titles=(0.0, 0, 1), queries=(0.0, 0, 1), unigrams=(0.0, 0, 1)),
@@ -153,7 +153,7 @@ def test_question_11_a_positive_without_id_and_a_passage_listed_twice():
         # official language. Of 7: Q, frequency 1.
         **lengths({1: (6, 21, 6, 15), 2: (1, 5, 1, 2), 7: (1, 8, 1, 0)}),
         answer_outcome="hit", answer_rank=None,
-        # language spoken brazil: "language spoken".
+        # language spoken brazil: "language spoken". The title has Languages, another word.
         gold_holds_answer=1, gold_terms=3, gold_adjacent=1,
         # 12 | 12 | 2: tied, the order stays. 8 | 12 | 6: the second comes first. 12 | 5 | 4.
         **ablated(titles=(0.0, 0, 1), queries=(1.0, 1, 1), unigrams=(0.0, 0, 1)),

@@ -52,6 +52,40 @@ def test_question_4_where_texts_with_an_answer_are_correct():
     assert unlike(row(records()[4], correct="answer"), expected) == {}
 
 
+def test_question_2_with_terms_in_the_title_of_its_only_positive():
+    # painted ceiling sistine chapel. Title "Sistine Chapel ceiling": three, side by side. Text "The
+    # ceiling frescoes were painted from 1508 to 1512.": ceiling, painted, between them frescoes. No
+    # Michelangelo.
+    record = records()[2]
+    del record["positive_ctxs"][1:]
+    expected = dict(gold_holds_answer=0, gold_terms=4, gold_adjacent=1)
+    assert unlike(row(record), expected) == {}
+
+
+def test_question_9_with_terms_over_the_border_of_title_and_text():
+    # The title ends with tomatoes and the text begins with Tom: two terms, but not side by side.
+    record = records()[9]
+    record["positive_ctxs"][0] |= {"title": "Tomatoes", "text": "Tom likes pizza."}
+    assert unlike(row(record), dict(gold_holds_answer=0, gold_terms=2, gold_adjacent=0)) == {}
+
+
+def test_question_11_with_another_passage_of_the_words_of_its_positive():
+    # The fourth, listed twice before, gets an id of its own: it says what the second says, but the
+    # one positive is found once.
+    record = records()[11]
+    record["ctxs"][3]["passage_id"] = "another"
+    expected = dict(
+        passages=4, positives=1, r_precision=0.0, hit_k=1, first_correct=2, outcome="NP",
+        # The correct one alone, as before.
+        score_correct=12,
+    )  # fmt: skip
+    assert unlike(row(record), expected) == {}
+    # In front of all others it is the one, with its own weight of 1, and the third is wrong.
+    record["ctxs"].insert(0, record["ctxs"].pop())
+    expected = dict(r_precision=1.0, hit_1=1, first_correct=1, outcome="PN", score_correct=1)
+    assert unlike(row(record), expected) == {}
+
+
 def test_question_8_with_the_answer_as_a_pseudo_query_and_a_second_answer():
     # Passage 2: T Alexander Fleming 7, T Alexander 2, Alexander Fleming 1, now Q alexander fleming
     # 4 in place of the one with a comma, and Alexander 1. "Alexander" would gain 2/1 - 1, but

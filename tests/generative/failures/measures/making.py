@@ -33,7 +33,10 @@ def found(correct, keys=None, *, title="", text=""):
 
 
 def made(*passages, question="", answers=(), positives=None, counts=None):
-    """Return a case. positives: how many, or their texts. counts: n-gram -> count, else 1."""
+    """Return a case. positives: how many, or their texts, or pairs of title and text.
+
+    counts: n-gram -> count, else 1.
+    """
     counts = counts or {}
     written = list(dict.fromkeys(name for _, keys, *_ in passages for name in keys or ()))
     place = {name: i for i, name in enumerate(written)}
@@ -46,7 +49,10 @@ def made(*passages, question="", answers=(), positives=None, counts=None):
         answers=tuple(answers),
         positives=None
         if positives is None
-        else tuple(Positive(f"p{i}", "", text) for i, text in enumerate(positives)),
+        else tuple(
+            Positive(f"p{i}", *(said if isinstance(said, tuple) else ("", said)))
+            for i, said in enumerate(positives)
+        ),
         passages=tuple(
             Passage(f"d{i}", title, text, correct, _keys(keys, place))
             for i, (correct, keys, title, text) in enumerate(passages)
@@ -106,9 +112,10 @@ def cases(draw):
         question=question,
         question_tokens=words(question),
         answers=tuple(draw(st.lists(TEXTS, max_size=2))),
-        positives=tuple(Positive(f"p{i}", "", text) for i, text in enumerate(texts))
+        positives=tuple(Positive(f"p{i}", draw(TEXTS), text) for i, text in enumerate(texts))
         if judged == "positives"
         else None,
         passages=tuple(passages),
         ngrams=tuple(ngrams),
+        by_answer=judged == "answers",
     )

@@ -84,7 +84,8 @@ def gains(case):
             ]
             title = max((w for view, w in keys if view == "title"), default=None)
             other = max((w for view, w in keys if view != "title"), default=0)
-            if title is not None and other > 0 and (best is None or title > best[0]):
+            divides = title is not None and other > 0 and other >= 1e-12 * title
+            if divides and (best is None or title > best[0]):
                 best = title, other
         if best:
             found.append((passage.correct, best[0] / best[1] - 1))

@@ -23,11 +23,13 @@ def test_a_row_has_every_column_in_order_and_makes_a_table(case):
 
 
 def test_rows_may_bring_more_columns_and_lack_some():
-    table = to_table([{"judged": "YES", "hit_1": 1}, {"pieces": 3, "hit_1": None}])
-    assert table.column_names == [name for name in COLUMNS if name in ("hit_1", "pieces", "judged")]
+    said = {"judged": "YES", "judged_open": 2}
+    table = to_table([{**said, "hit_1": 1}, {"pieces": 3, "hit_1": None}])
+    names = ("hit_1", "pieces", "judged", "judged_open")
+    assert table.column_names == [name for name in COLUMNS if name in names]
     assert table.to_pylist() == [
-        {"hit_1": 1, "pieces": None, "judged": "YES"},
-        {"hit_1": None, "pieces": 3, "judged": None},
+        {"hit_1": 1, "pieces": None, **said},
+        {"hit_1": None, "pieces": 3, "judged": None, "judged_open": None},
     ]
 
 

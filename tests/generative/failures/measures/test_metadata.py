@@ -94,6 +94,15 @@ def test_where_the_other_weighs_nothing_there_is_no_ratio():
     assert figures(made(found(None, both), answers=["rome", "paris"]), GAINS) == [0, None]
 
 
+def test_where_the_other_weighs_as_good_as_nothing_there_is_no_ratio():
+    rome = {"</s> rome": 1e90, "rome": 1e-300}
+    assert figures(made(found(None, rome), answers=["rome"]), GAINS) == [None, None]
+    least = {"</s> rome": 1e12, "rome": 1.0}
+    assert figures(made(found(None, least), answers=["rome"]), GAINS) == [1e12 - 1, None]
+    below = {"</s> rome": 1e12, "rome": 0.99, "</s> paris": 3.0, "paris": 1.0}
+    assert figures(made(found(None, below), answers=["rome", "paris"]), GAINS) == [2, None]
+
+
 def test_a_title_that_weighs_nothing_gains_minus_1():
     case = made(found(None, {"</s> rome": 0, "rome": 2}), answers=["rome"])
     assert figures(case, GAINS) == [-1, None]

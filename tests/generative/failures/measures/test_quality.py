@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from argus.generative.failures.measures.quality import quality
@@ -52,6 +54,15 @@ def test_a_search_that_finds_nothing_misses():
     assert [figures[name] for name in ("r_precision", "hit_1", "hit_k")] == [0, 0, 0]
     assert [figures[name] for name in ("answer_hit_1", "answer_hit_k")] == [0, 0]
     assert figures["first_correct"] is None
+
+
+def test_a_search_that_finds_nothing_misses_where_answers_say_what_is_correct():
+    nothing = dataclasses.replace(made(answers=["x"]), by_answer=True)
+    figures = quality(nothing, 10)
+    assert [figures[name] for name in ("hit_1", "hit_k", "outcome")] == [0, 0, "NN"]
+    assert (figures["r_precision"], figures["first_correct"]) == (None, None)
+    unknown = dataclasses.replace(made(), by_answer=True)
+    assert quality(unknown, 10)["hit_1"] is None
 
 
 @pytest.mark.parametrize("positives", [None, 0])

@@ -28,6 +28,29 @@ def test_neighbours_may_be_in_another_positive_than_the_most_terms():
     assert figures(question, ["rome x long x river", "x river rome"]) == (None, 3, 1)
 
 
+def test_terms_of_a_title_are_terms_of_its_positive():
+    lothair = ("Lothair II", "He was buried at Piacenza.")
+    assert figures("where is Lothair buried", [lothair]) == (None, 2, 0)
+    assert figures("who was Lothair", [("Lothair II", "He was a king.")]) == (None, 1, None)
+    assert figures("who was Lothair the king", [("Lothair II", "He was a king.")]) == (None, 2, 0)
+
+
+def test_neighbours_in_a_title_are_neighbours():
+    assert figures("river of Rome", [("The river of Rome", "The Tiber.")]) == (None, 2, 1)
+
+
+def test_the_end_of_a_title_and_the_beginning_of_its_text_are_no_neighbours():
+    assert figures("river of Rome", [("The river", "Rome has one.")]) == (None, 2, 0)
+
+
+def test_an_answer_in_a_title_is_not_in_the_text():
+    assert figures("river of Rome", [("Tiber", "A river.")], ["tiber"]) == (0, 1, None)
+
+
+def test_a_title_alone_is_no_positive_whose_text_is_known():
+    assert figures("river of Rome", [("Rome", None)], ["rome"]) == (None, None, None)
+
+
 def test_below_two_terms_nothing_can_be_adjacent():
     assert figures("river of Rome", ["Rome", "the river"]) == (None, 1, None)
     assert figures("river of Rome", ["nothing"]) == (None, 0, None)

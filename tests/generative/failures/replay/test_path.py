@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from argus.generative.decode.beam import Search, beam_search
+from argus.generative.failures.replay import path as path_module
 from argus.generative.failures.replay.path import Left, follow, kept_by
 from argus.generative.index import build_index
 from tests.support.generating import (
@@ -17,7 +18,7 @@ from tests.support.generating import (
 )
 
 QUESTION = "which city in France is known for its tall towers"
-LONGEST = 5
+LONGEST = {"body": 5, "title": 8, "query": 12}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def search_of(parts, view, beams):
         "query": ((vocabulary.query_start,), vocabulary.title_end),
     }[view]
     given = prefix if view == "query" else ()
-    return Search(LONGEST, beams, prefix, given, last, frozenset({index.border}))
+    return Search(LONGEST[view], beams, prefix, given, last, frozenset({index.border}))
 
 
 def encoded(parts):
@@ -98,19 +99,34 @@ def existing(parts, search):
 
 @pytest.mark.parametrize("beams", [1, 2, 5])
 @pytest.mark.parametrize("view", ["body", "title", "query"])
-def test_an_ngram_leaves_at_the_step_and_with_the_rank_of_a_plain_search(parts, view, beams):
+def test_ngrams_leave_at_the_steps_and_with_the_ranks_of_a_plain_search(parts, view, beams):
+    """All n-grams of the corpus at once."""
     _, index, _, model = parts
     search, source = search_of(parts, view, beams), encoded(parts)
     steps = plain_steps(parts, search)
     wanted = {ngram: plain_left(steps, ngram) for ngram in existing(parts, search)}
-    at_once = [n for n, left in wanted.items() if left and left.at == 1]
-    later = [n for n, left in wanted.items() if not left or left.at > 1]
-    for ngram in at_once[::20] + later[:40]:
-        path = follow(model, source, index, search, ngram)
-        assert (path.left, path.written) == (wanted[ngram], wanted[ngram] is None)
-    assert later
+    paths = follow(model, source, index, search, list(wanted))
+    assert paths.left == {ngram: left for ngram, left in wanted.items() if left}
+    assert paths.written == {ngram for ngram, left in wanted.items() if not left}
     if view == "body" and beams > 1:
-        assert any(wanted[n] for n in later[:40]), "some leave after the first token"
+        later = [left for left in wanted.values() if left and left.at > 1]
+        assert later, "some leave after the first token"
+        assert paths.written
+
+
+@pytest.mark.parametrize("view", ["body", "title", "query"])
+def test_an_ngram_leaves_where_it_does_whatever_is_followed_beside_it(parts, view):
+    _, index, _, model = parts
+    search, source = search_of(parts, view, 3), encoded(parts)
+    ngrams = existing(parts, search)
+    together = follow(model, source, index, search, [*ngrams, *ngrams[::-1]])
+    kept = kept_by(model, source, index, search, ngrams, 24)
+    for ngram in [*ngrams[:: max(1, len(ngrams) // 25)], *list(together.written)[:5]]:
+        alone = follow(model, source, index, search, [ngram])
+        assert alone.left.get(ngram) == together.left.get(ngram)
+        assert (ngram in alone.written) == (ngram in together.written)
+        alone_kept = kept_by(model, source, index, search, [ngram], 24)
+        assert alone_kept.get(ngram) == kept.get(ngram)
 
 
 @pytest.mark.parametrize("view", ["body", "title", "query"])
@@ -118,9 +134,8 @@ def test_what_the_search_writes_is_what_has_not_left(parts, view):
     _, index, _, model = parts
     search, source = search_of(parts, view, 4), encoded(parts)
     (found,), _ = beam_search(model, source, index, search)
-    written = set(found.ngrams)
-    for ngram in existing(parts, search)[::3]:
-        assert follow(model, source, index, search, ngram).written == (ngram in written)
+    ngrams = existing(parts, search)
+    assert follow(model, source, index, search, ngrams).written == {*found.ngrams} & {*ngrams}
 
 
 def test_a_prefix_that_is_written_but_does_not_go_on_has_left(parts):
@@ -130,8 +145,9 @@ def test_a_prefix_that_is_written_but_does_not_go_on_has_left(parts):
     written_only = ranked[2]  # third of four written, of which two go on
     longer = next(n for n in existing(parts, search) if len(n) == 2 and n[:1] == written_only)
     source = encoded(parts)
-    assert follow(model, source, index, search, written_only).written
-    assert follow(model, source, index, search, longer).left == Left(1, 3)
+    paths = follow(model, source, index, search, [longer, written_only])
+    assert paths.written == {written_only}
+    assert paths.left == {longer: Left(1, 3)}
 
 
 def test_hypotheses_that_end_take_no_place_from_those_that_go_on(parts):
@@ -141,54 +157,68 @@ def test_hypotheses_that_end_take_no_place_from_those_that_go_on(parts):
     for beams in (1, 2, 3):
         search = search_of(parts, "title", beams)
         for n, (ranked, _, live) in enumerate(plain_steps(parts, search), start=1):
-            late = [x for x in live if ranked.index(x) >= beams]
-            for prefix in late:
-                longer = [
-                    x for x in existing(parts, search) if x[:n] == prefix and len(x) > n
-                ]  # fmt: skip
-                for ngram in longer:
-                    left = follow(parts[3], encoded(parts), index, search, ngram).left
-                    assert left is None or left.at > n
-                    shown += 1
+            late = {x for x in live if ranked.index(x) >= beams}
+            longer = [x for x in existing(parts, search) if x[:n] in late and len(x) > n]
+            if longer:
+                paths = follow(parts[3], encoded(parts), index, search, longer)
+                assert all(left.at > n for left in paths.left.values())
+                shown += len(longer)
     assert shown
 
 
-@pytest.mark.parametrize("view", ["body", "title"])
-def test_the_beam_size_that_keeps_an_ngram_writes_it_and_no_smaller_one_tried_does(parts, view):
+@pytest.mark.parametrize("view", ["body", "title", "query"])
+def test_the_beam_size_that_keeps_an_ngram_writes_it_and_half_of_it_does_not(parts, view):
     _, index, _, model = parts
     search, source = search_of(parts, view, 1), encoded(parts)
-
-    def writes(beams, ngram):
+    sizes = (1, 2, 4, 8, 16)
+    writes = {}
+    for beams in sizes:
         (found,), _ = beam_search(model, source, index, replace(search, beams=beams))
-        return ngram in found.ngrams
+        writes[beams] = set(found.ngrams)
+    lost = [n for n in existing(parts, search) if n not in writes[1]]
+    kept = kept_by(model, source, index, search, lost, 16)
+    for ngram, beams in kept.items():
+        assert ngram in writes[beams]
+        assert ngram not in writes[beams // 2]
+    for ngram in lost:
+        assert kept.get(ngram) == next((b for b in sizes if ngram in writes[b]), None)
+    assert kept
+    assert view != "body" or len({*kept.values()}) > 1
 
-    sizes = set()
-    ngrams = existing(parts, search)
-    for ngram in ngrams[:: max(1, len(ngrams) // 20)]:
-        if follow(model, source, index, search, ngram).written:
-            continue
-        kept = kept_by(model, source, index, search, ngram, 16)
-        sizes.add(kept)
-        tried = [b for b in (2, 4, 8, 16) if kept is None or b < kept]
-        assert not any(writes(b, ngram) for b in tried)
-        assert kept is None or writes(kept, ngram)
-    assert len(sizes) > 1
+
+def test_one_search_per_beam_size_serves_all_and_none_follows_the_last_one_kept(parts, monkeypatch):
+    _, index, _, model = parts
+    search, source = search_of(parts, "body", 1), encoded(parts)
+    made = []
+
+    def counted(model, source, index, search, **how):
+        made.append(search.beams)
+        return beam_search(model, source, index, search, **how)
+
+    lost = follow(model, source, index, search, existing(parts, search)).left
+    monkeypatch.setattr(path_module, "beam_search", counted)
+    kept = kept_by(model, source, index, search, lost, 16)
+    assert made == [2, 4, 8, 16]
+    made.clear()
+    soon = [ngram for ngram, beams in kept.items() if beams <= 4]
+    assert kept_by(model, source, index, search, soon, 16) == {n: kept[n] for n in soon}
+    assert made == [2, 4]
 
 
 def test_no_beam_beyond_the_largest_is_tried(parts):
     _, index, _, model = parts
     search, source = search_of(parts, "body", 1), encoded(parts)
-    ngram = next(
-        n for n in existing(parts, search)
-        if kept_by(model, source, index, search, n, 64) == 4
-    )  # fmt: skip
-    assert kept_by(model, source, index, search, ngram, 4) == 4
-    assert kept_by(model, source, index, search, ngram, 3) is None
+    ngrams = existing(parts, search)
+    far = kept_by(model, source, index, search, ngrams, 64)
+    (four, *_) = [ngram for ngram, beams in far.items() if beams == 4]
+    assert kept_by(model, source, index, search, [four], 4) == {four: 4}
+    assert kept_by(model, source, index, search, [four], 3) == {}
 
 
 def test_with_a_beam_as_large_as_all_candidates_nothing_leaves(parts):
     _, index, _, model = parts
     search = search_of(parts, "body", 500)
-    source = encoded(parts)
-    for ngram in existing(parts, search)[::11]:
-        assert follow(model, source, index, search, ngram).written
+    ngrams = existing(parts, search)
+    paths = follow(model, encoded(parts), index, search, ngrams)
+    assert paths.written == {*ngrams}
+    assert not paths.left

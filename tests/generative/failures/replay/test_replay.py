@@ -1,21 +1,27 @@
 """Replay: what is pruned by its definition, ranks with it, and questions that have no replay."""
 
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, permutations
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.decode import Decoding
 from argus.generative.evidence import aggregate
+from argus.generative.failures.case import Positive
+from argus.generative.failures.indexed import lookup_of
 from argus.generative.failures.measures.columns import OF_MODEL
-from argus.generative.failures.replay import Replay, Replayed
+from argus.generative.failures.replay import Lost, Replay, Replayed
+from argus.generative.failures.replay import replay as replay_module
 from argus.generative.index import build_index
 from argus.generative.keys import Key
 from argus.generative.scoring import Scoring, key_weights
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.views import Mode
+from argus.generative.vocabulary import Vocabulary
 from tests.support.generating import (
     DOCUMENTS,
     PSEUDO_QUERIES,
@@ -88,8 +94,8 @@ def test_what_is_pruned_is_what_the_definition_says(parts, question, document):
     assert got == pytest.approx(want, abs=1e-3)
     weights = [pruned.weight for pruned in replayed.pruned]
     assert weights == sorted(weights, reverse=True)
-    for pruned in replayed.pruned:
-        assert pruned.text == parts[0].decode(pruned.key.tokens)
+    followed = [(lost.weight, lost.view) for lost in replayed.lost]
+    assert followed == [(pruned.weight, pruned.key.view) for pruned in replayed.pruned[:50]]
 
 
 def test_some_passages_of_the_tests_have_pruned_ngrams(parts):
@@ -97,22 +103,84 @@ def test_some_passages_of_the_tests_have_pruned_ngrams(parts):
     assert any(replay.replay(q, [d]).pruned for q in QUESTIONS for d in range(6))
 
 
-def test_the_heaviest_one_is_followed_until_it_leaves_and_until_a_beam_keeps_it(parts):
-    searcher = searcher_of(parts, EVERYTHING)
-    for question in QUESTIONS:
-        replayed = Replay(searcher).replay(question, [0])
-        first = replayed.pruned[0].key
-        view = next(v for v in searcher.views if v.name == first.view)
-        free = first.tokens[len(view.search.prefix) :]
-        assert 1 <= replayed.left.at <= len(free)
-        for beams in (6, 12, 24, 48, 96, 192):
-            wider = searcher_of(parts, EVERYTHING, beams=beams)
-            written = first.tokens in {k.tokens for k in wider.keys([question])[0].keys}
-            assert written == (beams == replayed.kept_by)
-            if written:
-                break
-        else:
-            assert replayed.kept_by is None
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_is_followed_until_it_leaves_and_until_a_beam_keeps_it(parts, question):
+    searcher = searcher_of(parts, EVERYTHING, beams=1)
+    replayed = Replay(searcher, most_beams=64).replay(question, [0, 1, 4])
+    sizes = (1, 2, 4, 8, 16, 32, 64)
+    writes = {}
+    for beams in sizes:
+        (written,) = searcher_of(parts, EVERYTHING, beams=beams).keys([question])
+        writes[beams] = {key.tokens for key in written.keys}
+    assert {"body", "title"} <= {lost.view for lost in replayed.lost}
+    assert len({lost.kept_by for lost in replayed.lost}) > 2
+    for pruned, lost in zip(replayed.pruned, replayed.lost, strict=False):
+        tokens, size = pruned.key.tokens, lost.kept_by
+        assert 1 <= lost.at <= len(tokens)
+        assert lost.rank > 1
+        assert size == next((b for b in sizes if tokens in writes[b]), None)
+        if size is not None:
+            assert tokens in writes[size]
+            assert tokens not in writes[size // 2]
+
+
+def test_no_more_than_the_heaviest_fifty_are_followed(parts, tmp_path, monkeypatch):
+    vocabulary, _, model = parts
+    many = Document("many", " ".join(map(chr, range(33, 127))))
+    index = build_index([*DOCUMENTS, many], vocabulary, tmp_path / "i")
+    searcher = GenerativeSearcher(index, model, Mode.SEAL, Decoding(**SMALL), EVERYTHING)
+    replay = Replay(searcher, most_beams=12)
+    replayed = replay.replay(QUESTIONS[0], [6])
+    assert len(replayed.pruned) > len(replayed.lost) == 50
+    weights = [lost.weight for lost in replayed.lost]
+    assert weights == [pruned.weight for pruned in replayed.pruned[:50]]
+    assert len(replayed.pruned) == replayed.row()["pruned"]
+    monkeypatch.setattr(replay_module, "FOLLOWED", 7)
+    fewer = replay.replay(QUESTIONS[0], [6])
+    assert fewer.lost == replayed.lost[:7], "what is followed beside it changes nothing"
+
+
+def test_texts_are_without_the_markers_that_rows_say_in_words(parts):
+    replayed = Replay(searcher_of(parts, EVERYTHING, beams=1)).replay(QUESTIONS[1], [0, 4, 2])
+    pairs = list(zip(replayed.pruned, replayed.lost, strict=False))
+    raw = {lost.text: parts[0].decode(pruned.key.tokens) for pruned, lost in pairs}
+    titles = {lost.text for lost in replayed.lost if lost.view == "title"}
+    asked = {lost.text for lost in replayed.lost if lost.view == "query"}
+    assert titles and titles <= {"Eiffel Tower", "City of Towers", "Paris"}
+    assert asked and asked <= set(PSEUDO_QUERIES["eiffel"])
+    assert all(raw[text] == f"</s> {text} @@" for text in titles)
+    assert all(raw[text] == f" || {text} @@" for text in asked)
+    for pruned, lost in pairs:
+        if lost.view == "body":
+            assert lost.text == parts[0].decode(pruned.key.tokens).strip()
+    for _, lost in pairs:
+        ending = {"body": "", "title": " (title)", "query": " (pseudo-query)"}[lost.view]
+        heaviest_first = replace(replayed, lost=(lost,))
+        assert heaviest_first.row()["pruned_ngram"] == lost.text + ending
+
+
+def test_of_markers_in_a_passage_those_at_the_ends_of_an_ngram_go_but_one_alone_stays(tmp_path):
+    """Where ` @@` and ` ||` are ordinary tokens, texts hold them."""
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    ids = {word: i for i, word in enumerate([*names.values(), "a", "tower", "@@", "||"])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    vocabulary = Vocabulary(tokenizer, names)
+    index = build_index([Document("a", "@@ tower || a @@")], vocabulary, tmp_path / "i")
+    searcher = GenerativeSearcher(
+        index, tiny_model(vocabulary), Mode.SEAL,
+        Decoding(beams=1, body_tokens=4, rescore=False, question_ngrams=False), EVERYTHING,
+    )  # fmt: skip
+    replayed = Replay(searcher, most_beams=1).replay("tower", [0])
+    pairs = zip(replayed.pruned, replayed.lost, strict=True)
+    texts = {vocabulary.decode(pruned.key.tokens): lost.text for pruned, lost in pairs}
+    wanted = {
+        "@@": "@@", "||": "||", "tower": "tower", "@@ tower": "tower", "tower ||": "tower",
+        "@@ tower ||": "tower", "tower || a": "tower || a", "@@ tower || a": "tower || a",
+        "tower || a @@": "tower || a", "|| a": "a", "|| a @@": "a", "a @@": "a", "a": "a",
+    }  # fmt: skip
+    assert texts == {ngram: wanted[ngram] for ngram in texts}
+    assert len(texts) > 4
 
 
 @pytest.mark.parametrize("rescore", [True, False])
@@ -163,7 +231,34 @@ def test_ngrams_are_those_of_the_first_three_positives_each_taken_once(parts):
     replay = Replay(searcher_of(parts, EVERYTHING))
     three, five = (replay.replay(QUESTIONS[0], p) for p in ([0, 1, 2], [0, 1, 0, 2, 4, 3]))
     assert five.pruned == three.pruned
+    assert five.lost == three.lost
     assert five.positives == (0, 1, 2, 4, 3)
+
+
+def test_the_order_of_those_three_changes_nothing(parts):
+    replay = Replay(searcher_of(parts, EVERYTHING))
+    found = [replay.replay(QUESTIONS[1], p) for p in permutations([0, 1, 4])]
+    for one in found:
+        assert replace(one, positives=()) == replace(found[0], positives=())
+    assert len(found[0].lost) > 1
+
+
+def test_of_equally_heavy_ones_the_tokens_decide(parts):
+    replayed = Replay(searcher_of(parts, EVERYTHING)).replay(QUESTIONS[0], [0, 1, 4])
+    order = [(-pruned.weight, pruned.key.tokens) for pruned in replayed.pruned]
+    assert order == sorted(order)
+
+
+def test_positives_that_the_index_does_not_hold_take_no_place_among_the_three(parts):
+    """Looked up in the order of a file: those that the index does not hold have no number."""
+    ids = ("nowhere", "only", "gone", "eiffel", "no one", "paris", "bare")
+    numbers = [lookup_of(parts[1]).number_of(Positive(id_, "", None)) for id_ in ids]
+    positives = [number for number in numbers if number is not None]
+    assert positives == [4, 0, 2, 3]
+    replay = Replay(searcher_of(parts, EVERYTHING))
+    replayed, three = (replay.replay(QUESTIONS[0], p) for p in (positives, (4, 0, 2)))
+    assert replayed.pruned == three.pruned
+    assert replayed.pruned != replay.replay(QUESTIONS[0], (4, 0)).pruned
 
 
 def test_a_row_has_the_columns_of_the_model_in_their_order(parts):
@@ -173,11 +268,27 @@ def test_a_row_has_the_columns_of_the_model_in_their_order(parts):
     assert {type(row[name]) for name in ("pruned", "pruned_at", "pruned_rank", "rank_now")} == {int}
 
 
+def test_rows_of_lost_ngrams_are_plain_values_and_the_first_is_that_of_the_question(parts):
+    replayed = Replay(searcher_of(parts, EVERYTHING)).replay(QUESTIONS[0], [0, 1])
+    rows = replayed.lost_rows()
+    assert len(rows) == len(replayed.lost) > 1
+    for row, lost in zip(rows, replayed.lost, strict=True):
+        assert list(row) == ["ngram", "view", "weight", "left_at", "rank", "kept_by"]
+        assert Lost(*row.values()) == lost
+        kinds = [type(value) for value in row.values()]
+        assert kinds in ([str, str, float, int, int, int], [str, str, float, int, int, type(None)])
+    first, row = rows[0], replayed.row()
+    for name, column in (("left_at", "at"), ("rank", "rank"), ("kept_by", "kept_by")):
+        assert row[f"pruned_{column}"] == first[name]
+    assert row["pruned_weight"] == first["weight"] == max(r["weight"] for r in rows)
+
+
 @pytest.mark.parametrize(("question", "positives"), [(QUESTIONS[0], []), (" ", [0]), ("", [0])])
 def test_without_a_positive_or_words_nothing_is_replayed(parts, question, positives):
     replayed = Replay(searcher_of(parts)).replay(question, positives)
     assert replayed == Replayed(tuple(positives))
     assert replayed.row() == dict.fromkeys(OF_MODEL)
+    assert replayed.lost_rows() == []
 
 
 def test_a_positive_of_nothing_but_a_title_is_replayed(parts):

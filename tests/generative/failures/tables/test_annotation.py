@@ -50,6 +50,23 @@ def test_a_case_that_was_not_judged_is_told_apart_and_may_count_at_most(rows):
     assert found["t11_adjusted_hits"]["rows"][1][5:] == [2, pytest.approx(2 / 3)]
 
 
+def test_a_passage_without_a_verdict_may_raise_the_best_one(rows):
+    # YES stays; PARTIAL and NO may be YES, the NO that is not open may not; failed counts once.
+    verdicts = ["YES", "PARTIAL", "NO", "NO", "failed", None, None]
+    found = annotation(
+        rows(
+            positives=[1] * 7,
+            answer_hit_1=[0] * 7,
+            answer_outcome=["unannotated"] * 6 + ["hit"],
+            judged=verdicts,
+            judged_open=[1, 2, 1, 0, 3, None, None],
+        )
+    )["t11_adjusted_hits"]
+    at_most = {row[0]: (row[1], row[5]) for row in found["rows"]}
+    # hit 1; + YES 1, and PARTIAL, NO, failed, not judged; + PARTIAL, and NO, failed, not judged.
+    assert at_most == {"hit_k": (1, 1), "yes": (2, 6), "yes_and_partial": (3, 6)}
+
+
 def test_without_a_judge_tables_10_and_11_say_so(rows):
     found = judged(rows, verdicts=None)
     assert found["t09_outcomes"]["n"] == 10

@@ -76,6 +76,23 @@ def test_titles_of_correct_passages_are_compared_with_those_of_wrong_ones(rows):
     assert (found["extreme_id"], found["extreme_question"]) == ("q02", "who sang this")
 
 
+def test_what_is_as_good_as_0_divides_nothing(rows):
+    found = metadata(
+        rows(
+            hit_1=[1, 1],
+            score_all=[1e-300, 2.0],
+            score_title=[1e90, 1.0],
+            score_query=[0.0, 0.0],
+            title_score_correct=[1e90, 3.0],
+            title_score_wrong=[1e-300, 2.0],
+        )
+    )
+    assert found["score_shares_all"]["n"] == 1
+    assert found["score_shares_all"]["rows"][0] == ["titles", 0.5, 0.5]
+    difference = found["title_score_difference"]
+    assert (difference["n"], difference["mean"], difference["extreme_id"]) == (1, 0.5, "q01")
+
+
 def test_without_n_grams_it_says_how_to_get_them(rows):
     for table in metadata(rows(hit_1=[1], answer_hit_1=[1])).values():
         assert "--include_keys" in table["not_applicable"]

@@ -11,6 +11,8 @@ def test_pruning_and_ranks_are_told_over_replayed_questions(rows):
             rank_now=[1, 12, None, 2, None],
             rank_unpruned=[1, 1, 5, 1, None],
             rank_without_titles=[None, None, 1, 1, None],
+            title_ngrams_all=[1, 2, 0, 1, 3],
+            query_ngrams_all=[0] * 5,
         )
     )
     assert found["pruned"]["n"] == 4
@@ -24,7 +26,23 @@ def test_pruning_and_ranks_are_told_over_replayed_questions(rows):
         "now": (0.25, 0.5, 3, 2),
         "unpruned": (0.75, 1.0, 4, 1),
         "without_titles": (0.5, 0.5, 2, 1),
+        "without_unigrams": (0.0, 0.0, 0, None),
     }
+
+
+def test_a_search_that_never_ranks_a_positive_is_shown_where_there_is_something_to_switch_off(rows):
+    columns = {"positives": [1], "pruned": [0], "rank_now": [1], "title_ngrams_all": [4]}
+    columns |= {f"rank_{name}": [None] for name in ("unpruned", "without_titles")}
+    made = replay(rows(**columns, query_ngrams_all=[None]))["replay_ranks"]["rows"]
+    searches = ["now", "unpruned", "without_titles", "without_unigrams"]
+    assert [row[0] for row in made] == searches
+    assert made[2][1] == made[2][4] == made[2][7] == 0
+    made = replay(rows(**columns, query_ngrams_all=[1]))["replay_ranks"]["rows"]
+    assert [row[0] for row in made] == [*searches[:3], "without_queries", "without_unigrams"]
+    # A run has no n-grams; what the index's search found without titles is shown.
+    of_run = columns | {"title_ngrams_all": [None], "rank_without_titles": [2]}
+    made = replay(rows(**of_run))["replay_ranks"]["rows"]
+    assert [row[0] for row in made] == searches
 
 
 def test_without_a_model_every_table_names_the_options(rows):

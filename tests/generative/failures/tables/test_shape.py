@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from argus.evaluation.intervals import wilson
 from argus.generative.failures.tables.shape import plain, proportion, spread
 
 
@@ -22,6 +23,15 @@ def test_the_spread_of_nothing_is_empty_and_never_zero():
     assert found == {"n": 2, "mean": 3, "sigma": 1, "median": 3, "min": 2, "max": 4}
 
 
+def test_the_interval_of_none_begins_at_0_and_that_of_all_ends_at_1():
+    rounded = [n for n in range(1, 100) if wilson(0, n)[0] > 0 or wilson(1, n)[1] < 1]
+    assert rounded
+    for n in rounded:
+        assert proportion(0.0, n)[1] == 0
+        assert proportion(1.0, n)[2] == 1
+
+
 def test_a_share_of_nobody_has_no_interval():
     assert proportion(None, 0) == [None, None, None]
+    assert proportion(0.0, 1) == [0.0, 0.0, pytest.approx(0.7935, abs=1e-4)]
     assert proportion(1.0, 1) == [1.0, pytest.approx(0.2065, abs=1e-4), 1.0]

@@ -59,9 +59,9 @@ def test_a_file_of_lines_is_read_too_and_a_compressed_one(tmp_path):
 
 def test_passages_for_a_judge_are_kept_only_when_one_is_asked(tmp_path):
     output = Output("a", write_output(tmp_path / "a.json", two_of_three()))
-    assert not measure_output(output, SETUP, 1).candidates
+    assert measure_output(output, SETUP, 1).candidates == [[], [], []]
     judged = Setup(k=10, correct="annotated", judged=True)
-    (candidate,) = measure_output(output, judged, 1).candidates
+    *_, (candidate,) = measure_output(output, judged, 1).candidates
     assert (candidate.query_id, candidate.passage_id, candidate.rank) == ("c", "p3", 2)
 
 
@@ -72,7 +72,8 @@ def test_given_judgements_and_answers_replace_those_of_the_file(tmp_path):
     )
     rows = {row["query_id"]: row for row in measure_output(output, setup, 1).rows}
     assert (rows["b"]["hit_1"], rows["b"]["positives"], rows["b"]["answer_hit_1"]) == (1, 1, 1)
-    assert rows["a"]["hit_1"] is None and rows["a"]["answer_hit_1"] is None
+    assert rows["a"]["hit_1"] is None, "not judged"
+    assert rows["a"]["answer_hit_1"] == 1, "keeps its own answers"
 
 
 def test_names_come_from_the_folder_where_the_file_has_a_plain_one(tmp_path):

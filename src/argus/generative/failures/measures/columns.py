@@ -16,6 +16,9 @@ LENGTHS = 11
 TOP_NGRAMS = 5
 """The heaviest n-grams of the first passage whose frequency is averaged (thesis, Table 4)."""
 
+NEGLIGIBLE = 1e-12
+"""Of a numerator: what divides it and is less counts as 0, and there is no ratio."""
+
 QUALITY = {
     "positives": COUNT,
     "r_precision": NUMBER,
@@ -111,6 +114,6 @@ OF_MODEL = {
     "rank_without_unigrams": COUNT,
 }
 """What replaying the search adds."""
-OF_JUDGE = {"judged": TEXT}
-"""What a language model adds: YES, PARTIAL, NO, or failed."""
+OF_JUDGE = {"judged": TEXT, "judged_open": COUNT}
+"""What a language model adds: YES, PARTIAL, NO, or failed; passages without a verdict."""
 COLUMNS = {**OF_OUTPUT, **OF_INDEX, **OF_MODEL, **OF_JUDGE}

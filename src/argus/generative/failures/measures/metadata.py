@@ -10,6 +10,7 @@ import numpy.typing as npt
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.answers import answer_words
 from argus.generative.failures.measures.arrays import IS_BODY, IS_QUERY, IS_TITLE, Arrays
+from argus.generative.failures.measures.columns import NEGLIGIBLE
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -72,7 +73,8 @@ def _gain_of_passages(case: Case) -> dict[int, float]:
         heaviest, (other.astype(np.int64), arrays.passages[keys], of_answer), arrays.weights[keys]
     )
     titles, others = heaviest
-    titles = np.where(others > 0, titles, -1.0)
+    divisible = (others > 0) & (others >= NEGLIGIBLE * titles)
+    titles = np.where(divisible, titles, -1.0)
     best = titles.argmax(axis=1)
     return {
         int(p): float(titles[p, best[p]] / others[p, best[p]] - 1)

@@ -1,4 +1,4 @@
-"""What the texts of the positives offer: the answer, the question's terms, and these together."""
+"""What the positives offer: the answer, the question's terms, and two of these together."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from argus.indexes.words import STOP_WORDS
 
 
 def texts(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of TEXTS, over the positives whose text is known, whatever k."""
-    gold = [words(p.text) for p in case.positives or () if p.text is not None]
+    """Return the columns of TEXTS, over the positives whose text is known, whatever k.
+
+    Answers are looked for in texts, terms in titles, too.
+    """
+    gold = [(words(p.title), words(p.text)) for p in case.positives or () if p.text is not None]
     answers = answer_words(case)
     terms = frozenset(content(words(case.question)))
-    most = max((len(terms.intersection(text)) for text in gold), default=0)
+    most = max((len(terms.intersection((*title, *text))) for title, text in gold), default=0)
+    side_by_side = any(_adjacent(part, terms) for parts in gold for part in parts)
+    held = hold_answer((text for _, text in gold), answers)
     return {
-        "gold_holds_answer": int(hold_answer(gold, answers)) if gold and answers else None,
+        "gold_holds_answer": int(held) if gold and answers else None,
         "gold_terms": most if gold and terms else None,
-        "gold_adjacent": int(any(_adjacent(text, terms) for text in gold)) if most > 1 else None,
+        "gold_adjacent": int(side_by_side) if most > 1 else None,
     }
 
 

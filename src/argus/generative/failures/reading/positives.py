@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from argus.generative.failures.case import Positive
-from argus.generative.failures.reading.passages import without_queries
+from argus.generative.failures.reading.passages import Found, without_queries
 from argus.generative.failures.reading.problems import Notes, Problem
 from argus.generative.failures.reading.settings import Reading, Record
 from argus.generative.failures.reading.values import id_of, text_of
@@ -15,8 +15,6 @@ from argus.generative.failures.words import holds_any, words
 POSITIVE_IDS = ("passage_id", "psg_id", "id", "docid", "doc_id")
 Words = tuple[tuple[str, ...], tuple[str, ...]]
 """Of a title and of its text."""
-IsCorrect = Callable[[str | None, str, str], bool | None]
-"""Id (None where a passage has none), title and text of a passage that was found."""
 
 
 def positives_of(record: Record, note: Notes) -> tuple[Positive, ...] | None:
@@ -54,35 +52,64 @@ def judged_positives(
     return tuple(texts.get(id_, Positive(id_, "", None)) for id_ in named)
 
 
-def by_positives(positives: Sequence[Positive] | None) -> IsCorrect:
-    """Return the test of a passage: its id is a positive's; without ids, title and text are."""
+def by_positives(
+    positives: Sequence[Positive] | None, listed: Sequence[Found]
+) -> list[bool | None]:
+    """Return of each passage, best first, whether it is a positive; None where there are none.
+
+    It is when its id is a positive's; where it or the positive has none, when title and text are.
+    A positive counts once, at the first passage that is it.
+    """
     if not positives:
-        return lambda id_, title, text: None
-    ids = {positive.id for positive in positives if positive.id is not None}
-    texts = [p for p in positives if p.text is not None]
-    nameless = {_words(p.title, p.text or "") for p in texts if p.id is None}
-    every = {_words(p.title, p.text or "") for p in texts}
-    titles = {title for title, _ in every}
+        return [None] * len(listed)
+    places = {one.id: place for place, one in enumerate(positives) if one.id is not None}
+    same = _same_words(positives, {found.id for found in listed})
+    titles = {title for title, _ in same}
+    nameless = any(one.id is None for one in positives)
+    left = set(range(len(positives)))
+    correct: list[bool | None] = []
+    for found in listed:
+        place = None if found.id is None else places.get(found.id)
+        if place is None and (found.id is None or nameless) and words(found.title) in titles:
+            alike = same.get(_words(found.title, found.text), ())
+            fits = (p for p in alike if found.id is None or positives[p].id is None)
+            place = next((p for p in fits if p in left), None)
+        correct.append(place in left)
+        left -= {place}
+    return correct
 
-    def is_correct(id_: str | None, title: str, text: str) -> bool:
-        if id_ in ids:
-            return True
-        wanted = every if id_ is None else nameless
-        return bool(wanted) and words(title) in titles and _words(title, text) in wanted
 
-    return is_correct
+def _same_words(positives: Sequence[Positive], listed: Set[str | None]) -> dict[Words, list[int]]:
+    """Return places of the positives whose text is known by their words.
+
+    Of those of the same words first such as no other passage can be: whose id is not listed, then
+    those without id.
+    """
+    same: dict[Words, list[int]] = {}
+    for place, one in enumerate(positives):
+        if one.text is not None:
+            same.setdefault(_words(one.title, one.text), []).append(place)
+
+    def claims(place: int) -> int:
+        id_ = positives[place].id
+        return 1 if id_ is None else 2 * (id_ in listed)
+
+    return {said: sorted(alike, key=claims) for said, alike in same.items()}
 
 
-def by_answers(answers: Sequence[str]) -> IsCorrect:
-    """Return the test of a passage: its text holds an answer."""
+def by_answers(answers: Sequence[str], listed: Sequence[Found]) -> list[bool | None]:
+    """Return of each passage whether its text holds an answer; None without answers."""
     parts = [words(answer) for answer in answers]
-    return lambda id_, title, text: holds_any(words(text), parts) if parts else None
+    return [holds_any(words(found.text), parts) if parts else None for found in listed]
 
 
-def answers_of(record: Record, id_: str, reading: Reading, note: Notes) -> tuple[str, ...]:
-    """Return the different answers of a question: those of the settings, of the record, of KILT."""
-    if reading.answers is not None:
-        given: Any = list(reading.answers.get(id_, ()))
+def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -> tuple[str, ...]:
+    """Return the different answers of a question: those of the settings, of the record, of KILT.
+
+    id_: by which the settings may know it; None where it has none.
+    """
+    if id_ is not None and reading.answers is not None and id_ in reading.answers:
+        given: Any = list(reading.answers[id_])
     elif "answers" in record:
         given = record["answers"]
     else:

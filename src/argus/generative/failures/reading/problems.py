@@ -17,6 +17,7 @@ class Problem(StrEnum):
 
     RECORDS = "records_unreadable"
     CHARACTERS = "characters"
+    NO_QUESTION_ID = "questions_without_id"
     ANSWERS = "answers_unreadable"
     NO_ANSWERS = "questions_without_answers"
     POSITIVES = "positives_unreadable"
@@ -37,6 +38,9 @@ class Problem(StrEnum):
 MESSAGES = {
     Problem.RECORDS: "records that could not be read, left out",
     Problem.CHARACTERS: "records with broken characters, replaced by a question mark",
+    Problem.NO_QUESTION_ID: (
+        "questions without id, not looked up in the given judgements or answers"
+    ),
     Problem.ANSWERS: "answers that are no text or have no letter or digit, left out",
     Problem.NO_ANSWERS: "questions without answers",
     Problem.POSITIVES: "positives that could not be read, left out",

@@ -20,6 +20,7 @@ from argus.generative.failures.reading.positives import (
 from argus.generative.failures.reading.problems import Notes, Problem, Problems
 from argus.generative.failures.reading.settings import ANSWER, Reading, Record
 from argus.generative.failures.reading.values import id_of, parsed, text_of
+from argus.generative.failures.words import words
 
 QUESTION_FIELDS = ("question", "input")
 
@@ -27,7 +28,8 @@ QUESTION_FIELDS = ("question", "input")
 def read_case(content: bytes, number: int, settings: Reading, problems: Problems) -> Case | None:
     """Return the question of a record; None where there is none, which is noted.
 
-    number: of the record in its file, from 0; its id where it has none. Read are
+    number: of the record in its file, from 0; its id where it has none and `settings.ids` does not
+    know its question, which is then not looked up in given judgements or answers. Read are
 
     * DPR JSON: question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
       `[n-gram, frequency, weight]`; a frequency may be null or left out, and a key an object;
@@ -54,7 +56,7 @@ def _read(content: bytes, settings: Reading, note: Notes) -> Case | None:
         if not _is_header(record):
             note(Problem.RECORDS, "", f"no question, but {', '.join(map(repr, record))}")
         return None
-    return _case(record, question, id_of(record, ID_FIELDS) or str(note.number), settings, note)
+    return _case(record, question, settings, note)
 
 
 def header_border(content: bytes) -> str | None:
@@ -86,7 +88,8 @@ def _is_header(record: Record) -> bool:
     return isinstance(record.get("settings"), dict) and "hits" not in record
 
 
-def _case(record: Record, question: str, id_: str, settings: Reading, note: Notes) -> Case:
+def _case(record: Record, question: str, settings: Reading, note: Notes) -> Case:
+    id_ = _id(record, question, settings, note)
     answers = answers_of(record, id_, settings, note)
     if not answers:
         note(Problem.NO_ANSWERS, "", question)
@@ -98,28 +101,41 @@ def _case(record: Record, question: str, id_: str, settings: Reading, note: Note
         positives = _positives(record, id_, settings, listed, note)
         if not positives:
             note(Problem.NO_POSITIVES, "", question)
-    is_correct = by_answers(answers) if settings.correct == ANSWER else by_positives(positives)
+    by_answer = settings.correct == ANSWER
+    correct = by_answers(answers, listed) if by_answer else by_positives(positives, listed)
     ngrams = Ngrams(note)
     passages = tuple(
         Passage(
             p.place if p.id is None else p.id,
             p.title,
             p.text,
-            is_correct(p.id, p.title, p.text),
+            is_correct,
             ngrams.keys(p.keys, f"{p.place}.keys"),
         )
-        for p in listed
+        for p, is_correct in zip(listed, correct, strict=True)
     )
     (question_tokens,), gathered = ngrams.gathered([question], settings)
-    return Case(id_, question, question_tokens, answers, positives, passages, gathered)
+    name = str(note.number) if id_ is None else id_
+    return Case(name, question, question_tokens, answers, positives, passages, gathered, by_answer)
+
+
+def _id(record: Record, question: str, settings: Reading, note: Notes) -> str | None:
+    """Return the id of a question, by which it may be looked up; None where it is not known."""
+    id_ = id_of(record, ID_FIELDS)
+    if id_ is None and settings.ids is not None:
+        id_ = settings.ids.get(words(question))
+    if id_ is None and not (settings.qrels is None and settings.answers is None):
+        note(Problem.NO_QUESTION_ID, "", question)
+    return id_
 
 
 def _positives(
-    record: Record, id_: str, settings: Reading, listed: list[Found], note: Notes
+    record: Record, id_: str | None, settings: Reading, listed: list[Found], note: Notes
 ) -> tuple[Positive, ...] | None:
-    """Return the positives of the judgements where there are any, else those of the record."""
+    """Return the positives of the judgements where these are given, else those of the record."""
     annotated = positives_of(record, note)
     if settings.qrels is None:
         return annotated
     known = [Positive(p.id, p.title, p.text or None) for p in listed]
-    return judged_positives(settings.qrels.get(id_), [*(annotated or ()), *known])
+    grades = None if id_ is None else settings.qrels.get(id_)
+    return judged_positives(grades, [*(annotated or ()), *known])

@@ -32,13 +32,16 @@ class Reading:
     tokens: splits questions and n-grams. correct: ANNOTATED, a passage is correct when it is a
     positive; ANSWER, when its text holds an answer. qrels: query id -> document id -> grade, in
     place of the file's positives; of grade 1 and more. answers: query id -> answers, in place of
-    the file's; a question that is not in them has none. border: how a title's n-gram begins.
+    the file's; a question that is not in them keeps its own. ids: the words of a question -> its
+    id, for records without id; texts of several ids are not in it. A record of which the id is not
+    known is not looked up in qrels and answers. border: how a title's n-gram begins.
     """
 
     tokens: Tokens
     correct: Literal["annotated", "answer"] = "annotated"
     qrels: Mapping[str, Mapping[str, int]] | None = None
     answers: Mapping[str, tuple[str, ...]] | None = None
+    ids: Mapping[tuple[str, ...], str] | None = None
     border: str = BORDER
     seen: Seen = field(default_factory=Seen, init=False, repr=False, compare=False)
 

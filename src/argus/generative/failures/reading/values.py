@@ -9,7 +9,8 @@ from pydantic_core import from_json
 
 from argus.generative.failures.reading.problems import Notes, Problem
 
-GREATEST = 2**63 - 1
+GREATEST = 2**53
+"""Of a frequency: whole numbers up to it are exact as float64, in which means are taken."""
 GREATEST_NUMBER = 1e100
 """Of a score or weight: sums of such stay finite."""
 
@@ -49,7 +50,7 @@ def number(value: Any, note: Notes, place: str) -> float | None:
 
 
 def count(value: Any, note: Notes, place: str) -> int | None:
-    """Return a whole number from 0 on that 64 bits hold, None for anything else."""
+    """Return a whole number from 0 to GREATEST, None for anything else."""
     if type(value) is int:
         return value if 0 <= value <= GREATEST else None
     found = number(value, note, place)

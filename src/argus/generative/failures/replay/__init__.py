@@ -1,6 +1,6 @@
 """The search again, to see what the beam lost: false pruning, and rankings without some keys."""
 
-from argus.generative.failures.replay.path import Left
-from argus.generative.failures.replay.replay import Pruned, Replay, Replayed
+from argus.generative.failures.replay.lost import Lost, Pruned
+from argus.generative.failures.replay.replay import Replay, Replayed
 
-__all__ = ["Left", "Pruned", "Replay", "Replayed"]
+__all__ = ["Lost", "Pruned", "Replay", "Replayed"]

@@ -1,20 +1,25 @@
-"""Where an n-gram leaves the beam, and how many beams would have kept it.
+"""Where n-grams leave the beam, and how many beams would have kept them.
 
 At each step the 2 x beams best candidates of a question are written, and the `beams` best of them
 that do not end go on. So an n-gram is written when each of its proper prefixes went on and it is
 itself among the 2 x beams best; it leaves at the first step where that fails. A prefix may leave
-although it was written: it was not among those that went on.
+although it was written: it was not among those that went on. N-grams of one view are followed
+together: one search shows all of them, and those that begin alike are one candidate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
 from argus.generative.decode.beam import Pool, Search, beam_search
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.index import NgramIndex
+
+Ngram = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +35,50 @@ class Left:
     rank: int
 
 
-class Path:
-    """Follows one n-gram through a beam search for one question: an observer of `beam_search`.
+class Paths:
+    """Follows n-grams through a beam search for one question: an observer of `beam_search`.
 
-    ngram: without the search's prefix. left: None as long as it has not left. written: whether
-    the search has written all of it.
+    ngrams: without the search's prefix. left: those that have left, and where. written: those that
+    the search has written whole.
     """
 
-    def __init__(self, ngram: tuple[int, ...], search: Search) -> None:
-        self.ngram, self.search = ngram, search
-        self.left: Left | None = None
-        self.written = False
+    def __init__(self, ngrams: Collection[Ngram], search: Search) -> None:
+        self.search = search
+        self.left: dict[Ngram, Left] = {}
+        self.written: set[Ngram] = set()
+        self._live = sorted(set(ngrams))  # those that begin alike stand together
 
     def __call__(self, pool: Pool) -> bool:
-        """Take note of a step; return whether the n-gram goes on."""
-        n = pool.written.shape[1]
-        (row,) = np.flatnonzero((pool.written == np.array(self.ngram[:n], np.int64)).all(axis=1))
-        rank, open_rank = _ranks(pool, int(row), self.ngram[n], self.search.last)
-        whole = n + 1 == len(self.ngram)
-        kept = rank <= 2 * self.search.beams and (whole or open_rank <= self.search.beams)
-        if not kept:
-            self.left = Left(n + 1, rank)
-        self.written = kept and whole
-        return kept and not whole
+        """Take note of a step; return whether any n-gram goes on."""
+        n = pool.written.shape[1] + 1
+        candidates = _Candidates(pool, self.search.last)
+        live: list[Ngram] = []
+        for prefix, group in groupby(self._live, key=lambda ngram: ngram[:n]):
+            rank, open_rank = candidates.ranks(prefix)
+            among = rank <= 2 * self.search.beams
+            for ngram in group:
+                if not among or (len(ngram) > n and open_rank > self.search.beams):
+                    self.left[ngram] = Left(n, rank)
+                elif len(ngram) == n:
+                    self.written.add(ngram)
+                else:
+                    live.append(ngram)
+        self._live = live
+        return bool(live)
 
 
 def follow(
-    model: Seq2Seq, source: Sources, index: NgramIndex, search: Search, ngram: tuple[int, ...]
-) -> Path:
-    """Run a search for one question until it has written or lost an n-gram."""
-    path = Path(ngram, search)
-    beam_search(model, source, index, replace(search, longest=len(ngram)), observer=path)
-    return path
+    model: Seq2Seq,
+    source: Sources,
+    index: NgramIndex,
+    search: Search,
+    ngrams: Collection[Ngram],
+) -> Paths:
+    """Run a search for one question until it has written or lost each of some n-grams."""
+    paths = Paths(ngrams, search)
+    longest = max(map(len, ngrams))
+    beam_search(model, source, index, replace(search, longest=longest), observer=paths)
+    return paths
 
 
 def kept_by(
@@ -69,32 +86,46 @@ def kept_by(
     source: Sources,
     index: NgramIndex,
     search: Search,
-    ngram: tuple[int, ...],
+    ngrams: Collection[Ngram],
     most: int,
-) -> int | None:
-    """Return the first beam size that writes an n-gram: 2, 4, ... times the search's, up to `most`.
+) -> dict[Ngram, int]:
+    """Return the first beam size that writes each n-gram: 2, 4, ... times the search's, to `most`.
 
-    None where none does. One that is larger still may lose it again: more hypotheses that go on
-    are more competitors at the next step.
+    Those that none writes are left out. One that is larger still may lose an n-gram again: more
+    hypotheses that go on are more competitors at the next step.
     """
-    beams = 2 * search.beams
-    while beams <= most:
-        if follow(model, source, index, replace(search, beams=beams), ngram).written:
-            return beams
+    found: dict[Ngram, int] = {}
+    beams, missing = 2 * search.beams, set(ngrams)
+    while missing and beams <= most:
+        written = follow(model, source, index, replace(search, beams=beams), missing).written
+        found |= dict.fromkeys(written, beams)
+        missing -= written
         beams *= 2
-    return None
+    return found
 
 
-def _ranks(pool: Pool, row: int, token: int, last: int | None) -> tuple[int, int]:
-    """Return the rank of a candidate among all, and among those that do not end; from 1.
+class _Candidates:
+    """All that may be chosen at a step for one question. last: the token that ends n-grams."""
 
-    pool: of one question. Equal sums go by row, then by token, as in `best_continuations`.
-    """
-    rows = np.repeat(np.arange(len(pool.sums)), np.diff(pool.pointers))
-    base = pool.sums - pool.normalizers
-    scores = base[rows] + pool.logits[rows, pool.tokens]
-    mine = base[row] + pool.logits[row, token]
-    earlier = (rows < row) | ((rows == row) & (pool.tokens < token))
-    better = ((scores > mine) | ((scores == mine) & earlier)) & ~pool.barred[pool.tokens]
-    ends = pool.tokens == last if last is not None else np.zeros(len(rows), np.bool_)
-    return int(better.sum()) + 1, int((better & ~ends).sum()) + 1
+    def __init__(self, pool: Pool, last: int | None) -> None:
+        rows = np.repeat(np.arange(len(pool.sums)), np.diff(pool.pointers))
+        allowed = ~pool.barred[pool.tokens]
+        self._rows, self._tokens = rows[allowed], pool.tokens[allowed]
+        self._base = pool.sums - pool.normalizers
+        self._scores = self._base[self._rows] + pool.logits[self._rows, self._tokens]
+        self._open = self._tokens != last if last is not None else np.True_
+        self._pool = pool
+
+    def ranks(self, prefix: Ngram) -> tuple[int, int]:
+        """Return the rank of a candidate among all, and among those that do not end; from 1.
+
+        Equal sums go by row, then by token, as in `best_continuations`.
+        """
+        pool, token = self._pool, prefix[-1]
+        before = np.array(prefix[:-1], np.int64)
+        (row,) = np.flatnonzero((pool.written == before).all(axis=1)).tolist()
+        mine = self._base[row] + pool.logits[row, token]
+        better = self._scores > mine
+        for at in np.flatnonzero(self._scores == mine):
+            better[at] = (self._rows[at], self._tokens[at]) < (row, token)
+        return int(better.sum()) + 1, int((better & self._open).sum()) + 1

@@ -6,29 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from argus.errors import InputError
 from argus.generative.decode.model import Sources
 from argus.generative.failures.measures.columns import SWITCHED_OFF
 from argus.generative.failures.replay.gold import Places, gold_ngrams, partial_wanted, scored
-from argus.generative.failures.replay.path import Left, follow, kept_by
+from argus.generative.failures.replay.lost import Lost, Pruned, followed
 from argus.generative.failures.replay.ranks import best_rank, rank_without
 from argus.generative.keys import Key, merged
 from argus.generative.scoring import key_weights
 from argus.generative.searcher import GenerativeSearcher, Written
 
 POSITIVES = 3
-"""Positives, the first ones, whose n-grams are looked for: scoring a passage's takes longest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """An n-gram of a positive that the beam search did not write. text: as output files have it."""
-
-    key: Key
-    text: str
-    weight: float
+"""Positives, the first that are given, whose n-grams are looked for: scoring them takes longest."""
+FOLLOWED = 50
+"""Pruned n-grams, the heaviest, that are followed: a sixth to a third of a replay's time."""
 
 
 @dataclass(frozen=True)
@@ -36,32 +27,36 @@ class Replayed:
     """What the replay of a question showed; without a positive in the index, or words: nothing.
 
     positives: numbers of the passages, each once; empty where the index holds none. pruned: the
-    heaviest first; None where nothing was replayed. left, kept_by: of the first of them. now,
-    unpruned: ranks of the best positive. without: the same by what was switched off.
+    heaviest first; None where nothing was replayed. lost: the first `FOLLOWED` of them, and where
+    they left. now, unpruned: ranks of the best positive. without: the same by what was switched
+    off.
     """
 
     positives: tuple[int, ...]
     pruned: tuple[Pruned, ...] | None = None
-    left: Left | None = None
-    kept_by: int | None = None
+    lost: tuple[Lost, ...] = ()
     now: int | None = None
     unpruned: int | None = None
     without: dict[str, int | None] = field(default_factory=dict)
 
     def row(self) -> dict[str, Any]:
-        """Return the columns `OF_MODEL` (docs/failures.md)."""
-        first = self.pruned[0] if self.pruned else None
+        """Return the columns `OF_MODEL` (docs/failures.md): of the n-grams, the heaviest one's."""
+        first = self.lost[0] if self.lost else None
         return {
             "pruned": None if self.pruned is None else len(self.pruned),
-            "pruned_ngram": first.text if first else None,
-            "pruned_at": self.left.at if self.left else None,
-            "pruned_rank": self.left.rank if self.left else None,
-            "pruned_kept_by": self.kept_by,
+            "pruned_ngram": first.label if first else None,
+            "pruned_at": first.at if first else None,
+            "pruned_rank": first.rank if first else None,
+            "pruned_kept_by": first.kept_by if first else None,
             "pruned_weight": first.weight if first else None,
             "rank_now": self.now,
             "rank_unpruned": self.unpruned,
             **{f"rank_without_{what}": self.without.get(what) for what in SWITCHED_OFF},
         }
+
+    def lost_rows(self) -> list[dict[str, Any]]:
+        """Return a row per n-gram that was followed, the heaviest first."""
+        return [one.row() for one in self.lost]
 
 
 class Replay:
@@ -79,13 +74,15 @@ class Replay:
         self.searcher, self.most_beams = searcher, most_beams
 
     def replay(self, question: str, positives: Sequence[int]) -> Replayed:
-        """Search for a question again; positives: numbers of passages of the index.
+        """Search for a question again.
 
-        A pruned n-gram is one of the first `POSITIVES` positives that would weigh more than 0 and
-        is no key of the search, of any view; every proper extension of a prefix that left is one
-        by itself. With them the positive may also rank lower: other passages hold them, too, they
-        cover weaker keys, and as many more single tokens become keys. Raises InputError for a
-        number that the index does not have.
+        positives: numbers of the passages that the index holds, in the order of the file: what it
+        does not hold has none, and takes no place among the first `POSITIVES`. A pruned n-gram is
+        one of theirs that would weigh more than 0 and is no key of the search, of any view; every
+        proper extension of a prefix that left is one by itself. With them the positive may also
+        rank lower: other passages hold them, too, they cover weaker keys, and as many more single
+        tokens become keys. Beyond which three come first, their order changes nothing. Raises
+        InputError for a number that the index does not have.
         """
         known = tuple(dict.fromkeys(int(p) for p in positives))
         self._check(known)
@@ -94,12 +91,12 @@ class Replay:
         (written,) = self.searcher.keys([question])
         sources, places = self.searcher.encode([question])
         pruned = self._pruned(written, known[:POSITIVES], sources, places)
-        left, kept = self._lost(pruned[0].key, sources, places) if pruned else (None, None)
+        lost = followed(self.searcher, pruned[:FOLLOWED], sources, places, self.most_beams)
         index, scoring = self.searcher.index, self.searcher.scoring
         now = best_rank(index, written.keys, written.unigrams, scoring, known)
         more = [*written.keys, *(p.key for p in pruned)]
         return Replayed(
-            known, pruned, left, kept, now,
+            known, pruned, lost, now,
             best_rank(index, more, written.unigrams, scoring, known) if pruned else now,
             {
                 what: rank_without(index, written.keys, written.unigrams, scoring, known, what)
@@ -138,15 +135,4 @@ class Replay:
         weights = key_weights(keys, counts, index.n_tokens, start, searcher.scoring)[len(have) :]
         left = [(key, float(w)) for key, w in zip(keys[len(have) :], weights, strict=True) if w > 0]
         left.sort(key=lambda one: (-one[1], one[0].tokens))
-        texts = index.vocabulary.decode_all([key.tokens for key, _ in left])
-        return tuple(Pruned(key, text, w) for (key, w), text in zip(left, texts, strict=True))
-
-    def _lost(self, key: Key, sources: Sources, places: Places) -> tuple[Left | None, int | None]:
-        """Return where a key left its view's beam, and the beam size that would have kept it."""
-        view = next(v for v in self.searcher.views if v.name == key.view)
-        assert view.search is not None
-        at = np.s_[places[view.name] : places[view.name] + 1]
-        source = Sources(sources.hidden[at], sources.mask[at])
-        asked = (self.searcher.model, source, self.searcher.index, view.search)
-        ngram = key.tokens[len(view.search.prefix) :]
-        return follow(*asked, ngram).left, kept_by(*asked, ngram, self.most_beams)
+        return tuple(Pruned(key, weight) for key, weight in left)

@@ -9,6 +9,7 @@ from argus.generative.failures.tables.shape import counted, proportion
 
 _OUTCOMES = ("hit", "unannotated", "absent")
 _VERDICTS = ("YES", "PARTIAL", "NO", "failed")
+_CRITERIA = {"yes": ("YES",), "yes_and_partial": ("YES", "PARTIAL")}
 NOT_JUDGED = "not_judged"
 """Cases that no verdict was asked for."""
 
@@ -73,7 +74,7 @@ def _verdicts(rows: Rows) -> Table:
 def _adjusted_hits(rows: Rows) -> Table:
     """Hits when judged passages count; n: questions with positives and answers, as in Table 9.
 
-    at_most: when every case without a verdict counts, too.
+    at_most: when every passage without a verdict counts, too.
     """
     counts, gap = _cases(rows)
     if gap is not None:
@@ -81,11 +82,16 @@ def _adjusted_hits(rows: Rows) -> Table:
     outcomes = rows.text("answer_outcome")
     n = sum(outcome is not None for outcome in outcomes)
     hits = outcomes.count("hit")
-    unknown = counts["failed"] + counts.get(NOT_JUDGED, 0)
+    cases = zip(outcomes, rows.text("judged"), rows.number("judged_open"), strict=True)
+    undecided = [
+        verdict
+        for outcome, verdict, unsaid in cases
+        if outcome == "unannotated" and (verdict in (None, "failed") or unsaid > 0)
+    ]
     made: list[list[Any]] = [["hit_k", hits, *proportion(hits / n, n), hits, hits / n]]
-    for verdict, criterion in (("YES", "yes"), ("PARTIAL", "yes_and_partial")):
-        hits += counts[verdict]
-        most = hits + unknown
+    for criterion, counting in _CRITERIA.items():
+        hits = outcomes.count("hit") + sum(counts[verdict] for verdict in counting)
+        most = hits + sum(verdict not in counting for verdict in undecided)
         made.append([criterion, hits, *proportion(hits / n, n), most, most / n])
     columns = ["criterion", "hits", "share", "low", "high", "at_most", "at_most_share"]
     return {"n": n, "columns": columns, "rows": made}

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from argus.generative.failures.tables.rows import Floats, Rows, Table, known, not_applicable
+from argus.generative.failures.measures.columns import NEGLIGIBLE
+from argus.generative.failures.tables.rows import (
+    Floats,
+    Mask,
+    Rows,
+    Table,
+    known,
+    not_applicable,
+)
 from argus.generative.failures.tables.shape import mean, spread
 
 
@@ -26,15 +34,22 @@ def _score_shares(rows: Rows, which: str) -> Table:
     if gap is not None:
         return gap
     whole = rows.number("score_correct" if which else "score_all")
-    kept = known(whole) & (whole > 0)
+    parts = {
+        name: rows.number(f"{column}{which}")
+        for name, column in (("titles", "score_title"), ("pseudo_queries", "score_query"))
+    }
+    kept = np.logical_and.reduce([_divides(whole, np.nan_to_num(v)) for v in parts.values()])
     n = int(kept.sum())
     if n == 0:
         return not_applicable("No question has a score of such passages that is above 0.")
-    made = [
-        [name, *_shares(rows.number(f"{column}{which}")[kept], whole[kept])]
-        for name, column in (("titles", "score_title"), ("pseudo_queries", "score_query"))
-    ]
+    made = [[name, *_shares(part[kept], whole[kept])] for name, part in parts.items()]
     return {"n": n, "columns": ["identifiers", "pooled", "mean"], "rows": made}
+
+
+def _divides(whole: Floats, part: Floats) -> Mask:
+    """Which questions have both, and a whole that is above 0 and not as good as 0 to its part."""
+    divides: Mask = known(whole, part) & (whole > 0) & (whole >= NEGLIGIBLE * np.abs(part))
+    return divides
 
 
 def _shares(part: Floats, whole: Floats) -> list[float | None]:
@@ -64,7 +79,7 @@ def _title_score_difference(rows: Rows) -> Table:
     if gap is not None:
         return gap
     correct, wrong = rows.number("title_score_correct"), rows.number("title_score_wrong")
-    kept = np.flatnonzero(known(correct, wrong) & (wrong > 0))
+    kept = np.flatnonzero(_divides(wrong, correct))
     if not len(kept):
         return not_applicable("No question has title n-grams in both correct and wrong passages.")
     difference = correct[kept] / wrong[kept] - 1

@@ -12,6 +12,8 @@ from argus.generative.failures.tables.rows import Rows, Table, known, not_applic
 from argus.generative.failures.tables.shape import proportion, spread
 
 _VARIANTS = ("now", "unpruned", *(f"without_{what}" for what in SWITCHED_OFF))
+_SWITCHED = {"without_titles": "title_ngrams_all", "without_queries": "query_ngrams_all"}
+"""Of the variants that not every index has, the number of n-grams that they switch off."""
 
 
 def replay(rows: Rows) -> dict[str, Table]:
@@ -52,6 +54,14 @@ def _counts(rows: Rows, column: str, name: str) -> Table:
     return {"n": len(values), "columns": [name, "questions"], "rows": made}
 
 
+def _applies(rows: Rows, variant: str) -> bool:
+    """Return whether there is something to switch off; a positive may rank nowhere without it."""
+    ngrams = _SWITCHED.get(variant)
+    if ngrams is None or rows.has(f"rank_{variant}"):
+        return True
+    return bool((rows.number(ngrams) > 0).any())
+
+
 def _ranks(rows: Rows) -> Table:
     """Share of replayed questions of which a positive ranks first, among the first k, at all."""
     gap = rows.missing("model", "positives")
@@ -61,7 +71,7 @@ def _ranks(rows: Rows) -> Table:
     n = int(replayed.sum())
     made: list[list[Any]] = []
     for variant in _VARIANTS:
-        if variant != "now" and not rows.has(f"rank_{variant}"):
+        if not _applies(rows, variant):
             continue
         rank = rows.number(f"rank_{variant}")[replayed]
         rank = np.where(np.isnan(rank), np.inf, rank)

@@ -61,11 +61,14 @@ def spread(values: Floats) -> Table:
 
 
 def proportion(share: float | None, n: int) -> list[float | None]:
-    """Return a share, or a mean of values in [0, 1], with the Wilson interval's ends."""
+    """Return a share, or a mean of values in [0, 1], with the Wilson interval's ends.
+
+    That of 0 begins at 0 and that of 1 ends at 1, whatever rounding makes of it.
+    """
     if share is None or n == 0:
         return [None, None, None]
     low, high = wilson(share, n)
-    return [share, float(low), float(high)]
+    return [share, float(low) if share > 0 else 0.0, float(high) if share < 1 else 1.0]
 
 
 def counted(names: Iterable[str], counts: Sequence[int]) -> list[list[Any]]:

@@ -2,209 +2,179 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.cores import available_cores
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
-from argus.data.qrels import read_qrels
-from argus.data.topics import read_topics
-from argus.errors import InputError
-from argus.generative.failures.reading import Problems
+from argus.errors import ArgusError, InputError
+from argus.generative.failures.judge import Candidate
 from argus.generative.failures.taxonomy import FailureMode, taxonomy
 from argus.generative.index import NgramIndex
 from argus.reports import write_report
 from argus.reports.html import OUTPUTS
-from argus.workflows.generative.failures.files import write_files
+from argus.workflows.generative.failures.checks import check_measured, make_setup
+from argus.workflows.generative.failures.files import write_files, write_optional
 from argus.workflows.generative.failures.inputs import Output, open_outputs
-from argus.workflows.generative.failures.judging import LEDGER, TABLE, Judged, judge_passages
+from argus.workflows.generative.failures.judging import (
+    LEDGER,
+    Judged,
+    estimate_judging,
+    judge_passages,
+)
 from argus.workflows.generative.failures.measuring import Measured, Setup, measure_output
-from argus.workflows.generative.failures.replaying import ReplayConfig, replay_rows
+from argus.workflows.generative.failures.messages import needs, problems
+from argus.workflows.generative.failures.replaying import ReplayedOutput, replay_output
+from argus.workflows.generative.failures.settings import FailureConfig
 from argus.workflows.generative.failures.summary import (
     System,
     comparison,
     described_modes,
     diagnosed,
-    named_verdicts,
+    pairs,
     system_summary,
 )
 from argus.workflows.generative.folders import index_folder, need_model
 from argus.workflows.workspace import Record, keep_input
 
 if TYPE_CHECKING:
-    from argus.llm import ChatConfig, LocalConfig
+    from argus.llm import Estimate
 
 JOB = "generative_failures"
 WORTH_WORKERS = 100 << 20
 """Bytes of a file from which it is shared out to all cores: reading them takes some seconds."""
 
 
-class Correct(StrEnum):
-    """When a passage is correct."""
-
-    ANNOTATED = "annotated"
-    ANSWER = "answer"
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnalyseConfig:
-    """What is known besides the outputs; what is not given is not measured, and that is said.
-
-    k: passages that a reader reads. correct: by annotation, or by holding an answer. tokenizer: a
-    folder; None takes the index's, else words. index: of the passages. replay: searches again, with
-    the index. llm: judges passages that nobody annotated. thresholds: of modes, by id. workers:
-    processes; None for all cores where a file is large (a script then needs
-    `if __name__ == "__main__":`).
-    """
-
-    k: int = 10
-    correct: Correct = Correct.ANNOTATED
-    tokenizer: Path | None = None
-    index: Path | None = None
-    replay: ReplayConfig | None = None
-    llm: ChatConfig | LocalConfig | None = None
-    thresholds: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
-    workers: int | None = 1
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(
-                f"{self.k}", expected="a whole number from 1", fix="For example 10.", where="--k"
-            )
-        if self.replay is not None and self.index is None:
-            raise InputError(
-                "--model without --corpus-index",
-                expected="both: a search is made again with the model over the index",
-                fix="Give --corpus-index DIR, or leave --model out.",
-                where="--model",
-            )
-
-
 @dataclass(frozen=True)
-class AnalyseResult:
-    """What an analysis left in a folder. broken: files that break off, with where they do."""
+class FailureResult:
+    """What an analysis left in a folder.
+
+    incomplete: what it lacks, in words: files that break off, a judge that could not be asked.
+    """
 
     folder: Path
     report: Path
     summary: dict[str, Any]
-    broken: list[str]
+    incomplete: list[str]
 
 
-def analyse(
-    outputs: Sequence[Path | str],
+@dataclass
+class _Analysis:
+    """One run: what is measured of each output, and how."""
+
+    config: FailureConfig
+    modes: list[FailureMode]
+    setup: Setup
+    outputs: list[Output]
+    home: Path | None
+    model: Path | None
+    measured: list[Measured]
+    replayed: list[ReplayedOutput | None]
+    judged: Judged | None = None
+    unjudged: str | None = None
+
+
+def analyse_failures(
+    outputs: Path | str | Sequence[Path | str],
     *,
-    config: AnalyseConfig,
     out: Path | str,
+    config: FailureConfig | None = None,
     corpus: Path | str | None = None,
     queries: Path | str | None = None,
     qrels: Path | str | None = None,
     fields: FieldNames | None = None,
     device: str | None = None,
     fresh: bool = False,
-) -> AnalyseResult:
+) -> FailureResult:
     """Analyse the outputs of one or two systems and write the report into OUT.
 
     outputs: DPR JSON with n-grams, folders of `generative search`, KILT JSONL, or runs (which need
-    corpus and queries). qrels: judgements, in place of the files' own positives. queries: also
-    gives answers where the outputs have none. A file that breaks off is analysed up to there, and
-    that is said. Raises InputError for bad input.
+    corpus and queries). qrels: judgements, in place of the files' own positives. queries: their
+    answers go before those of the outputs, and their ids stand for questions without. A file that
+    breaks off is analysed up to there, and that is said. Raises InputError for bad input.
     """
-    fields = fields or FieldNames()
+    analysis, folder, record = _measure(
+        outputs, out, config, corpus, queries, qrels, fields, fresh=fresh
+    )
+    record.open(folder)
+    _replay(analysis, record, device)
+    _judge(analysis, folder, record)
+    return _reported(analysis, folder, record)
+
+
+def estimate_verdicts(
+    outputs: Path | str | Sequence[Path | str],
+    *,
+    out: Path | str,
+    config: FailureConfig,
+    corpus: Path | str | None = None,
+    queries: Path | str | None = None,
+    qrels: Path | str | None = None,
+    fields: FieldNames | None = None,
+) -> Estimate:
+    """Return what `config.llm` would be asked by `analyse_failures`, and what that would cost.
+
+    The outputs are measured; nothing is written, nobody is asked. Raises InputError as it does, and
+    where no model is named.
+    """
+    if config.llm is None:
+        raise InputError(
+            "no language model", expected="--llm with --estimate", fix="Name it.", where="--llm"
+        )
+    analysis, folder, _ = _measure(outputs, out, config, corpus, queries, qrels, fields)
+    return estimate_judging(_asked(analysis), config.llm, folder / LEDGER)
+
+
+def _measure(
+    outputs: Path | str | Sequence[Path | str],
+    out: Path | str,
+    config: FailureConfig | None,
+    corpus: Path | str | None,
+    queries: Path | str | None,
+    qrels: Path | str | None,
+    fields: FieldNames | None,
+    *,
+    fresh: bool = False,
+) -> tuple[_Analysis, ArtifactFolder, Record]:
+    """Open, check and measure everything; nothing is written."""
+    config, fields = config or FailureConfig(), fields or FieldNames()
     modes = taxonomy(config.thresholds)
-    paths = [Path(path) for path in outputs]
+    paths = [Path(p) for p in ([outputs] if isinstance(outputs, (str, Path)) else outputs)]
     corpus, queries, qrels = (Path(p) if p else None for p in (corpus, queries, qrels))
     opened = open_outputs(paths, corpus=corpus, queries=queries, fields=fields)
     home = index_folder(config.index) if config.index else None
     model = need_model(config.replay.model) if config.replay else None
-    setup = _setup(config, home, queries, qrels, fields)
+    setup = make_setup(config, home, queries, qrels, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [*paths, home, model, corpus, queries, qrels, config.tokenizer])
-    record = Record(
-        JOB, _settings(config, home, model), {"outputs": opened[0].file, "qrels": qrels}
-    )
+    files = {f"output {i}": output.file for i, output in enumerate(opened, start=1)}
+    inputs = {**files, "texts": corpus, "queries": queries, "qrels": qrels}
+    record = Record(JOB, config.described(), {name: _file(path) for name, path in inputs.items()})
     record.encoder["what"] = OUTPUTS
     record.encoder["fingerprint"] = " and ".join(output.name for output in opened)
     measured = [_measured(output, setup, config, record) for output in opened]
-    record.open(folder)
-    replayed = [
-        _replayed(output, found, home, config, record, device)
-        for output, found in zip(opened, measured, strict=True)
-    ]
-    judged = _judged(opened, measured, config, folder, record)
-    systems = [
-        diagnosed(output.name, found.rows, modes, config.k)
-        for output, found in zip(opened, measured, strict=True)
-    ]
-    with record.timed("tables"):
-        summary = _summary(opened, measured, systems, modes, config)
-        summary |= {"replayed": replayed, "judge": judged.summary if judged else None}
-        write_files(folder, systems, {told["name"]: told["figures"] for told in summary["systems"]})
-    folder.write_section("summary.json", JOB, summary)
-    counts = {system.name: len(system.rows) for system in systems}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
-    broken = [f"{o.file}: {o.broken}" for o in opened if o.broken]
-    return AnalyseResult(folder.path, write_report(folder.path), summary, broken)
+    replayed: list[ReplayedOutput | None] = [None] * len(opened)
+    analysis = _Analysis(config, modes, setup, opened, home, model, measured, replayed)
+    return analysis, folder, record
 
 
-def _setup(
-    config: AnalyseConfig,
-    home: Path | None,
-    queries: Path | None,
-    qrels: Path | None,
-    fields: FieldNames,
-) -> Setup:
-    """Return what workers need to know; opens the index and the tokenizer once, to check them."""
-    if home is not None:
-        NgramIndex.open(home)
-    if config.tokenizer is not None:
-        from argus.generative.vocabulary import open_vocabulary
-
-        open_vocabulary(config.tokenizer)
-    answers = None
-    if queries is not None:
-        topics = read_topics(queries, coerce_ids=fields.coerce_ids)
-        answers = {t.query.id: t.answers for t in topics if t.answers} or None
-    return Setup(
-        k=config.k, correct=config.correct.value, tokenizer=config.tokenizer, index=home,
-        qrels=read_qrels(qrels) if qrels else None, answers=answers,
-        judged=config.llm is not None,
-    )  # fmt: skip
+def _file(path: Path | None) -> Path | None:
+    """Return a file for the manifest; a folder has no hash."""
+    return path if path is not None and path.is_file() else None
 
 
-def _settings(config: AnalyseConfig, home: Path | None, model: Path | None) -> dict[str, Any]:
-    return {
-        "k": config.k,
-        "correct": config.correct,
-        "tokenizer": str(config.tokenizer) if config.tokenizer else None,
-        "index": str(home) if home else None,
-        "model": str(model) if model else None,
-        "llm": config.llm.label if config.llm else None,
-        "thresholds": dict(config.thresholds),
-        "seed": config.seed,
-    }
-
-
-def _measured(output: Output, setup: Setup, config: AnalyseConfig, record: Record) -> Measured:
-    """Measure an output. Raises InputError where it holds no question."""
+def _measured(output: Output, setup: Setup, config: FailureConfig, record: Record) -> Measured:
     border = _border(setup.index) or output.border or setup.border
     with record.timed(f"measuring {output.name}"):
         found = measure_output(output, replace(setup, border=border), _workers(output, config))
-    if not found.rows:
-        raise InputError(
-            "no question in it" + (f": {output.broken}" if output.broken else ""),
-            expected="at least one question with the passages that were found for it",
-            fix="Check that these are results, not questions alone.",
-            where=output.file,
-        )
+    check_measured(output, found, setup)
     return found
 
 
-def _workers(output: Output, config: AnalyseConfig) -> int:
+def _workers(output: Output, config: FailureConfig) -> int:
     """Return how many processes are worth their start."""
     if config.workers is not None:
         return config.workers
@@ -218,115 +188,92 @@ def _border(home: Path | None) -> str | None:
     return index.vocabulary.decode([index.border])
 
 
-def _replayed(
-    output: Output,
-    measured: Measured,
-    home: Path | None,
-    config: AnalyseConfig,
-    record: Record,
-    device: str | None,
-) -> dict[str, Any] | None:
-    if config.replay is None or home is None:
-        return None
-    with record.timed(f"replaying {output.name}"):
-        return replay_rows(
-            measured.rows, measured.positives, output.settings, home, config.replay, device
-        )
+def _replay(analysis: _Analysis, record: Record, device: str | None) -> None:
+    """Search again, and add what that shows to the rows."""
+    config, home, model = analysis.config.replay, analysis.home, analysis.model
+    if config is None or home is None or model is None:
+        return
+    for i, (output, found) in enumerate(zip(analysis.outputs, analysis.measured, strict=True)):
+        with record.timed(f"replaying {output.name}"):
+            analysis.replayed[i] = replay_output(output, found, home, model, config, device)
 
 
-def _judged(
-    outputs: Sequence[Output],
-    measured: Sequence[Measured],
-    config: AnalyseConfig,
-    folder: ArtifactFolder,
-    record: Record,
-) -> Judged | None:
-    """Ask the language model, and write its verdicts into the rows."""
-    if config.llm is None:
-        return None
-    asked = {o.name: m.candidates for o, m in zip(outputs, measured, strict=True)}
-    with record.timed("judging"):
-        judged = judge_passages(asked, config.llm, folder / LEDGER)
-    for output, found in zip(outputs, measured, strict=True):
-        named_verdicts(found.rows, judged.verdicts.get(output.name))
-    folder.write_table(TABLE, judged.table, csv=True)
-    return judged
+def _judge(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> None:
+    """Ask the language model, and write its verdicts into the rows.
+
+    Where none could be had, the analysis goes on without, and `unjudged` says why.
+    """
+    if analysis.config.llm is None:
+        return
+    sides = zip(analysis.outputs, analysis.measured, strict=True)
+    try:
+        with record.timed("judging"):
+            judged = judge_passages(_asked(analysis), analysis.config.llm, folder / LEDGER)
+    except ArgusError as error:
+        analysis.unjudged = str(error)
+        return
+    for output, found in sides:
+        verdicts, left = judged.verdicts.get(output.name, {}), judged.open.get(output.name, {})
+        for row in found.rows:
+            row["judged"] = verdicts.get(row["query_id"])
+            row["judged_open"] = left.get(row["query_id"])
+    analysis.judged = judged
+
+
+def _asked(analysis: _Analysis) -> dict[str, list[Candidate]]:
+    """Return the passages to judge, by system."""
+    sides = zip(analysis.outputs, analysis.measured, strict=True)
+    return {output.name: [c for one in m.candidates for c in one] for output, m in sides}
+
+
+def _reported(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> FailureResult:
+    """Write everything."""
+    outputs, config = analysis.outputs, analysis.config
+    systems = [
+        diagnosed(output.name, found.rows, analysis.modes, config.k)
+        for output, found in zip(outputs, analysis.measured, strict=True)
+    ]
+    paired = pairs(systems)
+    with record.timed("tables"):
+        summary = _summary(analysis, systems, paired)
+        write_files(folder, systems, paired, summary)
+        lost = {o.name: r.lost for o, r in zip(outputs, analysis.replayed, strict=True) if r}
+        write_optional(folder, lost, analysis.judged.table if analysis.judged else None)
+    folder.write_section("summary.json", JOB, summary)
+    counts = {system.name: len(system.rows) for system in systems}
+    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    incomplete = [f"{o.file} breaks off: {o.broken}" for o in outputs if o.broken]
+    incomplete += [analysis.unjudged] if analysis.unjudged else []
+    return FailureResult(folder.path, write_report(folder.path), summary, incomplete)
 
 
 def _summary(
-    outputs: Sequence[Output],
-    measured: Sequence[Measured],
-    systems: Sequence[System],
-    modes: Sequence[FailureMode],
-    config: AnalyseConfig,
+    analysis: _Analysis, systems: Sequence[System], paired: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
+    config, modes = analysis.config, analysis.modes
     told = [
         {
             "name": output.name,
             "file": str(output.file),
             "broken": output.broken,
-            "problems": _problems(found.problems),
+            "problems": problems(found),
             **system_summary(system, modes, config.k, config.seed),
         }
-        for output, found, system in zip(outputs, measured, systems, strict=True)
+        for output, found, system in zip(analysis.outputs, analysis.measured, systems, strict=True)
     ]
+    said = needs(config, analysis.setup, analysis.outputs, analysis.measured, analysis.replayed)
+    compared = comparison(systems, paired, config.seed)
+    if len(systems) == 2 and compared is None:
+        said.insert(0, "The two outputs have no question in common: they are not compared.")
     return {
         "k": config.k,
-        "correct": config.correct,
+        "correct": config.correct.value,
         "tokens": "tokenizer" if config.tokenizer else "index" if config.index else "words",
         "systems": told,
-        "comparison": comparison(systems, config.seed),
+        "comparison": compared,
         "taxonomy": described_modes(modes),
-        "needs": _needs(config, outputs, measured),
+        "needs": said,
+        "replayed": [r.summary() if r else None for r in analysis.replayed],
+        "judge": analysis.judged.summary if analysis.judged else None,
+        "unjudged": analysis.unjudged,
     }
-
-
-def _problems(problems: Problems) -> list[dict[str, Any]]:
-    """Return what was amiss in a file: how often, and where first."""
-    told = []
-    for problem in problems.as_dict().values():
-        first = problem["examples"][0]
-        told.append(
-            {
-                "what": problem["message"],
-                "count": problem["count"],
-                "first": f"{first['where']}: {first['found']}",
-            }
-        )
-    return told
-
-
-def _needs(
-    config: AnalyseConfig, outputs: Sequence[Output], measured: Sequence[Measured]
-) -> list[str]:
-    """Return what was not measured for want of something, and what to give for it."""
-    rows = [row for found in measured for row in found.rows]
-    told = []
-    for output, found in zip(outputs, measured, strict=True):
-        annotated = any(row["positives"] for row in found.rows)
-        if annotated and all(row["first_correct"] is None for row in found.rows):
-            told.append(
-                f"No positive is among the passages of {output.name}, for no question: check that "
-                "both have ids of one scheme."
-            )
-    if all(row["hit_k"] is None for row in rows):
-        told.append(
-            "Which passages are correct is not known: give --qrels, outputs with positive_ctxs, or "
-            "--correct answer where answers are known. Without, there is no failure to explain."
-        )
-    if all(row["ngrams_all"] is None for row in rows):
-        told.append(
-            "The outputs hold no n-grams (keys): generative and scoring failures need them "
-            "(SEAL's and MINDER's --include_keys; argus generative search always writes them)."
-        )
-    if all(row["answer_hit_k"] is None for row in rows):
-        told.append("No answers are known: give --queries with answers, or outputs that hold them.")
-    if config.index is None:
-        told.append(
-            "Coverage of the question's words, split names and cut answers need --corpus-index."
-        )
-    if config.replay is None:
-        told.append("False pruning and exact ablations need --corpus-index and --model.")
-    if config.llm is None and any(row["answer_outcome"] == "unannotated" for row in rows):
-        told.append("Whether unannotated passages answer the question needs --llm.")
-    return told

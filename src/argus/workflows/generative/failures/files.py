@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,31 @@ from argus.generative.failures.tables import csv_tables
 from argus.workflows.generative.failures.summary import System, diagnosis_table
 
 MEASURES, DIAGNOSIS, TABLES = "failures", "failure_diagnosis", "failure_tables"
+PRUNED, JUDGED = "pruned", "judged"
+PRUNED_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("system", "query_id", "ngram", "view")),
+        ("weight", pa.float64()),
+        *((name, pa.int64()) for name in ("left_at", "rank", "kept_by")),
+    ]
+)
+MODE_COLUMNS = (
+    "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
+    "among_found", "difference", "low", "high", "leading",
+)  # fmt: skip
 LISTED_BY = " | "
 """Between the parts of a list in a CSV file."""
 
 
 def write_files(
-    folder: ArtifactFolder, systems: Sequence[System], figures: Mapping[str, Mapping[str, Any]]
+    folder: ArtifactFolder,
+    systems: Sequence[System],
+    paired: Sequence[Sequence[str]],
+    summary: Mapping[str, Any],
 ) -> None:
     """Write rows, diagnoses and tables; those of two systems stand in one file.
 
-    figures: by the system's name.
+    Tables of an earlier analysis in the folder are removed. paired: of `pairs`.
     """
     measured = [
         to_table(system.rows).add_column(
@@ -33,10 +49,45 @@ def write_files(
         for system in systems
     ]
     _write(folder, MEASURES, pa.concat_tables(measured, promote_options="default"))
-    _write(folder, DIAGNOSIS, diagnosis_table(systems))
-    (folder / TABLES).mkdir(exist_ok=True)
-    for name, (columns, rows) in _joined(figures).items():
+    _write(folder, DIAGNOSIS, diagnosis_table(systems, paired))
+    shutil.rmtree(folder / TABLES, ignore_errors=True)
+    (folder / TABLES).mkdir()
+    tables = _joined({told["name"]: told["figures"] for told in summary["systems"]})
+    for name, (columns, rows) in {**_own_tables(summary), **tables}.items():
         write_csv(folder / TABLES / f"{name}.csv", columns, rows)
+
+
+def _own_tables(summary: Mapping[str, Any]) -> dict[str, tuple[list[str], list[list[Any]]]]:
+    """Return the tables that are of all systems: modes, the comparison, and what k was."""
+    about = [[name, summary[name]] for name in ("k", "correct", "tokens")]
+    names = [*MODE_COLUMNS]
+    modes = [
+        [told["name"], *(mode[name] for name in names)]
+        for told in summary["systems"]
+        for mode in told["modes"]
+    ]
+    found = {"settings": (["setting", "value"], about), "modes": (["system", *names], modes)}
+    compared = summary["comparison"]
+    if compared:
+        found["comparison"] = (compared["columns"], compared["rows"])
+    return found
+
+
+def write_optional(
+    folder: ArtifactFolder, lost: Mapping[str, Sequence[Mapping[str, Any]]], judged: pa.Table | None
+) -> None:
+    """Write what a replay lost and what a judge said; remove those files of an earlier analysis.
+
+    lost: rows of what the beam dropped, by system; empty without a replay.
+    """
+    for name in (PRUNED, JUDGED):
+        for suffix in (".parquet", ".csv"):
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    if lost:
+        rows = [{"system": system, **row} for system, of_one in lost.items() for row in of_one]
+        _write(folder, PRUNED, pa.Table.from_pylist(rows, PRUNED_SCHEMA))
+    if judged is not None:
+        _write(folder, JUDGED, judged)
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -16,7 +16,7 @@ from argus.data.topics import read_topics
 from argus.data.types import Document, Run, Topic
 from argus.errors import InputError
 from argus.workflows.generative.answers import FILE as ANSWERS
-from argus.workflows.generative.outputs import DPR, RUN, RUN_JSON
+from argus.workflows.generative.outputs import DPR, KILT, RUN, RUN_JSON
 
 _PLAIN_NAMES = {"dpr", "kilt", "answers", "run", "output", "outputs", "results"}
 
@@ -143,19 +143,23 @@ def _open(file: Path, texts: _Texts) -> Output:
         run = read_run(file)
         topics, corpus = texts.of(file, run)
         return RunOutput(name, file, run=run, topics=topics, corpus=corpus)
-    own = file.name == ANSWERS
-    beside = file if own else file.with_name(ANSWERS)  # says how the results were made
-    header = _header(next(iter(JsonList(beside)), None)) if beside.is_file() else {}
-    made = header.get("settings", {}), header.get("border")
-    return Output(name, file, *made, heading=int(own and bool(header)))
+    own = _header(file)
+    beside = file.with_name(ANSWERS)  # says how the results beside it were made
+    header = own or (_header(beside) if file.name in (DPR, KILT) and beside.is_file() else {})
+    return Output(
+        name, file, header.get("settings", {}), header.get("border"), heading=int(bool(own))
+    )
 
 
-def _header(item: Item | None) -> dict[str, Any]:
+def _header(file: Path) -> dict[str, Any]:
+    """Return the first line of answers, which says how they were made; empty for other files."""
+    first = next(iter(JsonList(file)), None)
     try:
-        header = json.loads(item.content) if item else None
+        header = json.loads(first.content) if first else None
     except ValueError:
         return {}
-    return header if isinstance(header, dict) and "settings" in header else {}
+    made = header.get("settings") if isinstance(header, dict) else None
+    return header if isinstance(header, dict) and isinstance(made, dict) else {}
 
 
 def _is_run(file: Path) -> bool:
@@ -175,10 +179,10 @@ def _file(path: Path) -> Path:
             fix="Check the path.",
             where=path,
         )
-    found = next((path / n for n in (ANSWERS, DPR, RUN, RUN_JSON) if (path / n).is_file()), None)
+    found = next((path / n for n in (DPR, ANSWERS, RUN, RUN_JSON) if (path / n).is_file()), None)
     if found is None:
         raise InputError(
-            f"the folder holds none of {ANSWERS}, {DPR}, {RUN}",
+            f"the folder holds none of {DPR}, {ANSWERS}, {RUN}",
             expected="the folder of argus generative search, or a file",
             fix="Give the file itself.",
             where=path,

@@ -37,7 +37,6 @@ from argus.llm.ledger import ledger_to_read
 from argus.workflows.heard import Heard
 
 LEDGER = "answers.sqlite"
-TABLE = "judged"
 NOT_ASKED = "not asked: "
 _MOST_REASONS = 20
 _TEXTS = (
@@ -52,11 +51,13 @@ class Judged:
     """What the judge said.
 
     verdicts: by system, then by question: the best over its passages (`failed`: none was had).
+    open: likewise, how many of its passages have none.
     table: one row per passage, in the order in which they came; `verdict` is null where there is
     none, and `reason` says why. summary: counts, and what it took.
     """
 
     verdicts: dict[str, dict[str, str]]
+    open: dict[str, dict[str, int]]
     table: pa.Table
     summary: dict[str, Any]
 
@@ -91,7 +92,8 @@ def judge_passages(
         "failures": _reasons(rows),
         "language_model": spent,
     }
-    return Judged(verdicts, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
+    left = {system: _open(rows, system) for system in candidates}
+    return Judged(verdicts, left, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
 
 
 def estimate_judging(
@@ -146,6 +148,13 @@ def _best_of(rows: Sequence[Mapping[str, Any]], system: str) -> dict[str, str]:
         if row["system"] == system:
             said.setdefault(row["query_id"], []).append(row["verdict"])
     return {question: best(verdicts) for question, verdicts in said.items()}
+
+
+def _open(rows: Sequence[Mapping[str, Any]], system: str) -> dict[str, int]:
+    """Return how many passages of every question of a system have no verdict."""
+    own = [row for row in rows if row["system"] == system]
+    without = Counter(row["query_id"] for row in own if row["verdict"] is None)
+    return {row["query_id"]: without[row["query_id"]] for row in own}
 
 
 def _counts(

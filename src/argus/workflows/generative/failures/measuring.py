@@ -7,10 +7,12 @@ to the workers as bytes, so that parsing is shared out, too.
 from __future__ import annotations
 
 import os
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, field
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from multiprocessing import get_context
@@ -19,6 +21,8 @@ from typing import Any, Literal
 
 from argus.data.json_list import Item
 from argus.data.types import Qrels
+from argus.errors import ArgusError
+from argus.generative.failures.case import Case
 from argus.generative.failures.indexed import indexed, lookup_of, with_texts
 from argus.generative.failures.judge import Candidate, candidates
 from argus.generative.failures.measures import measure
@@ -28,8 +32,8 @@ from argus.generative.index import NgramIndex
 from argus.progress import progress
 from argus.workflows.generative.failures.inputs import Output
 
-BLOCK = 8
-"""Records that go to a worker at once: a few megabytes."""
+BLOCK, BLOCK_BYTES = 32, 4 << 20
+"""Records, and bytes of them, that go to a worker at once, at most (but one record)."""
 AHEAD = 2
 """Blocks that wait per worker: what is in memory at most."""
 
@@ -39,7 +43,8 @@ class Setup:
     """What a worker needs to know; plain values, which go to other processes.
 
     tokenizer: folder of a tokenizer, index: of an n-gram index; None without. qrels, answers: in
-    place of the file's own. border: begins titles. judged: keep what a language model may judge.
+    place of the file's own. ids: of questions by their words, for records without. border: begins
+    titles. judged: keep what a language model may judge.
     """
 
     k: int
@@ -48,6 +53,7 @@ class Setup:
     index: Path | None = None
     qrels: Qrels | None = None
     answers: Mapping[str, tuple[str, ...]] | None = None
+    ids: Mapping[tuple[str, ...], str] | None = None
     border: str = "</s>"
     judged: bool = False
 
@@ -56,21 +62,42 @@ class Setup:
 class Measured:
     """What an output comes to.
 
-    rows: columns of docs/failures.md. positives: by question, their numbers in the index. problems:
-    what was amiss in the file.
+    rows: columns of docs/failures.md; no id comes twice. positives: numbers in the index, for each
+    row. candidates: for a judge, for each row. known: passages among the first k that the index
+    holds. renamed: questions whose id had come before, as they are called now. problems: what was
+    amiss in the file.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    positives: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    candidates: list[Candidate] = field(default_factory=list)
+    positives: list[tuple[int, ...]] = field(default_factory=list)
+    candidates: list[list[Candidate]] = field(default_factory=list)
+    known: int = 0
+    renamed: list[str] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
+    _ids: set[str] = field(default_factory=set)
 
     def add(self, other: Measured) -> None:
         """Take over what another part holds."""
-        self.rows += other.rows
-        self.positives |= other.positives
-        self.candidates += other.candidates
+        for row, positives, asked in zip(
+            other.rows, other.positives, other.candidates, strict=True
+        ):
+            self._add(row, positives, asked)
+        self.known += other.known
         self.problems.merge(other.problems)
+
+    def _add(self, row: dict[str, Any], positives: tuple[int, ...], asked: list[Candidate]) -> None:
+        """Take over a question; one whose id has come before is given another."""
+        own = id_ = row["query_id"]
+        times = 1
+        while id_ in self._ids:
+            times += 1
+            id_ = f"{own} ({times})"
+        if id_ != own:
+            self.renamed.append(id_)
+        self._ids.add(id_)
+        self.rows.append(row | {"query_id": id_})
+        self.positives.append(positives)
+        self.candidates.append([replace(candidate, query_id=id_) for candidate in asked])
 
 
 class Measurer:
@@ -83,6 +110,7 @@ class Measurer:
             correct=setup.correct,
             qrels=setup.qrels,
             answers=setup.answers,
+            ids=setup.ids,
             border=setup.border,
         )
 
@@ -98,13 +126,24 @@ class Measurer:
             row = measure(case, self.setup.k)
             if self._index is not None:
                 row |= indexed(case, self._index, self.setup.k)
-                lookup = lookup_of(self._index)
-                numbers = map(lookup.number_of, case.positives or ())
-                found.positives[case.id] = tuple(n for n in numbers if n is not None)
+                found.known += self._known(case)
             found.rows.append(row)
-            if self.setup.judged:
-                found.candidates += candidates(case, self.setup.k)
+            found.positives.append(self._numbers(case))
+            asked = candidates(case, self.setup.k) if self.setup.judged else []
+            found.candidates.append(asked)
         return found
+
+    def _numbers(self, case: Case) -> tuple[int, ...]:
+        """Return the positives' numbers in the index; none without one."""
+        if self._index is None:
+            return ()
+        numbers = map(lookup_of(self._index).number_of, case.positives or ())
+        return tuple(n for n in numbers if n is not None)
+
+    def _known(self, case: Case) -> int:
+        assert self._index is not None
+        number_of = lookup_of(self._index).number_of_id
+        return sum(number_of(p.id) is not None for p in case.passages[: self.setup.k])
 
     @cached_property
     def _index(self) -> NgramIndex | None:
@@ -133,12 +172,20 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measured:
     return found
 
 
-def _blocks(items: Iterator[Item]) -> Iterator[tuple[Item, ...]]:
-    while block := tuple(islice(items, BLOCK)):
+def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
+    block: list[Item] = []
+    size = 0
+    for item in items:
+        if block and (len(block) == BLOCK or size + len(item.content) > BLOCK_BYTES):
+            yield block
+            block, size = [], 0
+        block.append(item)
+        size += len(item.content)
+    if block:
         yield block
 
 
-def _parts(blocks: Iterator[tuple[Item, ...]], setup: Setup, workers: int) -> Iterator[Measured]:
+def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator[Measured]:
     """Yield what every block comes to, in their order."""
     if workers == 1:
         measurer = Measurer(setup)
@@ -148,12 +195,18 @@ def _parts(blocks: Iterator[tuple[Item, ...]], setup: Setup, workers: int) -> It
         workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(setup,)
     ) as pool:
         waiting: deque[Future[Measured]] = deque()
-        while True:
-            room = workers * AHEAD - len(waiting)
-            waiting.extend(pool.submit(_measure, block) for block in islice(blocks, room))
-            if not waiting:
-                return
-            yield waiting.popleft().result()
+        try:
+            while True:
+                room = workers * AHEAD - len(waiting)
+                waiting.extend(pool.submit(_measure, block) for block in islice(blocks, room))
+                if not waiting:
+                    return
+                yield waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise ArgusError(
+                "a process that measured was ended from outside, most likely for want of memory. "
+                "Run the same command with --workers 1."
+            ) from error
 
 
 _own: Measurer | None = None
@@ -161,10 +214,11 @@ _own: Measurer | None = None
 
 def _begin(setup: Setup) -> None:
     global _own
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the others
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the cores have their processes
     _own = Measurer(setup)
 
 
-def _measure(items: tuple[Item, ...]) -> Measured:
+def _measure(items: list[Item]) -> Measured:
     assert _own is not None
     return _own.measure(items)

@@ -1,0 +1,63 @@
+"""Errors: what they say, and that they say it in another process, too."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from argus.errors import ArgusError, EncodingError, FingerprintMismatch, InputError, Location
+from argus.llm.protocol import LanguageModelError
+from argus.retrievability.probes.probe import ProbeMismatch
+
+WRONG = InputError(
+    "k = 0", expected="1 or more", fix="Give another.", where=Location(Path("a.toml"), 3, "k")
+)
+ERRORS = [
+    WRONG,
+    InputError("k = 0", expected="1 or more", fix="Give another."),
+    EncodingError("too long", retryable=False),
+    FingerprintMismatch(Path("store"), stored="one", given="another"),
+    ProbeMismatch(Path("probe"), stored="one", given="another"),
+    LanguageModelError("no such model"),
+    ArgusError("broken"),
+]
+
+
+def kinds(kind: type[ArgusError] = ArgusError) -> set[type[ArgusError]]:
+    return {kind}.union(*(kinds(one) for one in kind.__subclasses__()))
+
+
+def test_what_came_what_was_expected_and_what_to_do_make_one_sentence():
+    assert str(WRONG) == "a.toml, line 3, field 'k': k = 0; expected 1 or more. Give another."
+
+
+@pytest.mark.parametrize("again", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_is_the_same_after_it_was_pickled(error, again):
+    found = again(error)
+    assert type(found) is type(error)
+    assert (str(found), found.args) == (str(error), error.args)
+    assert vars(found) == vars(error)
+
+
+def test_every_kind_with_a_constructor_of_its_own_is_among_them():
+    own = {kind for kind in kinds() if "__init__" in vars(kind)}
+    assert own <= {type(error) for error in ERRORS}
+
+
+def refuse() -> None:
+    raise WRONG
+
+
+def test_an_error_of_another_process_comes_back_whole():
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        pytest.raises(InputError, match="expected 1 or more") as raised,
+    ):
+        pool.submit(refuse).result()
+    assert (raised.value.got, raised.value.where) == (WRONG.got, WRONG.where)
