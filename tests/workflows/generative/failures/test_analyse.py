@@ -224,3 +224,15 @@ def test_what_the_judge_would_cost_is_said_without_asking_or_writing(httpserver,
     assert not httpserver.log and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="expected --llm with --estimate"):
         estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig())
+
+
+def test_a_run_may_be_json_under_any_name(ready, tmp_path):
+    run = tmp_path / "bm25.json"
+    run.write_text(json.dumps({"q1": {"basel": 3.0, "bern": 2.0}, "q2": {"ska": 1.0}}))
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\nq1\tbern\t1\nq2\tada\t1\n")
+    result = analyse(
+        run, out=tmp_path / "out", qrels=qrels, corpus=ready.corpus, queries=ready.questions
+    )
+    rows = pq.read_table(result.folder / "failures.parquet").to_pylist()
+    assert [(row["query_id"], row["hit_k"]) for row in rows] == [("q1", 1), ("q2", 0)]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -163,10 +166,21 @@ def _header(file: Path) -> dict[str, Any]:
 
 
 def _is_run(file: Path) -> bool:
+    """Whether a file is a TREC run, or a JSON object as runs are."""
     suffixes = [s.lower() for s in file.suffixes if s.lower() != ".gz"][-1:]
     if suffixes == [".json"]:
-        return file.name.startswith(RUN_JSON)
+        return _begins(file) == b"{"
     return suffixes not in ([".jsonl"], [".ndjson"])
+
+
+def _begins(file: Path) -> bytes:
+    """Return the first byte that is no space; a file that is written on one line is long."""
+    opener = gzip.open if file.suffix.lower() == ".gz" else open
+    try:
+        with opener(file, "rb") as opened:
+            return opened.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        return b""  # whoever reads it says so
 
 
 def _file(path: Path) -> Path:
