@@ -24,7 +24,6 @@ from argus.generative.failures.reading import (
     Problem,
     Problems,
     Reading,
-    header_border,
     read_case,
 )
 from argus.generative.failures.reading import settings as reading_settings
@@ -506,9 +505,6 @@ def test_a_kilt_passage_without_title_gets_the_one_in_its_text():
 def test_the_first_line_of_answers_jsonl_is_no_question_and_no_problem():
     header = {"settings": {"k": 100}, "border": "<e>"}
     assert read(header)[:2] == (None, {})
-    assert header_border(json.dumps(header).encode()) == "<e>"
-    for other in (b"{", b"[]", b'{"question": "a", "border": "<e>"}', b'{"settings": {}}'):
-        assert header_border(other) is None
 
 
 def test_tokens_are_the_vocabularys_and_remembering_them_changes_nothing(monkeypatch):

@@ -8,8 +8,9 @@ import pytest
 
 from argus.errors import InputError
 from argus.generative.failures.measures.columns import COLUMNS
-from argus.generative.failures.taxonomy import CATEGORIES, FailureMode, taxonomy
+from argus.generative.failures.taxonomy import FailureMode, taxonomy
 
+CATEGORIES = ("data", "representation", "generation", "scoring", "system")
 DERIVED = {
     "annotation_gap",
     "answer_is_cut",

@@ -29,11 +29,6 @@ class Ngram:
     words: tuple[str, ...]
     count: int | None
 
-    @property
-    def is_unigram(self) -> bool:
-        """Whether it is a single token of a text; a title of one token is a title."""
-        return self.view == BODY and len(self.tokens) == 1
-
 
 @dataclass(frozen=True, slots=True)
 class Keys:

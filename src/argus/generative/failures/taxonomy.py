@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 from argus.errors import InputError
 
-CATEGORIES = ("data", "representation", "generation", "scoring", "system")
-
 
 @dataclass(frozen=True, kw_only=True)
 class FailureMode:

@@ -112,7 +112,7 @@ def title_scores(case):
 def without(case, k, what):
     """Return R-precision and hits when n-grams of a kind weigh nothing, in exact fractions."""
     off = {"titles": lambda n: n.view == "title", "queries": lambda n: n.view == "query",
-           "unigrams": lambda n: n.is_unigram}[what]  # fmt: skip
+           "unigrams": lambda n: n.view == "body" and len(n.tokens) == 1}[what]  # fmt: skip
     names = [f"{name}_without_{what}" for name in ("r_precision", "hit_1", "hit_k")]
     keys = pairs(case)
     if not keys or not case.judged:

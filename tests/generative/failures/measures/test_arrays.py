@@ -26,4 +26,6 @@ def test_arrays_are_made_once_for_a_case():
 
 @given(cases())
 def test_unigrams_are_those_of_the_n_grams(case):
-    assert Arrays.of(case).unigrams.tolist() == [ngram.is_unigram for ngram in case.ngrams]
+    assert Arrays.of(case).unigrams.tolist() == [
+        ngram.view == "body" and len(ngram.tokens) == 1 for ngram in case.ngrams
+    ]

@@ -1,7 +1,7 @@
 """A record of an output file, as bytes, to the question as it is analysed."""
 
 from argus.generative.failures.reading.problems import Example, Problem, Problems
-from argus.generative.failures.reading.record import header_border, read_case
+from argus.generative.failures.reading.record import read_case
 from argus.generative.failures.reading.settings import ANNOTATED, ANSWER, BORDER, Reading
 
 __all__ = [
@@ -12,6 +12,5 @@ __all__ = [
     "Problem",
     "Problems",
     "Reading",
-    "header_border",
     "read_case",
 ]

@@ -59,16 +59,6 @@ def _read(content: bytes, settings: Reading, note: Notes) -> Case | None:
     return _case(record, question, settings, note)
 
 
-def header_border(content: bytes) -> str | None:
-    """Return the border that the first line of answers.jsonl names; None for any other record."""
-    try:
-        record = parsed(content, Notes(Problems(), 0))
-    except ValueError:
-        return None
-    named = isinstance(record, dict) and _is_header(record)
-    return text_of(record, "border") or None if named else None
-
-
 @contextmanager
 def _no_collection() -> Iterator[None]:
     """Look for no reference cycles meanwhile: a record is thousands of lists and none has any.

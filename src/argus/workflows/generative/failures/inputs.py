@@ -8,7 +8,6 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,11 @@ class Output:
     settings: dict[str, Any] = field(default_factory=dict)
     border: str | None = None
     broken: str | None = None
-    heading: int = 0
-    """Records at its beginning that are no questions."""
 
     def items(self) -> Iterator[Item]:
         """Yield the records."""
         listed = JsonList(self.file)
-        yield from islice(listed, self.heading, None)
+        yield from listed
         self.broken = listed.broken
 
 
@@ -146,12 +143,11 @@ def _open(file: Path, texts: _Texts) -> Output:
         run = read_run(file)
         topics, corpus = texts.of(file, run)
         return RunOutput(name, file, run=run, topics=topics, corpus=corpus)
-    own = _header(file)
+    header = _header(file)
     beside = file.with_name(ANSWERS)  # says how the results beside it were made
-    header = own or (_header(beside) if file.name in (DPR, KILT) and beside.is_file() else {})
-    return Output(
-        name, file, header.get("settings", {}), header.get("border"), heading=int(bool(own))
-    )
+    if not header and file.name in (DPR, KILT) and beside.is_file():
+        header = _header(beside)
+    return Output(name, file, header.get("settings", {}), header.get("border"))
 
 
 def _header(file: Path) -> dict[str, Any]:

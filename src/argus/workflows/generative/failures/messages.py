@@ -11,13 +11,15 @@ from argus.workflows.generative.failures.measuring import Measured, Setup
 from argus.workflows.generative.failures.replaying import ReplayedOutput
 from argus.workflows.generative.failures.settings import FailureConfig
 
-SAID_ELSEWHERE = (Problem.NO_KEYS, Problem.NO_ANSWERS, Problem.NO_POSITIVES)
-"""Where they concern all questions, they are no problem of the file: `needs` says so once."""
 SAME_RANKS = 0.9
+"""Share of replayed questions below which a replay is not that of the output."""
 
 
 def problems(found: Measured) -> list[dict[str, Any]]:
-    """Return what was amiss in a file: how often, and where first."""
+    """Return what was amiss in a file: how often, and where first.
+
+    What all questions lack is no problem of the file: `needs` says so once.
+    """
     rows = found.rows
     everywhere = {
         Problem.NO_KEYS: all(row["ngrams_all"] is None for row in rows),
