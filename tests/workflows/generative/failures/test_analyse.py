@@ -16,18 +16,22 @@ from argus.workflows.generative.failures.settings import FailureConfig
 from tests.support.failures import two_of_three, write_output
 
 
-def said(verdict):
-    content = json.dumps({"verdict": verdict, "explanation": "It says so."})
-    return {
-        "choices": [{"message": {"content": content}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5},
-    }
+def saying(verdict):
+    """Answer every prompt with a verdict."""
+    answer = {"text": json.dumps({"verdict": verdict, "explanation": "It says so."})}
+    return lambda *_: answer
 
 
-def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(httpserver, tmp_path):
-    httpserver.expect_request("/chat/completions").respond_with_json(said("YES"))
+def judge(endpoint, **options):
+    return ChatConfig(
+        **{"model": "judge", "base_url": endpoint.url, "backoff_s": 0.001, "attempts": 1} | options
+    )
+
+
+def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
+    endpoint.behave = saying("YES")
     file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = ChatConfig(model="judge", base_url=httpserver.url_for(""))
+    llm = judge(endpoint)
     result = analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
     rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
     assert [row["judged"] for row in rows] == [None, None, "YES"]
@@ -40,16 +44,16 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(httpserver, tmp_path
     adjusted = tables["t11_adjusted_hits"]
     rates = [dict(zip(adjusted["columns"], row, strict=True)) for row in adjusted["rows"]]
     assert [row["hits"] for row in rates] == [1, 2, 2]  # as annotated, + YES, + PARTIAL
-    assert len(httpserver.log) == 1
+    assert len(endpoint.requests) == 1
     analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
-    assert len(httpserver.log) == 1, "the ledger keeps what was answered"
+    assert len(endpoint.requests) == 1, "the ledger keeps what was answered"
     assert (tmp_path / "out" / "judged.csv").is_file()
 
 
-def test_a_verdict_of_no_takes_the_annotation_gap_away(httpserver, tmp_path):
-    httpserver.expect_request("/chat/completions").respond_with_json(said("NO"))
+def test_a_verdict_of_no_takes_the_annotation_gap_away(endpoint, tmp_path):
+    endpoint.behave = saying("NO")
     file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = ChatConfig(model="judge", base_url=httpserver.url_for(""))
+    llm = judge(endpoint)
     analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
     found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
     assert "Annotation gap" not in found[2]["modes"]
@@ -118,10 +122,10 @@ def test_settings_out_of_range_are_refused():
         FailureConfig(k=0)
 
 
-def test_a_judge_that_cannot_be_asked_leaves_the_rest_of_the_report(httpserver, tmp_path):
-    httpserver.expect_request("/chat/completions").respond_with_json({}, status=401)
+def test_a_judge_that_cannot_be_asked_leaves_the_rest_of_the_report(endpoint, tmp_path):
+    endpoint.behave = lambda *_: {"status": 401}
     file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = ChatConfig(model="judge", base_url=httpserver.url_for(""))
+    llm = judge(endpoint)
     result = analyse(file, config=FailureConfig(llm=llm), out=tmp_path / "out")
     assert len(result.incomplete) == 1 and "401" in result.incomplete[0]
     assert result.report.is_file() and (tmp_path / "out" / "failures.csv").is_file()
@@ -129,10 +133,10 @@ def test_a_judge_that_cannot_be_asked_leaves_the_rest_of_the_report(httpserver, 
     assert all(row.get("judged") is None for row in rows)
 
 
-def test_nothing_of_an_earlier_analysis_is_left(httpserver, tmp_path):
-    httpserver.expect_request("/chat/completions").respond_with_json(said("YES"))
+def test_nothing_of_an_earlier_analysis_is_left(endpoint, tmp_path):
+    endpoint.behave = saying("YES")
     files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
-    llm = ChatConfig(model="judge", base_url=httpserver.url_for(""))
+    llm = judge(endpoint)
     analyse(files, config=FailureConfig(llm=llm), out=tmp_path / "out")
     tables = tmp_path / "out" / "failure_tables"
     assert (tables / "comparison.csv").is_file() and (tables / "t10_verdicts.csv").is_file()
@@ -214,14 +218,14 @@ def test_a_file_of_questions_alone_is_refused(tmp_path):
         analyse(write_output(tmp_path / "a.json", bare), out=tmp_path / "out")
 
 
-def test_what_the_judge_would_cost_is_said_without_asking_or_writing(httpserver, tmp_path):
+def test_what_the_judge_would_cost_is_said_without_asking_or_writing(endpoint, tmp_path):
     from argus.workflows.generative.failures.analyse import estimate_verdicts
 
     file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = ChatConfig(model="judge", base_url=httpserver.url_for(""), input_price=1, output_price=1)
+    llm = judge(endpoint, input_price=1, output_price=1)
     found = estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig(llm=llm))
     assert (found.prompts, found.to_ask) == (1, 1) and found.cost
-    assert not httpserver.log and not (tmp_path / "out").exists()
+    assert not endpoint.requests and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="expected --llm with --estimate"):
         estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig())
 
