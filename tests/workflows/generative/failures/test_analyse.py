@@ -240,3 +240,4 @@ def test_a_run_may_be_json_under_any_name(ready, tmp_path):
     )
     rows = pq.read_table(result.folder / "failures.parquet").to_pylist()
     assert [(row["query_id"], row["hit_k"]) for row in rows] == [("q1", 1), ("q2", 0)]
+    assert [row["gold_terms"] is not None for row in rows] == [True, True], "texts of the corpus"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from argus.cores import available_cores
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
+from argus.data.qrels import read_qrels
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.judge import Candidate
 from argus.generative.failures.taxonomy import FailureMode, taxonomy
@@ -144,10 +145,11 @@ def _measure(
     modes = taxonomy(config.thresholds)
     paths = [Path(p) for p in ([outputs] if isinstance(outputs, (str, Path)) else outputs)]
     corpus, queries, qrels = (Path(p) if p else None for p in (corpus, queries, qrels))
-    opened = open_outputs(paths, corpus=corpus, queries=queries, fields=fields)
+    judged = read_qrels(qrels) if qrels else None
+    opened = open_outputs(paths, corpus=corpus, queries=queries, fields=fields, qrels=judged)
     home = index_folder(config.index) if config.index else None
     model = need_model(config.replay.model) if config.replay else None
-    setup = make_setup(config, home, queries, qrels, fields)
+    setup = make_setup(config, home, queries, judged, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [*paths, home, model, corpus, queries, qrels, config.tokenizer])
     files = {f"output {i}": output.file for i, output in enumerate(opened, start=1)}

@@ -6,9 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from argus.data.corpus import FieldNames
-from argus.data.qrels import read_qrels
 from argus.data.topics import read_topics
-from argus.data.types import Topic
+from argus.data.types import Qrels, Topic
 from argus.errors import InputError
 from argus.generative.failures.words import words
 from argus.generative.index import NgramIndex
@@ -21,7 +20,7 @@ def make_setup(
     config: FailureConfig,
     home: Path | None,
     queries: Path | None,
-    qrels: Path | None,
+    qrels: Qrels | None,
     fields: FieldNames,
 ) -> Setup:
     """Return what workers need to know; opens the index and the tokenizer once, to check them."""
@@ -34,7 +33,7 @@ def make_setup(
     topics = read_topics(queries, coerce_ids=fields.coerce_ids) if queries else []
     return Setup(
         k=config.k, correct=config.correct.value, tokenizer=config.tokenizer, index=home,
-        qrels=read_qrels(qrels) if qrels else None,
+        qrels=qrels,
         answers={t.query.id: t.answers for t in topics if t.answers} or None,
         ids=_ids(topics) or None, judged=config.llm is not None,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from argus.data.corpus import FieldNames, read_corpus
 from argus.data.json_list import Item, JsonList
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics
-from argus.data.types import Document, Run, Topic
+from argus.data.types import Document, Qrels, Run, Topic
 from argus.errors import InputError
 from argus.workflows.generative.answers import FILE as ANSWERS
 from argus.workflows.generative.outputs import DPR, KILT, RUN, RUN_JSON
@@ -46,11 +46,12 @@ class Output:
 
 @dataclass
 class RunOutput(Output):
-    """A run, whose texts are those of the corpus; it has no n-grams."""
+    """A run, whose texts are those of the corpus, of what is judged relevant too; no n-grams."""
 
     run: Run = field(default_factory=dict)
     topics: Mapping[str, Topic] = field(default_factory=dict)
     corpus: Mapping[str, Document] = field(default_factory=dict)
+    qrels: Qrels = field(default_factory=dict)
 
     def items(self) -> Iterator[Item]:
         """Yield a record per question of the run."""
@@ -59,15 +60,19 @@ class RunOutput(Output):
 
     def _record(self, query: str, scores: dict[str, float]) -> bytes:
         topic = self.topics[query]
-        contexts = []
-        for doc in ranking(scores):
-            known = self.corpus.get(doc)
-            title, text = (known.title, known.text) if known else ("", "")
-            contexts.append({"passage_id": doc, "title": title, "text": text, "score": scores[doc]})
+        contexts = [{**self._passage(doc), "score": scores[doc]} for doc in ranking(scores)]
         given = {name: topic.given[name] for name in ("positive_ctxs",) if name in topic.given}
+        judged = [doc for doc, grade in self.qrels.get(query, {}).items() if grade > 0]
+        if judged:
+            given["positive_ctxs"] = [self._passage(doc) for doc in judged]
         answers = {"answers": list(topic.answers)} if topic.answers else {}
         whole = {"id": query, "question": topic.query.text, **answers, **given, "ctxs": contexts}
         return json.dumps(whole, ensure_ascii=False).encode("utf-8")
+
+    def _passage(self, doc: str) -> dict[str, Any]:
+        known = self.corpus.get(doc)
+        title, text = (known.title, known.text) if known else ("", "")
+        return {"passage_id": doc, "title": title, "text": text}
 
 
 def open_outputs(
@@ -76,11 +81,12 @@ def open_outputs(
     corpus: Path | None,
     queries: Path | None,
     fields: FieldNames,
+    qrels: Qrels | None = None,
 ) -> list[Output]:
     """Open the outputs of one or two systems; names tell them apart.
 
-    A path is a file, or the folder of a search. Raises InputError for more than two, for none, and
-    for a run without the texts and questions that belong to it.
+    A path is a file, or the folder of a search. qrels: of a run. Raises InputError for more than
+    two, for none, and for a run without the texts and questions that belong to it.
     """
     if not 1 <= len(paths) <= 2:
         raise InputError(
@@ -89,7 +95,7 @@ def open_outputs(
             fix="Give the files of one or two systems.",
             where="OUTPUT",
         )
-    texts = _Texts(corpus, queries, fields)
+    texts = _Texts(corpus, queries, fields, qrels or {})
     outputs = [_open(_file(path), texts) for path in paths]
     if len({output.name for output in outputs}) < len(outputs):
         for number, output in enumerate(outputs, start=1):
@@ -104,6 +110,7 @@ class _Texts:
     corpus: Path | None
     queries: Path | None
     fields: FieldNames
+    qrels: Qrels
     _read: tuple[dict[str, Topic], dict[str, Document]] | None = None
 
     def of(self, file: Path, run: Run) -> tuple[dict[str, Topic], dict[str, Document]]:
@@ -142,7 +149,7 @@ def _open(file: Path, texts: _Texts) -> Output:
     if _is_run(file):
         run = read_run(file)
         topics, corpus = texts.of(file, run)
-        return RunOutput(name, file, run=run, topics=topics, corpus=corpus)
+        return RunOutput(name, file, run=run, topics=topics, corpus=corpus, qrels=texts.qrels)
     header = _header(file)
     beside = file.with_name(ANSWERS)  # says how the results beside it were made
     if not header and file.name in (DPR, KILT) and beside.is_file():

@@ -203,17 +203,17 @@ def _mode(mode: FailureMode, system: System) -> dict[str, Any]:
     }
 
 
-def _telling(mode: Mapping[str, Any]) -> tuple[bool, bool, int, float, float]:
+def _telling(mode: Mapping[str, Any]) -> tuple[bool, int, float, float]:
     """Return the place of a mode: what explains most comes first.
 
     Modes that hold for no failed question come last; of the others first those that show the
-    failure itself, by how many diagnoses they lead, then traits, by how much more often they hold
-    where it failed (the lower end of the interval: few questions say little).
+    failure itself, where they lead a diagnosis, by how many; then traits, by how much more often
+    they hold where it failed (the lower end of the interval: few questions say little).
     """
     failed = mode["among_failed"] or 0.0
     least = -1.0 if mode["low"] is None else mode["low"]
     leading = mode["leading"] if mode["direct"] else 0
-    return (not failed, not mode["direct"], -leading, -least, -failed)
+    return (not failed, -leading, -least, -failed)
 
 
 def _round(value: Any) -> float | None:
