@@ -9,6 +9,7 @@ from typing import Any
 from argus.evaluation.intervals import newcombe
 from argus.generative.failures.judge import FAILED as NO_VERDICT
 from argus.generative.failures.judge import NO, PARTIAL, YES
+from argus.generative.failures.measures.annotation import UNANNOTATED
 from argus.generative.failures.taxonomy import FailureMode
 
 Row = Mapping[str, Any]
@@ -83,7 +84,7 @@ def derived(row: Row, k: int) -> dict[str, Any]:
     }
     get = row.get
     if get("answer_outcome") is not None:
-        gap = _VERDICTS[get("judged")] if get("answer_outcome") == "unannotated" else 0.0
+        gap = _VERDICTS[get("judged")] if get("answer_outcome") == UNANNOTATED else 0.0
         known["annotation_gap"] = gap
     if "cut_answer" in row and get("answer_hit_1") is not None:
         known["answer_is_cut"] = int(get("cut_answer") is not None)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from argus.generative.failures.judge import FAILED, PARTIAL, VERDICTS, YES
+from argus.generative.failures.measures.annotation import ABSENT, HIT, UNANNOTATED
 from argus.generative.failures.tables.rows import Rows, Table, not_applicable
 from argus.generative.failures.tables.shape import counted, proportion
 
-_OUTCOMES = ("hit", "unannotated", "absent")
-_VERDICTS = ("YES", "PARTIAL", "NO", "failed")
-_CRITERIA = {"yes": ("YES",), "yes_and_partial": ("YES", "PARTIAL")}
+_OUTCOMES = (HIT, UNANNOTATED, ABSENT)
+_VERDICTS = (*VERDICTS, FAILED)
+_CRITERIA = {"yes": (YES,), "yes_and_partial": (YES, PARTIAL)}
 NOT_JUDGED = "not_judged"
 """Cases that no verdict was asked for."""
 
@@ -49,7 +51,7 @@ def _cases(rows: Rows) -> tuple[dict[str, int], Table | None]:
     if gap is not None:
         return {}, gap
     pairs = zip(rows.text("answer_outcome"), rows.text("judged"), strict=True)
-    found = [judged for outcome, judged in pairs if outcome == "unannotated"]
+    found = [judged for outcome, judged in pairs if outcome == UNANNOTATED]
     if not found:
         why = f"No question has its answer in a passage among the first {rows.k} without a hit"
         return {}, not_applicable(f"{why}: there is nothing to judge.")
@@ -81,16 +83,16 @@ def _adjusted_hits(rows: Rows) -> Table:
         return gap
     outcomes = rows.text("answer_outcome")
     n = sum(outcome is not None for outcome in outcomes)
-    hits = outcomes.count("hit")
+    hits = outcomes.count(HIT)
     cases = zip(outcomes, rows.text("judged"), rows.number("judged_open"), strict=True)
     undecided = [
         verdict
         for outcome, verdict, unsaid in cases
-        if outcome == "unannotated" and (verdict in (None, "failed") or unsaid > 0)
+        if outcome == UNANNOTATED and (verdict in (None, FAILED) or unsaid > 0)
     ]
     made: list[list[Any]] = [["hit_k", hits, *proportion(hits / n, n), hits, hits / n]]
     for criterion, counting in _CRITERIA.items():
-        hits = outcomes.count("hit") + sum(counts[verdict] for verdict in counting)
+        hits = outcomes.count(HIT) + sum(counts[verdict] for verdict in counting)
         most = hits + sum(verdict not in counting for verdict in undecided)
         made.append([criterion, hits, *proportion(hits / n, n), most, most / n])
     columns = ["criterion", "hits", "share", "low", "high", "at_most", "at_most_share"]

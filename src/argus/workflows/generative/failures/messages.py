@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from argus.generative.failures.measures.annotation import UNANNOTATED
 from argus.generative.failures.reading.problems import Problem
 from argus.workflows.generative.failures.inputs import Output, RunOutput
 from argus.workflows.generative.failures.measuring import Measured, Setup
@@ -99,7 +100,7 @@ def _of_outputs(
         yield "No answers are known: give --queries with answers, or outputs that hold them."
     if config.index is None:
         yield "Coverage of the question's words, split names and cut answers need --corpus-index."
-    if config.llm is None and any(row["answer_outcome"] == "unannotated" for row in rows):
+    if config.llm is None and any(row["answer_outcome"] == UNANNOTATED for row in rows):
         yield "Whether unannotated passages answer the question needs --llm."
 
 
