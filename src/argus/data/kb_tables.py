@@ -1,0 +1,39 @@
+"""The tables of a knowledge base on disk: columns, and the files that hold them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+KB_FILE = "kb.json"
+"""Names every shard with its rows and size; written last, so a folder without it is not whole."""
+
+ENTITIES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("description", pa.string()),
+        ("article", pa.string()),
+        ("paragraph", pa.string()),
+        ("span_start", pa.int32()),
+        ("span_end", pa.int32()),
+        ("prepended", pa.bool_()),
+        ("target", pa.bool_()),
+        ("related", pa.int32()),
+    ]
+)
+RELATIONS = pa.schema(
+    [
+        ("subject", pa.string()),
+        ("property", pa.string()),
+        ("object", pa.string()),
+        ("source", pa.string()),
+    ]
+)
+ALIASES = pa.schema([("id", pa.string()), ("alias", pa.string()), ("source", pa.string())])
+REDIRECTS = pa.schema([("title", pa.string()), ("target", pa.string()), ("id", pa.string())])
+TABLES = {
+    "entities": ENTITIES,
+    "relations": RELATIONS,
+    "aliases": ALIASES,
+    "redirects": REDIRECTS,
+}

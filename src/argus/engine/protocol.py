@@ -1,0 +1,53 @@
+"""What an engine is: it runs one piece of work over many blocks, wherever its workers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+S = TypeVar("S")
+B = TypeVar("B")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Generic[S, B, R]):
+    """What is done to every block.
+
+    setup: a function of a module (workers import it by name), called once in every worker; it loads
+    what all blocks need, a model say, and returns what turns a block into its result. Results must
+    depend on the block alone, never on the worker or on the order of blocks. shared: given to
+    `setup`; sent once to every machine, arrays are not copied per worker. what: for messages, as in
+    "embedding". threaded: the work keeps all cores busy by itself (BLAS, torch), so that one worker
+    per machine, or per accelerator, does.
+    """
+
+    setup: Callable[[S], Callable[[B], R]]
+    shared: S
+    what: str
+    threaded: bool = False
+
+
+class Engine(Protocol):
+    """Where work runs.
+
+    A worker that dies costs the blocks that it had; they are given to another one. What a block's
+    work raises is raised here, as it was, after which the run is over.
+    """
+
+    @property
+    def name(self) -> str:
+        """As on the command line: local, ray."""
+
+    def run(self, work: Work[S, B, R], blocks: Iterable[B]) -> Iterator[tuple[int, R]]:
+        """Yield (number of the block, its result) as blocks are done, in any order.
+
+        blocks: taken as there is room, never far ahead of what is done. Raises ArgusError when
+        workers die of the same block again and again, and when the cluster is lost.
+        """
+        ...
+
+    def describe(self) -> dict[str, object]:
+        """Return what manifests say: name, workers, machines."""
+        ...
