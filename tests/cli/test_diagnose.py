@@ -289,16 +289,19 @@ def test_a_full_disk_leaves_the_earlier_results_and_says_so(argus, corpus, tmp_p
 
 
 @pytest.mark.slow
-def test_a_killed_diagnosis_goes_on_and_ends_with_the_same_table(shared, tmp_path):
-    kb = shared("wiki2") / "corpus.jsonl"
-    argus = Path(sys.executable).parent / "argus"
+def test_a_killed_diagnosis_goes_on_and_ends_with_the_same_table(argus, shared, tmp_path):
+    """The killed one is a process of its own; the others run in this one, as they would there."""
+    kb = tmp_path / "beginnings.jsonl"
+    with (shared("wiki2") / "corpus.jsonl").open(encoding="utf-8") as lines:
+        read = [json.loads(next(lines)) for _ in range(400)]  # more than one batch of vectors
+    kb.write_text("".join(json.dumps(d | {"text": d["text"][:200]}) + "\n" for d in read))
 
-    def command(out):
-        options = ("--kb", kb, "--limit", 400, *FLOAT32)
-        return [str(part) for part in (argus, "diagnose", "--corpus", kb, "--out", out, *options)]
+    def options(out):
+        return ("diagnose", "--corpus", kb, "--kb", kb, "--out", out, *FLOAT32)
 
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    child = subprocess.Popen(command(killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [str(part) for part in (Path(sys.executable).parent / "argus", *options(killed))]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     keys, deadline = killed / "embeddings" / "keys.bin", time.monotonic() + 120
     while not keys.exists():
         assert child.poll() is None and time.monotonic() < deadline
@@ -309,8 +312,8 @@ def test_a_killed_diagnosis_goes_on_and_ends_with_the_same_table(shared, tmp_pat
     again = shutil.copytree(killed, tmp_path / "again")
     assert not (again / "diagnosis.parquet").exists()
     for out in (again, whole):
-        ran = subprocess.run(command(out), capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stderr
+        ran = argus(*options(out))
+        assert ran.code == 0, ran.err
     assert rows(again) == rows(whole)
     finished = (again / "embeddings" / "keys.bin").read_bytes()
     assert 0 < len(stored) < len(finished) and finished.startswith(stored[: len(stored) // 16 * 16])

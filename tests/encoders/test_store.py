@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.encoders import EmbeddingStore, stored_fingerprint
-from argus.errors import FingerprintMismatch, InputError
+from argus.encoders import store as module
+from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 DIM = 3
 
@@ -228,3 +229,43 @@ def test_vectors_without_a_header_are_nobodys(tmp_path):
     (tmp_path / "store.json").unlink()
     with pytest.raises(InputError, match=r"no store\.json"):
         EmbeddingStore(tmp_path, fingerprint="two", dim=2)
+
+
+def test_many_vectors_are_gathered_in_a_file_that_goes_with_the_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "GATHER_ROWS", 3)
+    keys = [bytes([i]) * 16 for i in range(10)]
+    vectors = np.arange(20, dtype=np.float32).reshape(10, 2)
+    order = [7, 0, 9, 3, 3, 5, 1]
+    with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=2) as opened:
+        opened.append(keys, vectors)
+        in_memory = opened.gather([keys[i] for i in order])
+        monkeypatch.setattr(module, "LARGE_BYTES", 20)
+        first = opened.gather([keys[i] for i in order])
+        second = opened.gather(keys)
+        assert isinstance(first, np.memmap) and not isinstance(in_memory, np.memmap)
+        assert not first.flags.writeable
+        np.testing.assert_array_equal(first, in_memory)
+        np.testing.assert_array_equal(second, vectors)
+        assert len(list((tmp_path / "s").glob("gathered-*"))) == 2
+    assert not list((tmp_path / "s").glob("gathered-*"))
+    np.testing.assert_array_equal(first, vectors[order])  # still mapped here
+
+
+def test_a_gathered_file_of_a_killed_run_goes_when_the_store_is_opened(tmp_path):
+    with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=2):
+        pass
+    (tmp_path / "s" / "gathered-0.f32").write_bytes(b"left over")
+    with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=2):
+        assert not (tmp_path / "s" / "gathered-0.f32").exists()
+
+
+def test_a_full_disk_while_gathering_is_named_and_leaves_nothing(tmp_path, monkeypatch, full_disk):
+    monkeypatch.setattr(module, "LARGE_BYTES", 0)
+    with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=256) as opened:
+        keys = [i.to_bytes(16, "little") for i in range(64)]
+        opened.append(keys, np.ones((64, 256), np.float32))
+        full_disk(module.EmbeddingStore, "_gather_on_disk", 4096)
+        with pytest.raises(ArgusError, match=r"gathering 64 vectors failed .+the store is whole"):
+            opened.gather(keys)
+        assert not list((tmp_path / "s").glob("gathered-*"))
+        assert len(opened) == 64

@@ -1,6 +1,9 @@
 import time
 
+import pytest
+
 from argus.data.corpus import read_corpus
+from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import asked, words
 
@@ -46,3 +49,28 @@ def test_ten_thousand_names_are_looked_up_in_seconds(shared):
     assert time.perf_counter() - start < 10  # 0.5 s where it was measured
     among = [d.id in ids for ids, d in zip(hits.ids, documents, strict=False)]
     assert sum(among) / len(among) > 0.9
+
+
+def test_a_saved_index_answers_as_the_one_that_was_saved(tmp_path):
+    texts = ["cats and dogs", "dogs", "Éclair dogs", "blue"]
+    built = LexicalIndex.build(["c", "a", "b", "a"], texts)
+    built.save(tmp_path / "words")
+    opened = LexicalIndex.open(tmp_path / "words")
+    queries = ["dogs", "éclair", "blue cats", "nothing"]
+    assert opened.search(queries, 3) == built.search(queries, 3)
+    assert opened.ids == built.ids and len(opened) == 3
+
+
+def test_an_index_of_nothing_can_be_saved(tmp_path):
+    LexicalIndex.build(["a"], [""]).save(tmp_path / "words")
+    assert LexicalIndex.open(tmp_path / "words").search(["a"], 3).ids == [[]]
+
+
+def test_saving_again_replaces_and_a_folder_that_is_no_index_is_told(tmp_path):
+    LexicalIndex.build(["a"], ["red"]).save(tmp_path / "words")
+    LexicalIndex.build(["b"], ["red"]).save(tmp_path / "words")
+    assert LexicalIndex.open(tmp_path / "words").search(["red"], 3).ids == [["b"]]
+    (tmp_path / "words" / "starts.npy").write_bytes(b"half")
+    for folder in (tmp_path / "words", tmp_path / "nowhere"):
+        with pytest.raises(InputError, match="cannot be read as a BM25 index"):
+            LexicalIndex.open(folder)

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge import RelationGraph
-from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks, pair_ranks
+from argus.retrievability import ranks as ranks_module
+from argus.retrievability.ranks import (
+    RESERVOIR_QUERIES,
+    PairRanks,
+    Ranker,
+    draw_reservoir,
+    pair_ranks,
+)
 from argus.retrievability.reference import neutrals
 
 
@@ -156,3 +163,44 @@ def test_bad_arguments_are_named():
         pair_ranks(vectors[:2], graph)
     with pytest.raises(ValueError, match=f"multiple of {RESERVOIR_QUERIES}"):
         pair_ranks(vectors, graph, reservoir=2, queries=range(1, 3))
+
+
+@given(st.integers(0, 10**6), st.integers(6, 60))
+@settings(max_examples=40, deadline=None)
+def test_ranks_in_a_reservoir_equal_the_definition(seed, n):
+    rng = np.random.default_rng(seed)
+    vectors = unit(rng.normal(size=(n, 6)))
+    vectors[rng.integers(0, n, n // 3)] = vectors[0]
+    graph = random_graph(rng, n, 2 * n)
+    size = int(rng.integers(1, n))
+    drawn = set(draw_reservoir(n, size, 0, seed).tolist())
+    exact = {}
+    for t in range(n):
+        pool = [z for z in neutrals(graph, t) if z in drawn]
+        dots = {z: math.fsum((vectors[t].astype(float) * vectors[z]).tolist()) for z in range(n)}
+        for x in graph.neighbours(t):
+            above = sum(dots[z] > dots[x] or (dots[z] == dots[x] and z < x) for z in pool)
+            exact[int(x), t] = (above, len(pool))
+    assert as_rows(pair_ranks(vectors, graph, reservoir=size, seed=seed)) == exact
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch:cpu"])
+@pytest.mark.parametrize("reservoir", [None, 90])
+def test_vectors_in_a_file_rank_as_vectors_in_memory(tmp_path, device, reservoir, monkeypatch):
+    monkeypatch.setattr(ranks_module, "CHECKED_ROWS", 64)
+    rng = np.random.default_rng(9)
+    graph, vectors = random_graph(rng, 250, 700), unit(rng.normal(size=(250, 32)))
+    (tmp_path / "v").write_bytes(vectors.tobytes())
+    mapped = np.memmap(tmp_path / "v", np.float32, "r", shape=vectors.shape)
+    options = {"reservoir": reservoir, "device": device}
+    assert same(pair_ranks(mapped, graph, **options), pair_ranks(vectors, graph, **options))
+
+
+def test_a_ranker_treats_one_range_after_another():
+    rng = np.random.default_rng(10)
+    n = 2 * RESERVOIR_QUERIES + 50
+    graph, vectors = random_graph(rng, n, 3 * n), unit(rng.normal(size=(n, 8)))
+    ranker = Ranker(vectors, graph, reservoir=200, seed=4)
+    starts = range(0, n, RESERVOIR_QUERIES)
+    parts = [ranker.rank(range(a, min(a + RESERVOIR_QUERIES, n))) for a in starts]
+    assert same(PairRanks.concatenate(parts), pair_ranks(vectors, graph, reservoir=200, seed=4))

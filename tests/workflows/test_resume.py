@@ -1,4 +1,4 @@
-"""The real command, killed and run again."""
+"""The real command, killed as a process and run again."""
 
 import json
 import shutil
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
+from argus.cli.main import main
 
 pytestmark = pytest.mark.slow
 
@@ -39,10 +41,18 @@ def command(corpus, out, *options):
     return [ARGUS, "audit", "--corpus", corpus, "--out", out, "--k", "5", "--pool", "50", *options]
 
 
-def run(corpus, out, *options):
-    return subprocess.run(
-        list(map(str, command(corpus, out, *options))), capture_output=True, text=True
-    )
+@pytest.fixture
+def run(corpus, monkeypatch, capsys):
+    """Run the command to its end, in this process: (exit code, what it wrote to stderr)."""
+
+    def ran(out, *options):
+        monkeypatch.setattr(sys, "argv", list(map(str, command(corpus, out, *options))))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return stopped.value.code or 0, capsys.readouterr().err
+
+    return ran
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +62,7 @@ def killed(corpus, tmp_path_factory):
     child = subprocess.Popen(
         list(map(str, command(corpus, out))), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    keys, deadline = out / "embeddings" / "keys.bin", time.monotonic() + 60
+    keys, deadline = out / "embeddings" / "keys.bin", time.monotonic() + 300
     while not keys.exists():
         assert child.poll() is None and time.monotonic() < deadline
         time.sleep(0.002)
@@ -76,7 +86,7 @@ def results(out):
     return table.to_pylist()
 
 
-def test_a_killed_audit_goes_on_and_ends_with_the_same_result(corpus, killed, tmp_path):
+def test_a_killed_audit_goes_on_and_ends_with_the_same_result(run, killed, tmp_path):
     whole, out = tmp_path / "whole", shutil.copytree(killed, tmp_path / "out")
     stored = json.loads((out / "embeddings" / "store.json").read_text())["fingerprint"]
     vectors = (out / "embeddings" / "vectors.f32").read_bytes()
@@ -84,15 +94,15 @@ def test_a_killed_audit_goes_on_and_ends_with_the_same_result(corpus, killed, tm
 
     # Another encoder into the same folder is refused, and no vector is touched.
     before = files(out / "embeddings")
-    ran = run(corpus, out, "--precision", "bfloat16")
-    assert ran.returncode == 2
-    assert f"stored: {stored}" in ran.stderr
-    assert f"given:  {stored.replace('=float32', '=bfloat16')}" in ran.stderr
+    code, err = run(out, "--precision", "bfloat16")
+    assert code == 2
+    assert f"stored: {stored}" in err
+    assert f"given:  {stored.replace('=float32', '=bfloat16')}" in err
     assert files(out / "embeddings") == before
 
     for folder in (whole, out):
-        ran = run(corpus, folder)
-        assert ran.returncode == 0, ran.stderr
+        code, err = run(folder)
+        assert code == 0, err
     assert results(out) == results(whole)
     assert [row["id"] for row in results(out)] == [f"d{i:03}" for i in range(N)]
     assert {row["state"] for row in results(out)} == {"measured"}
@@ -104,10 +114,10 @@ def test_a_killed_audit_goes_on_and_ends_with_the_same_result(corpus, killed, tm
     assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16
 
 
-def test_a_killed_audit_can_be_started_over_with_another_encoder(corpus, killed, tmp_path):
+def test_a_killed_audit_can_be_started_over_with_another_encoder(run, killed, tmp_path):
     out = shutil.copytree(killed, tmp_path / "out")
-    ran = run(corpus, out, "--precision", "bfloat16", "--fresh")
-    assert ran.returncode == 0, ran.stderr
+    code, err = run(out, "--precision", "bfloat16", "--fresh")
+    assert code == 0, err
     assert " precision=bfloat16 " in manifest(out)["encoder"]["fingerprint"]
     assert {row["state"] for row in results(out)} == {"measured"}
     assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16

@@ -60,6 +60,7 @@ def audit(
         ),
     ] = None,
     encoding: blocks.Encoding,
+    where: blocks.Engine,
     store: o.Store = None,
     columns: blocks.Columns,
     limit: o.Limit = None,
@@ -95,6 +96,7 @@ def audit(
         store=store,
         limit=limit,
         fresh=fresh,
+        engine=where.chosen(),
     )  # fmt: skip
     o.show(result, print_audit, as_json=json)
 

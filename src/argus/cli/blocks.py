@@ -17,12 +17,14 @@ from argus.cli.model_options import API_KEY, LanguageModel, needs_model
 if TYPE_CHECKING:
     from argus.data import FieldNames
     from argus.encoders import EncoderConfig
+    from argus.engine import EngineConfig
     from argus.workflows.authority_inputs import AuthoritySource
     from argus.workflows.reference import ReferenceConfig
 
 __all__ = [
     "Columns",
     "Encoding",
+    "Engine",
     "Entities",
     "LanguageModel",
     "Supersession",
@@ -119,6 +121,54 @@ class Encoding:
             batch_size=self.batch,
             concurrency=self.concurrency,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """Options that say where heavy work runs."""
+
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            help="local: worker processes on this machine; ray: a Ray cluster. Default: this "
+            "process. Results are the same; models and keys have to be where workers look for "
+            "them; endpoints of language models are asked from here anyway.",
+            rich_help_panel="Engine",
+        ),
+    ] = None
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            help="Of a Ray cluster that runs; default: one of this machine, for this run.",
+            rich_help_panel="Engine",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            help="Default: what machine and work allow.",
+            min=1,
+            rich_help_panel="Engine",
+        ),
+    ] = None
+
+    def config(self) -> EngineConfig:
+        """Return the engine to open; without --engine, ray where an address is given, else local.
+
+        Raises InputError for an engine that there is not, or options that do not fit it.
+        """
+        from argus.engine import EngineConfig
+
+        name: Any = self.engine or ("ray" if self.address is not None else "local")
+        return EngineConfig(name=name, address=self.address, workers=self.workers)
+
+    def chosen(self) -> EngineConfig | None:
+        """Return the engine to open, None where no option names one: then it is this process."""
+        given = (self.engine, self.address, self.workers)
+        return None if all(option is None for option in given) else self.config()
 
 
 @dataclass(frozen=True, kw_only=True)

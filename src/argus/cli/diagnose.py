@@ -20,6 +20,7 @@ def diagnose(
     probe: o.ProbeFolder = None,
     tau: o.Tau = 0.3,
     encoding: blocks.Encoding,
+    where: blocks.Engine,
     store: o.Store = None,
     columns: blocks.Columns,
     limit: o.Limit = None,
@@ -45,6 +46,7 @@ def diagnose(
         store=store,
         limit=limit,
         fresh=fresh,
+        engine=where.chosen(),
     )  # fmt: skip
     o.show(result, print_diagnosis, as_json=json)
 

@@ -29,6 +29,7 @@ def exposure(
         int, typer.Option("--sentences", help="Sentences held out per document.", min=0)
     ] = 2,
     encoding: blocks.Encoding,
+    where: blocks.Engine,
     store: o.Store = None,
     columns: blocks.Columns,
     limit: o.Limit = None,
@@ -55,6 +56,7 @@ def exposure(
         store=store,
         limit=limit,
         fresh=fresh,
+        engine=where.chosen(),
     )  # fmt: skip
     o.show(result, print_exposure, as_json=json)
 

@@ -45,6 +45,7 @@ def build(
     vectors: Vectors = None,
     ann: Ann = False,
     encoding: blocks.Encoding,
+    where: blocks.Engine,
     store: o.Store = None,
     columns: blocks.Columns,
     limit: o.Limit = None,
@@ -68,6 +69,7 @@ def build(
         limit=limit,
         fresh=fresh,
         ann=ann,
+        engine=where.chosen(),
     )  # fmt: skip
     _show(result.summary, as_json=json)
 
@@ -84,6 +86,7 @@ def add(
         typer.Option("--encoder", help="Default: the encoder that the index names."),
     ] = None,
     ann: Ann = False,
+    where: blocks.Engine,
     columns: blocks.Columns,
     limit: o.Limit = None,
     json: o.AsJson = False,
@@ -100,6 +103,7 @@ def add(
         fields=columns.names(),
         limit=limit,
         ann=ann,
+        engine=where.chosen(),
     )
     _show(result.summary, as_json=json)
 

@@ -26,12 +26,15 @@ from argus.cli import (  # noqa: E402
     compare,
     demo,
     diagnose,
+    engine,
     evaluate,
     explain,
     exposure,
     gate,
     generative,
     index,
+    kb,
+    plan,
     probe,
     remedy,
     remedy_scenarios,
@@ -40,10 +43,11 @@ from argus.cli import (  # noqa: E402
     search,
 )
 
-for module in (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, report):
+commands = (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, plan, report)
+for module in commands:
     app.command()(getattr(module, module.__name__.rpartition(".")[2]))
 remedy.app.command()(remedy_scenarios.scenarios)
-for group in (probe, index, remedy, scenarios, generative, authority):
+for group in (probe, index, kb, remedy, scenarios, generative, authority, engine):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 

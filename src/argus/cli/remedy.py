@@ -106,6 +106,7 @@ def synthesize(
     index: Index,
     repair: Repair,
     asked: blocks.LanguageModel,
+    where: blocks.Engine,
     proof: Proof,
     estimate: Annotated[
         bool,
@@ -137,7 +138,8 @@ def synthesize(
     if estimate:
         print_estimate(estimate_synthesis(index, config=chosen, **repair.options()), json)
         return
-    _print(synthesize_index(index, config=chosen, **repair.options(), **proof.options()), json)
+    options = repair.options() | proof.options() | {"engine": where.chosen()}
+    _print(synthesize_index(index, config=chosen, **options), json)
 
 
 def _synthesis(

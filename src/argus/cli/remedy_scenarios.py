@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,6 +103,7 @@ def scenarios(
     source: Source,
     asked: blocks.LanguageModel,
     asking: Asking,
+    where: blocks.Engine,
     component: Annotated[
         str, typer.Option("--component", help="What is indexed: M, I, E, M+E or I+E.")
     ] = "M+E",
@@ -132,7 +133,7 @@ def scenarios(
         if asking.estimate:
             print_estimate(_estimate(source, settings), json)
             return
-        written = _write(source, settings)
+        written = _write(source, settings, where)
         if source.index is None:
             _print_profiles(written.summary, written.report, as_json=json)
             return
@@ -178,7 +179,8 @@ def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
 
 def _refuse_writing(context: typer.Context, asked: blocks.LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
-    names = ("role", "max_chars", "estimate", "accept_unanswered", "limit", "out", "fresh")
+    own = ("role", "max_chars", "estimate", "accept_unanswered", "limit", "out", "fresh")
+    names = (*own, *(option.name for option in fields(blocks.Engine)))
     given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
     if asked.config() is not None or given:
         raise InputError(
@@ -194,12 +196,12 @@ def _on_command_line(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _write(source: Source, settings: ProfileConfig) -> ProfileResult:
+def _write(source: Source, settings: ProfileConfig, where: blocks.Engine) -> ProfileResult:
     from argus.workflows.scenarios_profile import profile_documents
 
     return profile_documents(
         source.documents(), out=source.home, config=settings, fields=source.names(),
-        limit=source.limit, fresh=source.fresh,
+        limit=source.limit, fresh=source.fresh, engine=where.chosen(),
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ MARKER = ".argus"
 OWN_FOLDERS = (
     *("embeddings", "ranks", "views.lance", "probe", "remedies"),
     *("training", "adapter", "merged", "ngrams", "model", "failure_tables"),
+    *("entities", "relations", "aliases", "redirects", "words", "work"),
 )
 OWN_FILES = frozenset(
     f"{name}{suffix}"
@@ -54,6 +55,7 @@ OWN_FILES = frozenset(
         "summary": (".json",),
         "manifest": (".json",),
         "index": (".json",),
+        "kb": (".json",),
         "report": (".html",),
         "generative_search": (".parquet", ".csv"),
         "failures": (".parquet", ".csv"),

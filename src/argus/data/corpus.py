@@ -1,4 +1,4 @@
-"""Read a corpus and queries: BEIR folders, or single files in any row format."""
+"""Read a corpus and queries: BEIR folders, knowledge bases, or files in any row format."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from argus.data.kb_folder import KnowledgeFolder, kb_file
 from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Document, Query
 from argus.errors import InputError
@@ -43,7 +44,13 @@ def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
 
 
 def corpus_file(path: Path) -> Path:
-    """Return the corpus file that `path` (a file, or a BEIR-like folder) stands for."""
+    """Return the corpus file that `path` (a file, or a folder) stands for.
+
+    Of a BEIR-like folder it is corpus.jsonl or the like; of a knowledge base, kb.json. Raises
+    InputError where there is none, and for a knowledge base that was not finished.
+    """
+    if knowledge := kb_file(path):
+        return knowledge
     if not path.exists():
         raise InputError(
             "no such file or folder",
@@ -58,7 +65,7 @@ def corpus_file(path: Path) -> Path:
         raise InputError(
             "the folder holds no corpus file",
             expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
-            fix="Give the file itself, or name it corpus.jsonl.",
+            fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
             where=path,
         )
     return found
@@ -71,10 +78,14 @@ def read_corpus(
 
     Fields other than id, title and text become metadata. Raises InputError naming file, line and
     field for a missing file or column, an empty corpus, duplicate or non-string ids, non-UTF-8
-    bytes and broken JSON.
+    bytes and broken JSON. Of a knowledge base, documents are its paragraphs (see
+    `KnowledgeFolder.documents`).
     """
     fields = fields or FieldNames()
     file = corpus_file(path)
+    if kb_file(file):
+        refuse_fields(fields, file)
+        return KnowledgeFolder.open(file).documents(limit)
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
         names: tuple[str, str] | None = None
@@ -95,6 +106,20 @@ def read_corpus(
             )
 
     return _unique(file, parse, limit=limit, what="document")
+
+
+def refuse_fields(fields: FieldNames, file: Path) -> None:
+    """Raise InputError where columns are named for a knowledge base; other files may have any."""
+    if not kb_file(file):
+        return
+    given = next((name for name in (fields.id, fields.title, fields.text) if name), None)
+    if given is not None:
+        raise InputError(
+            f"a column was named ({given!r})",
+            expected="no --id-field, --title-field or --text-field: a knowledge base has its own",
+            fix="Leave them out; or give its entities/*.parquet as the corpus.",
+            where=file,
+        )
 
 
 def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 
 KB_FILE = "kb.json"
 """Names every shard with its rows and size; written last, so a folder without it is not whole."""
+FORMAT = 1
+SHARD_ROWS = 100_000
+WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"
+SOURCES = (WIKIDATA, HYPERLINK, TRIPLES, MENTION)
+"""Where a relation comes from."""
+ALL = "all"
+"""In place of a source: all that the knowledge base has."""
 
 ENTITIES = pa.schema(
     [
@@ -37,3 +46,14 @@ TABLES = {
     "aliases": ALIASES,
     "redirects": REDIRECTS,
 }
+SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of a table, as kb.json names it; `file` is relative to the folder."""
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.cores import available_cores
+from argus.data.kb_tables import KB_FILE
+from argus.data.storage import is_remote, read_bytes
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
 
@@ -41,12 +43,21 @@ def file_hash(path: Path) -> str:
 
 
 def describe_inputs(**paths: Path | None) -> dict[str, dict[str, Any]]:
-    """Return name, size and hash of every input file, for the manifest."""
-    return {
-        name: {"file": str(path), "bytes": path.stat().st_size, "sha256": file_hash(path)}
-        for name, path in paths.items()
-        if path is not None and path.is_file()
-    }
+    """Return name, size and hash of every input file, for the manifest.
+
+    Of what is in an object store only the list of a knowledge base's shards is fetched for it.
+    """
+    described = {}
+    for name, path in paths.items():
+        if path is not None and path.name == KB_FILE and is_remote(path):
+            data = read_bytes(path)
+            size, digest = len(data), hashlib.sha256(data).hexdigest()
+        elif path is not None and path.is_file():
+            size, digest = path.stat().st_size, file_hash(path)
+        else:
+            continue
+        described[name] = {"file": str(path), "bytes": size, "sha256": digest}
+    return described
 
 
 def describe_environment() -> dict[str, Any]:

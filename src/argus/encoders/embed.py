@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -41,6 +42,28 @@ class Item:
         return content_hash(self.role, place, self.text)
 
 
+Batch = Sequence[Item]
+"""Items of one role, of similar length."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What an encoder made of a batch."""
+
+    vectors: FloatArray
+    """Shape (n_ok, dim), unit rows, in the order of the items that were embedded."""
+    failures: dict[int, str]
+    """Position in the batch to why it could not be embedded."""
+
+
+@runtime_checkable
+class EncodesBatches(Protocol):
+    """An encoder that has batches embedded elsewhere (see `argus.encoders.spread`)."""
+
+    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded]]:
+        """Yield (number of the batch, what `encode_batch` made of it) as they are done."""
+
+
 @dataclass(frozen=True)
 class Embedded:
     """The vectors of a list of items. Items that failed have a reason and no vector."""
@@ -69,26 +92,49 @@ def embed(
     """Embed `items`, reading from `store` what it has and adding what it lacks.
 
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`;
-    an encoder that fails for every item of a first batch raises its EncodingError instead.
+    an encoder that fails for every item of a first batch raises its EncodingError instead. Vectors
+    are stored as they come, which with `EncodesBatches` is in any order. Very many of them are
+    gathered on the disk (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
     missing = {key: item for key, item in zip(keys, items, strict=True) if key not in store}
     failed: dict[bytes, str] = {}
     total = len(set(keys))
     with progress(f"embedding {what}", total, done=total - len(missing)) as advance:
-        for batch in _batches(missing):
-            vectors, reasons = _encode(encoder, [item for _, item in batch])
-            good = [i for i in range(len(batch)) if i not in reasons]
-            if not good and not len(store):
-                raise EncodingError(next(iter(reasons.values())), retryable=False)
-            store.append([batch[i][0] for i in good], vectors)
-            failed.update({batch[i][0]: reason for i, reason in reasons.items()})
+        is_new = not len(store)
+        for number, batch, done in _encoded(encoder, missing):
+            good = [key for i, (key, _) in enumerate(batch) if i not in done.failures]
+            if not good and is_new and number == 0:
+                raise EncodingError(next(iter(done.failures.values())), retryable=False)
+            store.append(good, done.vectors)
+            failed.update({batch[i][0]: reason for i, reason in done.failures.items()})
             advance(len(batch))
     failures = {i: failed[key] for i, key in enumerate(keys) if key in failed}
     ok = np.array([key not in failed for key in keys], bool)
     return Embedded(
         store.gather([k for k, good in zip(keys, ok, strict=True) if good]), ok, failures
     )
+
+
+def _encoded(
+    encoder: Encoder, missing: dict[bytes, Item]
+) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded]]:
+    """Yield number, keys and items of each batch, and what became of it."""
+    batches = enumerate(_batches(missing))
+    if not isinstance(encoder, EncodesBatches):
+        for number, batch in batches:
+            yield number, batch, encode_batch(encoder, [item for _, item in batch])
+        return
+    under_way: dict[int, list[tuple[bytes, Item]]] = {}
+
+    def sent() -> Iterator[Batch]:
+        for number, batch in batches:
+            under_way[number] = batch
+            yield [item for _, item in batch]
+
+    if missing:  # or workers would load a model for nothing
+        for number, done in encoder.encode_batches(sent()):
+            yield number, under_way.pop(number), done
 
 
 def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
@@ -107,7 +153,7 @@ def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
         yield batch
 
 
-def _encode(encoder: Encoder, items: Sequence[Item]) -> tuple[FloatArray, dict[int, str]]:
+def encode_batch(encoder: Encoder, items: Batch) -> Encoded:
     """Encode one batch; halve it on a rejection until the items at fault stand alone."""
     try:
         vectors = _call(encoder, items)
@@ -115,22 +161,21 @@ def _encode(encoder: Encoder, items: Sequence[Item]) -> tuple[FloatArray, dict[i
         if error.retryable:  # the encoder itself is in trouble: no item is at fault
             raise
         if len(items) == 1:
-            return np.zeros((0, encoder.dim), np.float32), {0: str(error)}
+            return Encoded(np.zeros((0, encoder.dim), np.float32), {0: str(error)})
         half = len(items) // 2
-        left, left_failures = _encode(encoder, items[:half])
-        right, right_failures = _encode(encoder, items[half:])
-        moved = {i + half: reason for i, reason in right_failures.items()}
-        return np.concatenate([left, right]), left_failures | moved
+        left, right = encode_batch(encoder, items[:half]), encode_batch(encoder, items[half:])
+        moved = {i + half: reason for i, reason in right.failures.items()}
+        return Encoded(np.concatenate([left.vectors, right.vectors]), left.failures | moved)
     norms = np.linalg.norm(vectors, axis=1)
     good = np.isfinite(norms) & (norms > 0)
     reasons = {
         int(i): "the encoder returned a vector that is zero or not finite"
         for i in np.flatnonzero(~good)
     }
-    return (vectors[good] / norms[good, None]).astype(np.float32), reasons
+    return Encoded((vectors[good] / norms[good, None]).astype(np.float32), reasons)
 
 
-def _call(encoder: Encoder, items: Sequence[Item]) -> FloatArray:
+def _call(encoder: Encoder, items: Batch) -> FloatArray:
     texts = [item.text for item in items]
     match items[0].role:
         case Role.QUERY:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class LoadedEncoder:
     """An encoder, and what was measured in choosing its precision."""
 
     encoder: Encoder
+    config: EncoderConfig
+    """Loads the same encoder again: its precision is the one that was chosen."""
     precision_trials: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -68,17 +70,19 @@ def load_encoder(
     Raises InputError when the model cannot be found.
     """
     if config.model.startswith("openai:"):
-        return LoadedEncoder(_openai(config))
+        return LoadedEncoder(_openai(config), config)
 
     def load(precision: str) -> SentenceTransformerEncoder:
         return _sentence_transformer(config, precision)
 
     if config.precision != "auto":
-        return LoadedEncoder(load(config.precision))
+        return LoadedEncoder(load(config.precision), config)
     used_before = re.search(r" precision=(\w+) ", stored or "")
     if used_before and used_before.group(1) in PRECISIONS:
-        return LoadedEncoder(load(used_before.group(1)))
-    return LoadedEncoder(*choose_precision(load, sample))
+        chosen = replace(config, precision=used_before.group(1))
+        return LoadedEncoder(load(chosen.precision), chosen)
+    encoder, trials = choose_precision(load, sample)
+    return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
 
 
 def _openai(config: EncoderConfig) -> OpenAIEncoder:

@@ -63,6 +63,10 @@ class OpenAIEncoder:
         self._url = endpoint(config.base_url, "embeddings")
         self._shown = without_secrets(self._url)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go to a worker as settings: a connection cannot."""
+        return OpenAIEncoder, (self.config,)
+
     @cached_property
     def dim(self) -> int:
         """Length of a vector, learnt by embedding one word."""

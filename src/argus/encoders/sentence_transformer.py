@@ -43,6 +43,13 @@ class SentenceTransformerEncoder:
         self._revision = weights_digest(model)  # now: packing hides weights from a later look
         model.eval()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Go to a worker without what belongs to this process."""
+        return {name: value for name, value in vars(self).items() if name != "_tokenizing"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _tokenizing=Lock())
+
     @cached_property
     def dim(self) -> int:
         """Length of a vector."""

@@ -22,6 +22,10 @@ from argus.data.types import FloatArray, IntArray
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 KEY_BYTES = 16
+LARGE_BYTES = 2 << 30
+"""Vectors of more bytes than this are gathered on the disk, not in memory."""
+GATHER_ROWS = 1 << 16
+_GATHERED = "gathered-*.f32"
 
 
 class EmbeddingStore:
@@ -46,6 +50,7 @@ class EmbeddingStore:
         try:
             self._check_fingerprint()
             self._rows = self._recover()
+            self._remove_gathered()  # of a run that was killed
         except BaseException:
             self._lock.close()
             raise
@@ -63,8 +68,12 @@ class EmbeddingStore:
         self.close()
 
     def close(self) -> None:
-        """Release the lock; the store may then be opened again."""
+        """Release the lock; the store may then be opened again.
+
+        Large arrays that `gather` gave stay readable here, but their files are gone.
+        """
         self._mapped = None
+        self._remove_gathered()
         self._lock.close()
 
     @property
@@ -85,11 +94,37 @@ class EmbeddingStore:
         return np.array([self._rows.get(key, -1) for key in keys], np.int64)
 
     def gather(self, keys: Sequence[bytes]) -> FloatArray:
-        """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing."""
+        """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing.
+
+        Beyond LARGE_BYTES they are a memory-mapped, read-only file in the store's folder, which
+        goes when the store is closed.
+        """
         rows = self.rows(keys)
         if (rows < 0).any():
             raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
+        if 4 * self.dim * len(rows) > LARGE_BYTES:
+            return self._gather_on_disk(rows)
         return np.ascontiguousarray(self.vectors[rows])
+
+    def _gather_on_disk(self, rows: IntArray) -> FloatArray:
+        n = len(list(self.path.glob(_GATHERED)))
+        path = self.path / _GATHERED.replace("*", str(n))
+        try:
+            with path.open("wb") as file:
+                for start in range(0, len(rows), GATHER_ROWS):
+                    file.write(self.vectors[rows[start : start + GATHER_ROWS]].tobytes())
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise ArgusError(
+                f"{path}: gathering {len(rows):,} vectors failed ({error.strerror}); the store is "
+                f"whole. Free {4 * self.dim * len(rows) / 1e9:.1f} GB and run the same command "
+                "again."
+            ) from error
+        return np.memmap(path, np.float32, "r", shape=(len(rows), self.dim))
+
+    def _remove_gathered(self) -> None:
+        for path in self.path.glob(_GATHERED):
+            path.unlink(missing_ok=True)
 
     def append(self, keys: Sequence[bytes], vectors: FloatArray) -> None:
         """Add `vectors` (n, dim) under `keys`, durably. Keys that are there already stay."""

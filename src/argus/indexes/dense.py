@@ -104,12 +104,17 @@ def _ranks(
     return np.asarray(ranks, np.int64), np.asarray(above, np.int64)
 
 
+def queries_per_block(n_documents: int) -> int:
+    """Return how many queries are searched with at once; float32 products depend on it."""
+    return max(1, BLOCK_BYTES // (4 * n_documents))
+
+
 def _score_blocks(queries: FloatArray, documents: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
     if not len(queries) or not len(documents):
         raise ValueError(
             f"{len(queries)} queries over {len(documents)} documents: needs at least one of each."
         )
-    step = max(1, BLOCK_BYTES // (4 * len(documents)))
+    step = queries_per_block(len(documents))
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
         yield block, queries[block] @ documents.T  # (block, n_documents)

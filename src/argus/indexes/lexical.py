@@ -8,16 +8,23 @@ they are. Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import asked, words
+
+IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
+"""Files of a saved index, beside bm25s' own."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Hits:
 
 
 class LexicalIndex:
-    """BM25 over documents of one or several texts. Make one with `build`."""
+    """BM25 over documents of one or several texts. Make one with `build`, or `open` a saved one."""
 
     def __init__(self, ids: list[str], starts: IntArray, bm25: Any | None) -> None:
         self.ids, self._starts = ids, starts
@@ -66,6 +73,36 @@ class LexicalIndex:
             bm25.index((tokens, vocabulary), show_progress=False)
         starts = np.array([*first, len(sorted_ids)], np.int64)
         return cls([sorted_ids[i] for i in first], starts, bm25)
+
+    def save(self, folder: Path) -> None:
+        """Write the index to a folder, in the place of what is there; whole or not at all."""
+        temporary = folder.with_name(folder.name + ".part")
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        if self._bm25 is not None:
+            self._bm25.save(temporary, show_progress=False)
+        pq.write_table(pa.table({"id": self.ids}), temporary / IDS)
+        np.save(temporary / STARTS, self._starts)
+        shutil.rmtree(folder, ignore_errors=True)
+        temporary.rename(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> LexicalIndex:
+        """Open a saved index, its postings memory-mapped. InputError for another folder."""
+        try:
+            ids = pq.read_table(folder / IDS)["id"].to_pylist()
+            starts = np.load(folder / STARTS)
+            bm25 = None
+            if (folder / POSTINGS).exists():
+                bm25 = _bm25s().BM25.load(folder, mmap=True, show_progress=False)
+        except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+            raise InputError(
+                f"cannot be read as a BM25 index ({type(error).__name__}: {error})",
+                expected="the folder as Argus wrote it",
+                fix="Build it again.",
+                where=folder,
+            ) from error
+        return cls(ids, starts, bm25)
 
     def __len__(self) -> int:
         """Return the number of documents."""

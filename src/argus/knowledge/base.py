@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from argus.data.types import Document
 from argus.knowledge.relations import RelationGraph
+
+BATCH_ROWS = 10_000
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""What str.strip takes away; Arrow by itself knows other characters as white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +37,97 @@ class Entity:
         return cls(document.id, document.title, document.text)
 
 
+class ArrowEntities(Sequence[Entity]):
+    """Entities that lie in Arrow columns and are made when they are asked for.
+
+    Millions take the memory of their texts. table: columns id, label, paragraph; null is empty.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        names = ("id", "label", "paragraph")
+        columns = {name: table[name].fill_null("") for name in names}
+        self._table = pa.table(columns)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Entity: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> ArrowEntities: ...
+
+    def __getitem__(self, at: int | slice) -> Entity | ArrowEntities:
+        if isinstance(at, slice):
+            whole = at.step in (None, 1)
+            return ArrowEntities(
+                self._table[at] if whole else self._table.take(np.arange(len(self))[at])
+            )
+        return Entity(*(column[at].as_py() for column in self._table.columns))
+
+    def __iter__(self) -> Iterator[Entity]:
+        for batch in self._table.to_batches(max_chunksize=BATCH_ROWS):
+            columns = (column.to_pylist() for column in batch.columns)
+            yield from map(Entity, *columns)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids, in order."""
+        ids: list[str] = self._table["id"].to_pylist()
+        return ids
+
+    @property
+    def has_text(self) -> npt.NDArray[np.bool_]:
+        """Which have a paragraph that is more than white space, shape (n,)."""
+        paragraphs = self._table.select(["paragraph"]).to_batches(max_chunksize=BATCH_ROWS)
+        trimmed = (pc.utf8_trim(batch[0], characters=WHITE_SPACE) for batch in paragraphs)
+        parts = [pc.not_equal(part, "").to_numpy(zero_copy_only=False) for part in trimmed]
+        return np.concatenate([np.zeros(0, bool), *parts])
+
+
 @dataclass(frozen=True)
 class KnowledgeBase:
-    """Entities in a fixed order, and the undirected graph of their relations over that order."""
+    """Entities in a fixed order, and the undirected graph of their relations over that order.
+
+    targets: which entities an audit is about, shape (n,); None where all are. The others are there
+    as what they are related to, and as neutrals.
+    """
 
     entities: Sequence[Entity]
     relations: RelationGraph
+    targets: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.entities) != self.relations.n:
+        n = len(self.entities)
+        if n != self.relations.n:
             raise ValueError(
-                f"{len(self.entities)} entities, but the relation graph was built over "
+                f"{n} entities, but the relation graph was built over "
                 f"{self.relations.n}; build it over the same list."
             )
+        if self.targets is not None and self.targets.shape != (n,):
+            raise ValueError(f"targets of shape {self.targets.shape} for {n} entities.")
 
     @cached_property
     def has_text(self) -> npt.NDArray[np.bool_]:
         """Which entities have a paragraph, shape (n,)."""
+        if isinstance(self.entities, ArrowEntities):
+            return self.entities.has_text
         return np.array([bool(entity.paragraph.strip()) for entity in self.entities], bool)
 
     def first(self, limit: int) -> KnowledgeBase:
         """Return the first `limit` entities and the relations among them."""
         keep = np.arange(len(self.entities)) < limit
-        return KnowledgeBase(self.entities[:limit], self.relations.restrict(keep))
+        targets = None if self.targets is None else self.targets[:limit]
+        return KnowledgeBase(self.entities[:limit], self.relations.restrict(keep), targets)
 
     @cached_property
     def index(self) -> dict[str, int]:
         """Entity id to its position."""
-        return {entity.id: i for i, entity in enumerate(self.entities)}
+        return {id_: i for i, id_ in enumerate(ids_of(self.entities))}
+
+
+def ids_of(entities: Sequence[Entity]) -> list[str]:
+    """Return the ids of entities, in order."""
+    if isinstance(entities, ArrowEntities):
+        return entities.ids
+    return [entity.id for entity in entities]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from argus.data.corpus import (
     ID_FIELDS,
     TEXT_FIELDS,
@@ -14,23 +16,28 @@ from argus.data.corpus import (
     corpus_file,
     find_file,
 )
+from argus.data.kb_folder import KnowledgeFolder, kb_file
+from argus.data.kb_tables import ALL, MENTION, SOURCES
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.knowledge.base import Entity, KnowledgeBase
+from argus.knowledge.base import ArrowEntities, Entity, KnowledgeBase, ids_of
 from argus.knowledge.mentions import mention_relations
-from argus.knowledge.relations import read_relations
+from argus.knowledge.relations import RelationGraph, read_relations
 
 MENTIONS = "mentions"
+_BY_MENTION = (MENTIONS, MENTION)
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeSource:
     """Where entities and relations come from.
 
-    entities: a file of id, label and paragraph (or `doc_id`, the document that holds it); None
-    takes every document as an entity, its title as label. relations: a triples file, or "mentions"
-    to derive them from the text; None takes an `edges` file beside the corpus, else mentions.
+    entities: a file of id, label and paragraph (or `doc_id`, the document that holds it), or a
+    knowledge base (argus.data.kb); None takes every document as an entity, its title as label.
+    relations: a triples file, "mentions" to derive them from the text, or, where the entities are
+    of a knowledge base, one of its sources ("wikidata", "hyperlink", "triples", "all"); None takes
+    what the knowledge base says, or an `edges` file beside the corpus, else mentions.
     """
 
     entities: Path | None = None
@@ -38,49 +45,135 @@ class KnowledgeSource:
     skip_unknown: bool = False
     fields: FieldNames = field(default_factory=FieldNames)
 
+    @property
+    def entities_file(self) -> Path | None:
+        """The file that stands for `entities` in a manifest."""
+        return (kb_file(self.entities) or self.entities) if self.entities else None
+
 
 def load_knowledge(
-    documents: Sequence[Document], source: KnowledgeSource, *, corpus: Path | None = None
+    documents: Sequence[Document] | None,
+    source: KnowledgeSource,
+    *,
+    corpus: Path | None = None,
+    limit: int | None = None,
 ) -> tuple[KnowledgeBase, Path | str]:
     """Return the knowledge base, entities ordered by id, and where its relations came from.
 
-    corpus: where `documents` were read, to look beside it for edges. Raises InputError as the
-    readers do.
+    documents: None where the entities are those of a knowledge base on disk, which needs none;
+    given, they are what reading `corpus` gives. corpus: where they were read, to look beside it for
+    edges. limit: how many entities are taken of a knowledge base on disk that is the corpus (None:
+    as many as documents are given, else all). Raises InputError as the readers do.
     """
-    entities = (
+    home = source.entities or corpus
+    if home is not None and kb_file(home) is not None:
+        given = None if source.entities else documents
+        return _from_kb(home, source, given, None if source.entities else limit)
+    if documents is None:
+        raise ValueError(f"documents are needed: {home} is no knowledge base.")
+    entities: Sequence[Entity] = (
         read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)
         if source.entities
         else [Entity.from_document(d) for d in documents]
     )
     entities = sorted(entities, key=lambda e: e.id)
-    relations = source.relations or edges_beside(source.entities or corpus) or MENTIONS
-    if relations == MENTIONS:
+    relations = source.relations or edges_beside(home) or MENTIONS
+    if str(relations) in _BY_MENTION:
         return KnowledgeBase(entities, mention_relations(entities)), MENTIONS
-    graph = read_relations(
+    _refuse_source(relations)
+    return KnowledgeBase(entities, _from_file(relations, entities, source)), Path(relations)
+
+
+def _refuse_source(relations: Path | str) -> None:
+    """Raise InputError for the name of a source where there is no knowledge base on disk."""
+    if str(relations) in (*SOURCES, ALL) and not Path(relations).exists():
+        raise InputError(
+            f"{str(relations)!r} is a source of a knowledge base's relations",
+            expected='a triples file, or "mentions"',
+            fix="Give a knowledge base as the corpus (`argus kb build` makes one), or a file.",
+            where="--relations",
+        )
+
+
+def _from_kb(
+    home: Path, source: KnowledgeSource, documents: Sequence[Document] | None, limit: int | None
+) -> tuple[KnowledgeBase, Path | str]:
+    """Return the first `limit` entities of a knowledge base on disk, and their relations."""
+    folder = KnowledgeFolder.open(home)
+    if documents is not None and len(documents) < folder.rows("entities"):
+        limit = len(documents)
+    table = folder.entities(("id", "label", "paragraph", "target"), limit=limit)
+    entities = ArrowEntities(table)
+    if documents is not None and [d.id for d in documents] != entities.ids:
+        raise ValueError(f"the documents are not the first {len(documents)} of {home}.")
+    targets = None
+    if folder.facts.get("sample"):  # others are targets of whatever relations are used
+        targets = np.asarray(table["target"].fill_null(False).to_numpy(), bool)
+    graph, where = _graph_of(folder, entities, source, limit)
+    return KnowledgeBase(entities, graph, targets), where
+
+
+def _graph_of(
+    folder: KnowledgeFolder, entities: ArrowEntities, source: KnowledgeSource, limit: int | None
+) -> tuple[RelationGraph, Path | str]:
+    """Return the relations that are asked for, or that the knowledge base uses, and their name."""
+    asked = str(source.relations or folder.graph)
+    asked = MENTIONS if asked in _BY_MENTION else asked
+    stored = MENTION if asked == MENTIONS else asked
+    if stored in folder.sources or (asked == ALL and folder.sources):
+        return _stored(folder, stored, len(entities), limit), asked
+    if asked == MENTIONS:
+        return mention_relations(entities), MENTIONS
+    if asked not in (*SOURCES, ALL) and Path(asked).exists():
+        return _from_file(asked, entities, source), Path(asked)
+    counts = ", ".join(f"{name} ({n:,})" for name, n in folder.sources.items())
+    raise InputError(
+        f"{asked!r} is neither a file nor a source of its relations",
+        expected=f"{counts}; {ALL}; or {MENTIONS}" if counts else f"{MENTIONS}: it has no other",
+        fix="Choose another with --relations.",
+        where=folder.storage.location,
+    )
+
+
+def _stored(folder: KnowledgeFolder, source: str, n: int, limit: int | None) -> RelationGraph:
+    """Return the graph of one source; with a limit, what leads out of it counts as unknown."""
+    subjects, objects = folder.relations(source, limit=limit)
+    there = sum(folder.sources.values()) if source == ALL else folder.sources[source]
+    return RelationGraph.from_edges(n, subjects, objects, unknown=there - len(subjects))
+
+
+def _from_file(
+    relations: Path | str, entities: Sequence[Entity], source: KnowledgeSource
+) -> RelationGraph:
+    return read_relations(
         Path(relations),
-        {e.id: i for i, e in enumerate(entities)},
+        {id_: i for i, id_ in enumerate(ids_of(entities))},
         skip_unknown=source.skip_unknown,
         coerce_ids=source.fields.coerce_ids,
     )
-    return KnowledgeBase(entities, graph), Path(relations)
 
 
 def edges_beside(corpus: Path | None) -> Path | None:
-    """Return the `edges` file in the folder of a corpus, if there is one."""
-    if corpus is None:
+    """Return the `edges` file in the folder of a corpus, if there is one.
+
+    A knowledge base has its own relations, and what lies beside its kb.json is not asked.
+    """
+    if corpus is None or kb_file(corpus) is not None:
         return None
     return find_file(corpus_file(corpus).parent, ["edges"])
 
 
 def read_entities(
     path: Path, documents: Sequence[Document], *, coerce_ids: bool = False
-) -> list[Entity]:
-    """Read entities (id, label, paragraph or doc_id) from a file in any row format.
+) -> Sequence[Entity]:
+    """Read entities (id, label, paragraph or doc_id) from a file in any row format, or a KB.
 
     The paragraph is the row's own text; else that of the document that `doc_id`, or the entity's
     id, names; else empty, which makes the entity not applicable. Raises InputError for a missing
     label column, duplicate ids and a doc_id that is not in the corpus.
     """
+    if kb_file(path) is not None:
+        return ArrowEntities(KnowledgeFolder.open(path).entities(("id", "label", "paragraph")))
     by_id = {d.id: d for d in documents}
     entities: dict[str, Entity] = {}
     for row in read_rows(path):

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
+from argus.engine import Engine, Work
 from argus.llm.budget import Spending
-from argus.llm.chat_format import prompt_tokens
 from argus.llm.ledger import Entry, Ledger
 from argus.llm.local_config import LocalConfig
 from argus.llm.outcomes import entry_of, outcome_of
-from argus.llm.plan import answer_bound, make_plan
+from argus.llm.plan import make_plan
 from argus.llm.protocol import M, Outcome, Prompt
-from argus.llm.structured import instructed, schema_hash
+from argus.llm.spread import (
+    Generating,
+    Told,
+    begin_generating,
+    load_generator,
+    question,
+    shares,
+)
+from argus.llm.structured import instruction, schema_hash
 from argus.progress import Advance, progress
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from argus.llm.local_generate import Generator, Question
+    from argus.llm.local_generate import Answered
+    from argus.llm.local_generate import Generator as LocalGenerator
 
 BLOCK_BATCHES = 8
 """Prompts are sorted by length within so many batches: less padding, and outcomes keep coming."""
@@ -33,11 +43,13 @@ class TransformersModel:
     prompt has to be asked. A model that was not trained for a schema is told of it in the system
     message; answers are validated all the same. An answer that is cut off, that does not fit, and a
     prompt that is longer than the model's window are FAILED, with what to do about it.
+
+    engine: workers that hold the model and answer, in the same batches; None is this process.
     """
 
-    def __init__(self, config: LocalConfig, ledger: Ledger) -> None:
-        self.config, self.ledger = config, ledger
-        self._generator: Generator | None = None
+    def __init__(self, config: LocalConfig, ledger: Ledger, engine: Engine | None = None) -> None:
+        self.config, self.ledger, self.engine = config, ledger, engine
+        self._generator: LocalGenerator | None = None
         self._tokens = (0, 0)
 
     @property
@@ -67,15 +79,17 @@ class TransformersModel:
         used.
         """
         plan = make_plan(prompts, self.ledger, self.config, schema)
-        waiting = iter(plan.ask.items())
         left = Counter(plan.keys)
         served: set[str] = set()
         fresh: dict[str, Entry] = {}  # not from the ledger, which keeps an older answer instead
         distinct = len(left)
-        with progress(f"asking {self.config.label}", distinct, done=distinct - len(plan.ask)) as on:
+        with (
+            progress(f"asking {self.config.label}", distinct, done=distinct - len(plan.ask)) as on,
+            closing(self._asked(plan.ask, schema, on)) as asked,
+        ):
             for prompt, key in zip(prompts, plan.keys, strict=True):
-                if key in plan.ask and key not in fresh:
-                    fresh |= self._ask(dict(islice(waiting, self._block)), schema, on)
+                while key in plan.ask and key not in fresh:
+                    fresh |= next(asked)
                 entry = fresh.get(key) or self.ledger.get(key)
                 assert entry is not None
                 cached = key not in plan.ask or key in served
@@ -89,42 +103,51 @@ class TransformersModel:
     def _block(self) -> int:
         return self.config.batch_size * BLOCK_BATCHES
 
-    def _ask(
+    def _asked(
         self, prompts: dict[str, Prompt], schema: type[BaseModel] | None, on: Advance
-    ) -> dict[str, Entry]:
-        """Ask a block; return its rows when all of them are in the ledger."""
-        generator = self._loaded()
-        rows: dict[str, Entry] = {}
-        questions = [self._question(generator, k, p, schema) for k, p in prompts.items()]
-        for answered in generator.answer(questions):
-            key, reply = answered.key, answered.reply
-            self._tokens = (
-                self._tokens[0] + (reply.tokens_in or 0),
-                self._tokens[1] + (reply.tokens_out or 0),
-            )
-            rows[key] = entry_of(
-                key, self.config.label, prompts[key], reply, schema, answered.seconds
-            )
-            self.ledger.put(rows[key])
-            on(1)
-        return rows
+    ) -> Generator[dict[str, Entry], None, None]:
+        """Ask block by block; yield the rows of each when all of them are in the ledger."""
+        told = Told(schema_hash(schema), instruction(schema)) if schema is not None else None
 
-    def _question(
-        self, generator: Generator, key: str, prompt: Prompt, schema: type[BaseModel] | None
-    ) -> Question:
-        from argus.llm.local_generate import Question
+        def keep(answers: Iterable[Answered]) -> dict[str, Entry]:
+            return {a.key: self._keep(a, prompts[a.key], schema, on) for a in answers}
 
-        model, system = generator.model, prompt.system
-        if schema is not None and schema_hash(schema) not in model.trained_for:
-            system = instructed(system, schema)
-        tokens = tuple(prompt_tokens(model.tokenizer, system, prompt.text))
-        return Question(key, tokens, answer_bound(prompt, self.config))
+        if self.engine is not None:
+            yield from map(keep, self._on_engine(self.engine, prompts, told))
+            return
+        waiting = iter(prompts.items())
+        while block := dict(islice(waiting, self._block)):
+            generator = self._loaded()
+            questions = [question(generator, self.config, k, p, told) for k, p in block.items()]
+            yield keep(generator.answer(questions))
 
-    def _loaded(self) -> Generator:
+    def _on_engine(
+        self, engine: Engine, prompts: dict[str, Prompt], told: Told | None
+    ) -> Iterator[list[Answered]]:
+        if not prompts:  # or workers would load the model for nothing
+            return
+        work: Work[Any, Any, list[Answered]] = Work(
+            setup=begin_generating, what="answering", threaded=True,
+            shared=Generating(self.config, self.config.identity, told),
+        )  # fmt: skip
+        for _, answers in engine.run(work, shares(prompts, self._block, self.config.batch_size)):
+            yield answers
+
+    def _keep(
+        self, answered: Answered, prompt: Prompt, schema: type[BaseModel] | None, on: Advance
+    ) -> Entry:
+        """Put a reply into the ledger and into the accounts."""
+        reply, label = answered.reply, self.config.label
+        self._tokens = (
+            self._tokens[0] + (reply.tokens_in or 0),
+            self._tokens[1] + (reply.tokens_out or 0),
+        )
+        row = entry_of(answered.key, label, prompt, reply, schema, answered.seconds)
+        self.ledger.put(row)
+        on(1)
+        return row
+
+    def _loaded(self) -> LocalGenerator:
         if self._generator is None:
-            from argus.llm.local_generate import Generator
-            from argus.llm.local_load import load_local
-
-            model = load_local(self.config)
-            self._generator = Generator(model, self.config.batch_size, dict(self.config.extra))
+            self._generator = load_generator(self.config)
         return self._generator

@@ -60,22 +60,30 @@ class Generator:
         A prompt that leaves no room for an answer in the model's window FAILED. Questions of one
         batch have equal room, so that nothing is written past the end of a window.
         """
-        fitting: list[tuple[int, Question]] = []
-        for question in questions:
-            room = self._room(question)
+        for group in self._groups(questions):
+            room = self._room(group[0])
             if room < 1:
-                yield Answered(question.key, self._too_long(question), 0.0)
-            else:
-                fitting.append((room, question))
-        fitting.sort(key=lambda pair: (-pair[0], -len(pair[1].tokens)))
-        for room, group in groupby(fitting, key=lambda pair: pair[0]):
-            waiting = [question for _, question in group]
+                yield from (Answered(q.key, self._too_long(q), 0.0) for q in group)
+                continue
+            waiting = group
             while waiting:
                 batch = waiting[: self.batch_size]
                 done = self._try(batch, room)
                 if done is not None:
                     yield from done
                     waiting = waiting[len(batch) :]
+
+    def batches(self, questions: Sequence[Question], size: int) -> list[list[Question]]:
+        """Return the batches of at most `size` that `answer` forms where the memory suffices."""
+        groups = self._groups(questions)
+        return [group[i : i + size] for group in groups for i in range(0, len(group), size)]
+
+    def _groups(self, questions: Sequence[Question]) -> list[list[Question]]:
+        """Return questions of equal room together, longest prompts first; those without, first."""
+        rooms = [(max(self._room(question), 0), question) for question in questions]
+        rooms.sort(key=lambda pair: (pair[0] > 0, -pair[0], -len(pair[1].tokens)))
+        grouped = groupby(rooms, key=lambda pair: pair[0])
+        return [[question for _, question in group] for _, group in grouped]
 
     def _room(self, question: Question) -> int:
         """Return how many tokens the answer may have: its bound, or what the window leaves.

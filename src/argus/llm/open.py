@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from argus.engine import Engine
 from argus.llm.budget import Spending
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Ledger
@@ -25,8 +26,15 @@ class OpenedModel(LanguageModel, Protocol):
         """What all its calls took."""
 
 
-def open_model(config: ChatConfig | LocalConfig, ledger: Ledger) -> OpenedModel:
-    """Return the model; nothing is asked or loaded before its first prompt."""
+def open_model(
+    config: ChatConfig | LocalConfig, ledger: Ledger, engine: Engine | None = None
+) -> OpenedModel:
+    """Return the model; nothing is asked or loaded before its first prompt.
+
+    engine: where a model that transformers runs answers; endpoints are asked from here anyway. The
+    local engine leaves work that uses all cores to this process.
+    """
     if isinstance(config, LocalConfig):
-        return TransformersModel(config, ledger)
+        away = engine if engine is not None and engine.name != "local" else None
+        return TransformersModel(config, ledger, away)
     return OpenAIModel(config, ledger)

@@ -34,11 +34,14 @@ class PassageLookup:
     Passages without text are never found: a title alone says nothing of what bears it.
     """
 
-    def __init__(self, passages: Sequence[Document]) -> None:
+    def __init__(self, passages: Sequence[Document], words: LexicalIndex | None = None) -> None:
+        """words: an index over the same passages, where there is one."""
         self._passages = {p.id: p for p in passages if p.text.strip()}
-        self._lexical = LexicalIndex.build(
-            list(self._passages), [p.content for p in self._passages.values()]
-        )
+        if words is None or set(words.ids) != self._passages.keys():
+            words = LexicalIndex.build(
+                list(self._passages), [p.content for p in self._passages.values()]
+            )
+        self._lexical = words
 
     def by_words(self, entities: Sequence[str], k: int = K_AUG) -> list[list[Passage]]:
         """Return the k best passages for each surface form, by BM25 (ARGUS §D.3)."""

@@ -16,22 +16,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Protocol
 
-import numba
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from argus.cores import available_cores
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
+from argus.retrievability.rank_kernels import DIRECT_RELATED as DIRECT_RELATED
+from argus.retrievability.rank_kernels import count_block, dots
 
 WORKING_BYTES = 384 << 20
 RESERVOIR_QUERIES = 1024
 """Queries that share one reservoir; fixed, so that results do not depend on block sizes."""
 
-DIRECT_RELATED = 96  # above this many related entities of one t, bisecting is faster (measured)
+CHECKED_ROWS = 1 << 16  # checked at a time: vectors may be a file larger than the memory
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class PairRanks:
 
     def __len__(self) -> int:
         return len(self.entity)
+
+    def of_targets(self, targets: npt.NDArray[np.bool_]) -> PairRanks:
+        """Return the pairs whose x is a target; targets: bool, by position."""
+        kept = targets[self.entity]
+        return PairRanks(*(getattr(self, f.name)[kept] for f in fields(PairRanks)))
 
     @staticmethod
     def concatenate(parts: list[PairRanks]) -> PairRanks:
@@ -77,7 +85,8 @@ def pair_ranks(
 ) -> PairRanks:
     """Rank every related entity of every query entity among the query's neutrals.
 
-    vectors: (n, dim) float32, unit rows, ordered by id. graph: relations over the same n.
+    vectors: (n, dim) float32, unit rows, ordered by id; may be memory-mapped. graph: relations over
+    the same n.
     queries: the t to treat (default all); with a reservoir it must begin at a multiple of
     RESERVOIR_QUERIES. block: queries per product (default: what WORKING_BYTES allow).
     device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
@@ -88,31 +97,58 @@ def pair_ranks(
     Neutrals of t are all entities but t and its neighbours (§B.3). Raises ValueError for shapes
     that do not fit and rows that are not of unit length.
     """
-    vectors = _checked(vectors, graph)
-    n = len(vectors)
-    queries = queries if queries is not None else range(n)
-    exact = reservoir is None or reservoir >= n
-    if not exact and queries.start % RESERVOIR_QUERIES:
-        raise ValueError(
-            f"queries start at {queries.start}; with a reservoir, start at a multiple of "
-            f"{RESERVOIR_QUERIES}."
-        )
-    counter = _counter(vectors, graph, device)
-    workers = (workers or available_cores()) if device == "cpu" else 1
-    columns = n if exact else reservoir
-    block = block or max(1, min(512, WORKING_BYTES // (4 * max(columns or 1, 1) * workers)))
+    ranker = Ranker(
+        vectors, graph, block=block, workers=workers, device=device, reservoir=reservoir, seed=seed
+    )
+    return ranker.rank(queries if queries is not None else range(graph.n), advance)
 
-    def rank(chunk: range) -> PairRanks:
-        candidates = None if exact else draw_reservoir(n, reservoir or n, chunk.start, seed)
-        part = counter.count(chunk, candidates)
-        if advance is not None:
-            advance(len(chunk))
-        return part
 
-    chunks = list(_chunks(queries, block, None if exact else RESERVOIR_QUERIES))
-    # Each worker multiplies on one BLAS thread and counts on the same core: no core waits.
-    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
-        return PairRanks.concatenate(list(pool.map(rank, chunks)))
+class Ranker:
+    """`pair_ranks` for one range of queries after another; vectors are checked once."""
+
+    def __init__(
+        self,
+        vectors: FloatArray,
+        graph: RelationGraph,
+        *,
+        block: int | None = None,
+        workers: int | None = None,
+        device: str = "cpu",
+        reservoir: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        vectors = _checked(vectors, graph)
+        self.n, self.seed = graph.n, seed
+        self.reservoir = None if reservoir is None or reservoir >= self.n else reservoir
+        self.workers = (workers or available_cores()) if device == "cpu" else 1
+        columns = self.n if self.reservoir is None else self.reservoir
+        most = 512 if self.reservoir is None else RESERVOIR_QUERIES
+        room = WORKING_BYTES // (4 * max(columns, 1) * self.workers)
+        self.block = block or max(1, min(most, room))
+        self._counter = _counter(vectors, graph, device)
+
+    def rank(self, queries: range, advance: Callable[[int], None] | None = None) -> PairRanks:
+        """Return the ranks of `queries`; see `pair_ranks`."""
+        if self.reservoir is not None and queries.start % RESERVOIR_QUERIES:
+            raise ValueError(
+                f"queries start at {queries.start}; with a reservoir, start at a multiple of "
+                f"{RESERVOIR_QUERIES}."
+            )
+
+        def rank(chunk: range) -> PairRanks:
+            size = self.reservoir
+            drawn = None if size is None else draw_reservoir(self.n, size, chunk.start, self.seed)
+            part = self._counter.count(chunk, drawn)
+            if advance is not None:
+                advance(len(chunk))
+            return part
+
+        boundary = None if self.reservoir is None else RESERVOIR_QUERIES
+        chunks = list(_chunks(queries, self.block, boundary))
+        threads = 1 if self.workers > 1 else None
+        # Each worker multiplies on one BLAS thread and counts on the same core: no core waits.
+        with threadpool_limits(threads, "blas"), ThreadPoolExecutor(self.workers) as pool:
+            return PairRanks.concatenate(list(pool.map(rank, chunks)))
 
 
 def draw_reservoir(n: int, size: int, query: int, seed: int) -> np.ndarray:
@@ -137,10 +173,13 @@ def _checked(vectors: FloatArray, graph: RelationGraph) -> FloatArray:
             f"vectors are {vectors.shape}; the graph has {graph.n} entities: one row each."
         )
     vectors = np.ascontiguousarray(vectors, np.float32)
-    norms = np.linalg.norm(vectors, axis=1)
-    if len(norms) and not np.allclose(norms, 1, atol=1e-3):
-        worst = int(np.argmax(np.abs(norms - 1)))
-        raise ValueError(f"row {worst} has length {norms[worst]:.4g}; expected unit rows.")
+    for start in range(0, len(vectors), CHECKED_ROWS):
+        norms = np.linalg.norm(vectors[start : start + CHECKED_ROWS], axis=1)
+        if not np.allclose(norms, 1, atol=1e-3):
+            worst = int(np.argmax(np.abs(norms - 1)))
+            raise ValueError(
+                f"row {start + worst} has length {norms[worst]:.4g}; expected unit rows."
+            )
     return vectors
 
 
@@ -165,18 +204,20 @@ class _CpuCounter:
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
         rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
         if candidates is None:
-            columns, candidates = self.vectors, np.arange(len(self.vectors), dtype=np.int32)
+            columns, candidates = self.vectors, self._everyone
         else:
             columns = self.vectors[candidates]
         similarity = self.vectors[chunk.start : chunk.stop] @ columns.T  # (block, columns)
-        position = np.full(len(self.vectors), -1, np.int32)
-        position[candidates] = np.arange(len(candidates), dtype=np.int32)
         offsets = np.searchsorted(rows, np.arange(len(chunk) + 1))
-        _count_block(
-            similarity, self.vectors, candidates, position, offsets, out.entity, exact,
+        count_block(
+            similarity, self.vectors, candidates, offsets, out.entity, exact,
             np.int64(chunk.start), rounding_bound(self.vectors.shape[1]), out.above, out.pool,
         )  # fmt: skip
         return out
+
+    @cached_property
+    def _everyone(self) -> np.ndarray:
+        return np.arange(len(self.vectors), dtype=np.int32)
 
 
 def related_pairs(
@@ -188,7 +229,7 @@ def related_pairs(
     entity = graph.indices[first:last].astype(np.int32)
     related = (rows + chunk.start).astype(np.int32)
     exact = np.empty(len(rows), np.float64)
-    _dots(vectors, related, entity, exact)
+    dots(vectors, related, entity, exact)
     empty = np.empty(len(rows), np.int32)
     return rows, exact, PairRanks(entity, related, exact.astype(np.float32), empty, empty.copy())
 
@@ -196,109 +237,5 @@ def related_pairs(
 def resolve_ties(vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float) -> int:
     """Return how many of `candidates` rank above x for t, compared in float64, ties by position."""
     similarity = np.empty(len(candidates), np.float64)
-    _dots(vectors, np.full(len(candidates), t, np.int32), candidates.astype(np.int32), similarity)
+    dots(vectors, np.full(len(candidates), t, np.int32), candidates.astype(np.int32), similarity)
     return int(((similarity > exact) | ((similarity == exact) & (candidates < x))).sum())
-
-
-@numba.njit(nogil=True, cache=True)
-def _dot(a, b):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Dot product in float64, always summed in the same order (four running sums)."""
-    s0 = s1 = s2 = s3 = 0.0
-    whole = len(a) - len(a) % 4
-    for i in range(0, whole, 4):
-        s0 += np.float64(a[i]) * np.float64(b[i])
-        s1 += np.float64(a[i + 1]) * np.float64(b[i + 1])
-        s2 += np.float64(a[i + 2]) * np.float64(b[i + 2])
-        s3 += np.float64(a[i + 3]) * np.float64(b[i + 3])
-    for i in range(whole, len(a)):
-        s0 += np.float64(a[i]) * np.float64(b[i])
-    return (s0 + s1) + (s2 + s3)
-
-
-@numba.njit(nogil=True, cache=True)
-def _dots(vectors, left, right, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    for i in range(len(left)):
-        out[i] = _dot(vectors[left[i]], vectors[right[i]])
-
-
-@numba.njit(nogil=True, cache=True)
-def _count_block(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    similarity, vectors, candidates, position, offsets, related, exact, first, bound,
-    out_above, out_pool,
-):  # fmt: skip
-    """Fill above and pool for the rows of one block. Overwrites `similarity`."""
-    for row in range(len(offsets) - 1):
-        begin, end = offsets[row], offsets[row + 1]
-        if begin == end:
-            continue
-        t = first + row
-        scores = similarity[row]
-        pool = len(candidates)
-        if position[t] >= 0:
-            scores[position[t]] = -np.inf
-            pool -= 1
-        for i in range(begin, end):
-            if position[related[i]] >= 0:
-                scores[position[related[i]]] = -np.inf
-                pool -= 1
-        out_pool[begin:end] = pool
-        if end - begin <= DIRECT_RELATED:
-            for i in range(begin, end):
-                out_above[i] = _count_one(
-                    scores, vectors, candidates, t, related[i], exact[i], bound
-                )
-        else:
-            out_above[begin:end] = _count_many(
-                scores, vectors, candidates, t, related[begin:end], exact[begin:end], bound
-            )
-
-
-@numba.njit(nogil=True, cache=True)
-def _count_one(scores, vectors, candidates, t, x, exact, bound):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Count the candidates above one x: two comparisons each, which compile to vector code."""
-    high, low = np.float32(exact + bound), np.float32(exact - bound)
-    above = np.int64(0)
-    for start in range(0, len(scores), 512):
-        chunk = scores[start : start + 512]
-        surely = possibly = np.int32(0)
-        for j in range(len(chunk)):
-            surely += np.int32(chunk[j] > high)
-            possibly += np.int32(chunk[j] >= low)
-        above += np.int64(surely)
-        if possibly != surely:  # someone is within rounding of x: decide exactly
-            for j in range(len(chunk)):
-                if low <= chunk[j] <= high:
-                    z = candidates[start + j]
-                    exact_z = _dot(vectors[t], vectors[z])
-                    above += exact_z > exact or (exact_z == exact and z < x)
-    return above
-
-
-@numba.njit(nogil=True, cache=True)
-def _count_many(scores, vectors, candidates, t, related, exact, bound):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Count the candidates above each of many x: one bisection per candidate."""
-    n_related = len(related)
-    order = np.argsort(exact, kind="mergesort")
-    sorted_exact = exact[order]
-    surely_above = np.zeros(n_related + 1, np.int64)  # [p]: candidates surely above just p of them
-    tied_above = np.zeros(n_related, np.int64)
-    for column in range(len(scores)):
-        score = scores[column]
-        if score < sorted_exact[0] - bound:
-            continue
-        first_tied = np.searchsorted(sorted_exact, score - bound)
-        surely_above[first_tied] += 1
-        if first_tied < n_related and sorted_exact[first_tied] <= score + bound:
-            z = candidates[column]
-            exact_z = _dot(vectors[t], vectors[z])
-            i = first_tied
-            while i < n_related and sorted_exact[i] <= score + bound:
-                x = related[order[i]]
-                tied_above[i] += exact_z > sorted_exact[i] or (exact_z == sorted_exact[i] and z < x)
-                i += 1
-    out = np.empty(n_related, np.int64)
-    above = 0
-    for i in range(n_related - 1, -1, -1):
-        above += surely_above[i + 1]
-        out[order[i]] = above + tied_above[i]
-    return out

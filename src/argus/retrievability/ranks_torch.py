@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import torch
 
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
-from argus.retrievability.ranks import PairRanks, related_pairs, resolve_ties
+from argus.retrievability.ranks import CHECKED_ROWS, PairRanks, related_pairs, resolve_ties
 
 
 class TorchCounter:
@@ -24,22 +26,34 @@ class TorchCounter:
         self.device = torch.device(device)
         # TF32 would round to 10 bits: far outside the rounding bound.
         torch.backends.cuda.matmul.allow_tf32 = False
-        self.on_device = torch.from_numpy(vectors).to(self.device)
+
+    @cached_property
+    def on_device(self) -> torch.Tensor:
+        """All vectors, for exact ranks; sent block by block, since they may be a large file."""
+        whole = torch.empty(self.vectors.shape, dtype=torch.float32, device=self.device)
+        for start in range(0, len(self.vectors), CHECKED_ROWS):
+            rows = slice(start, start + CHECKED_ROWS)
+            whole[rows] = self._sent(self.vectors[rows])
+        return whole
+
+    def _sent(self, rows: FloatArray) -> torch.Tensor:
+        writeable = rows if rows.flags.writeable else rows.copy()  # torch warns of others
+        return torch.from_numpy(writeable).to(self.device)
 
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
         """Rank the related entities of the queries in `chunk` among `candidates` (None: all)."""
         rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
-        columns = (
-            self.on_device
-            if candidates is None
-            else self.on_device[torch.from_numpy(candidates).to(self.device)]
-        )
-        ids = np.arange(len(self.vectors), dtype=np.int32) if candidates is None else candidates
-        similarity = self.on_device[chunk.start : chunk.stop] @ columns.T  # (block, columns)
-        position = np.full(len(self.vectors), -1, np.int64)
-        position[ids] = np.arange(len(ids))
+        if candidates is None:
+            ids, columns = np.arange(len(self.vectors), dtype=np.int32), self.on_device
+            asked = columns[chunk.start : chunk.stop]
+        else:  # of a reservoir's vectors alone, so that those of all need not fit
+            ids, columns = candidates, self._sent(self.vectors[candidates])
+            asked = self._sent(self.vectors[chunk.start : chunk.stop])
+        similarity = asked @ columns.T  # (block, columns)
         excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
-        excluded = position[np.concatenate([out.entity, np.arange(chunk.start, chunk.stop)])]
+        entities = np.concatenate([out.entity, np.arange(chunk.start, chunk.stop)])
+        excluded = np.minimum(np.searchsorted(ids, entities), len(ids) - 1)
+        excluded[ids[excluded] != entities] = -1
         inside = excluded >= 0
         similarity[
             torch.from_numpy(excluded_rows[inside]).to(self.device),

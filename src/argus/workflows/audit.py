@@ -22,17 +22,20 @@ from argus.encoders import (
     Role,
     embed,
 )
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
-from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, load_knowledge
+from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.ranks import PairRanks
 from argus.workflows.audit_findings import Findings, write_results
-from argus.workflows.rank_parts import ranks_in_parts, remove_parts
+from argus.workflows.on_engine import opened as open_engine
+from argus.workflows.parts import remove_parts
+from argus.workflows.rank_parts import ranks_in_parts
 from argus.workflows.workspace import (
     Record,
     open_encoder,
-    read_documents,
+    read_knowledge,
     require_some,
     texts_cut,
 )
@@ -112,31 +115,28 @@ def audit(
     store: Path | None = None,
     limit: int | None = None,
     fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> AuditResult:
     """Measure how probable it is that the retriever brings each entity back (ARGUS §3).
 
     corpus: a BEIR folder, a file, or documents. out: folder for the results; what is there from an
-    interrupted run is used again. source: where entities and relations come from. Raises
-    InputError for bad input and ArgusError when nothing can be measured.
+    interrupted run is used again, whatever engine it ran on. source: where entities and relations
+    come from. engine: what embeds and ranks; None is this process. Raises InputError for
+    bad input and ArgusError when nothing can be measured.
     """
     config, source = config or AuditConfig(), source or KnowledgeSource()
-    if limit is not None:  # edges lead out of a cut corpus as a matter of course
-        source = replace(source, skip_unknown=True)
-    documents, path = read_documents(corpus, source.fields, limit)
-    base, relations = load_knowledge(documents, source, corpus=path)
-    if limit is not None and source.entities:
-        base = base.first(limit)
+    base, relations, path = read_knowledge(corpus, source, limit)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "audit",
         {**asdict(config), "relations": str(relations), "limit": limit},
         {
             "corpus": path,
-            "entities": source.entities,
+            "entities": source.entities_file,
             "relations": relations if isinstance(relations, Path) else None,
         },
     )
-    return audit_knowledge(base, folder, encoder, config, record, store=store)
+    return audit_knowledge(base, folder, encoder, config, record, store=store, engine=engine)
 
 
 def audit_knowledge(
@@ -147,6 +147,7 @@ def audit_knowledge(
     record: Record,
     *,
     store: Path | None = None,
+    engine: EngineConfig | Engine | None = None,
 ) -> AuditResult:
     """Audit a knowledge base whose entities are ordered by id; write and return the results."""
     has_text = base.has_text
@@ -155,10 +156,16 @@ def audit_knowledge(
     )
     graph = base.relations.restrict(has_text)
     check_pool(graph, config)
-    config = replace(config, device=check_device(config.device))
+    if engine is None:  # else each worker looks for itself
+        config = replace(config, device=check_device(config.device))
     items = entity_items(base, config.pooling)
     sample = [item.text for item in items]
-    with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (model, opened),
+    ):  # fmt: skip
         with record.timed("embedding"):
             embedded = embed(items, model, opened, what="entities")
             whole = [item.text for item in items if item.role is Role.DOCUMENT]
@@ -169,8 +176,10 @@ def audit_knowledge(
         graph = graph.restrict(embedded.ok)
         with record.timed("ranking"):
             ranks = ranks_in_parts(
-                embedded.vectors, graph, folder, config, config.reservoir_for(graph.n)
+                embedded.vectors, graph, folder, config, config.reservoir_for(graph.n), running
             )
+            if base.targets is not None:
+                ranks = ranks.of_targets(base.targets[measured])
         with record.timed("scoring"):
             found = Findings(base, measured, keys, embedded, graph, ranks, config)
             table, summary = found.table(), found.summary() | facts

@@ -67,6 +67,9 @@ class Findings:
     def states(self) -> tuple[npt.NDArray[np.str_], list[str]]:
         """State of every entity of `base`, and why where it was not measured."""
         entities = self.base.entities
+        targets = self.base.targets
+        if targets is None:
+            targets = np.ones(len(entities), bool)
         states = np.full(len(entities), str(State.NOT_APPLICABLE), dtype="<U16")
         reasons = ["no paragraph"] * len(entities)
         with_text = np.flatnonzero(self.base.has_text)
@@ -75,6 +78,8 @@ class Findings:
         for i, entity in enumerate(self.measured):
             if self.scores[0].measured[i]:
                 states[entity], reasons[entity] = str(State.MEASURED), ""
+            elif not targets[entity] and self.base.relations.degree[entity]:
+                reasons[entity] = "came along with the sample"
             elif self.graph.degree[i]:
                 reasons[entity] = (
                     f"under {self.scores[0].pool - 1} neutrals for all that is related"

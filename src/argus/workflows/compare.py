@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from argus.data.corpus import corpus_file, read_corpus, read_queries
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
-from argus.knowledge import KnowledgeSource, load_knowledge
+from argus.knowledge import KnowledgeSource
 from argus.progress import announce
 from argus.reports import write_report
 from argus.workflows.audit import AuditConfig, audit, check_pool
@@ -25,7 +25,7 @@ from argus.workflows.exposure import ExposureConfig, exposure
 from argus.workflows.retriever import parse_index_spec
 from argus.workflows.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.workflows.systems import RUN_FILE, one_for_each, open_index, rankings
-from argus.workflows.workspace import Record, check_folder, read_documents
+from argus.workflows.workspace import Record, check_folder, read_knowledge
 
 NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""
@@ -129,10 +129,7 @@ def _no_audit(
 
     Raises InputError for files that cannot be read: that is no reason to leave the audit out.
     """
-    if limit is not None:
-        source = replace(source, skip_unknown=True)
-    documents, path = read_documents(corpus, source.fields, limit)
-    base, _ = load_knowledge(documents, source, corpus=path)
+    base, _, _ = read_knowledge(corpus, source, limit)
     try:
         check_pool(base.relations.restrict(base.has_text), config)
     except ArgusError as error:

@@ -16,9 +16,11 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
 from argus.remedies.diagnose import TAU, Diagnosis, check_tau, diagnose, predicted, share_below
 from argus.reports import write_report
 from argus.retrievability.probes import Probe, load_probe, probe_file
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.reference import ReferenceConfig, make_finder, open_probe, read_passages
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some
 
@@ -48,12 +50,13 @@ def diagnose_corpus(
     store: Path | None = None,
     limit: int | None = None,
     fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> DiagnoseResult:
     """Find the entities of every document and predict which will not come back.
 
-    corpus, out, encoder, store, limit: as for `argus.audit`. probe: a folder from `argus probe
-    fit`; None takes the one that ships for the encoder. Writes diagnosis.parquet. Raises InputError
-    for bad input, ArgusError when no document has text.
+    corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
+    probe fit`; None takes the one that ships for the encoder. Writes diagnosis.parquet. Raises
+    InputError for bad input, ArgusError when no document has text.
     """
     check_tau(tau)
     probe_input = None
@@ -72,9 +75,13 @@ def diagnose_corpus(
     )
     texts = [d.content for d in documents]
     finder = make_finder(reference, passages, texts)
-    with open_encoder(
-        folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe)
-    ) as (model, opened):
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe),
+            engine=running,
+        ) as (model, opened),
+    ):  # fmt: skip
         judge = open_probe(probe, model)
         record.config |= {"finder": finder.name, "probe": judge.family}
         with record.timed("diagnosing"):

@@ -18,9 +18,9 @@ from argus.data.types import Document, FloatArray, IntArray, Query, State
 from argus.encoders import DEFAULT_MODEL, Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.evaluation import wilson
-from argus.indexes import known_item_search, search
 from argus.reports import write_report
 from argus.retrievability.exposure import (
     QUERY,
@@ -33,6 +33,8 @@ from argus.retrievability.exposure import (
     summarise_probes,
 )
 from argus.retrievability.sentences import hold_out
+from argus.workflows.exposure_search import Asked, search_in_parts
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some, texts_cut
 
 HUBS = 50
@@ -81,12 +83,13 @@ def exposure(
     store: Path | None = None,
     limit: int | None = None,
     fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> ExposureResult:
     """Ask for every document by its title and by sentences taken out of it.
 
-    corpus, out, encoder, store: as for `argus.audit`. queries: real queries to add to the sample
-    that hubs and never-retrieved documents are counted over. In a sentence probe the document is
-    embedded without the sentence; everything else is as in the index.
+    corpus, out, encoder, store, engine: as for `argus.audit`. queries: real queries to add to the
+    sample that hubs and never-retrieved documents are counted over. In a sentence probe the
+    document is embedded without the sentence; everything else is as in the index.
     """
     config = config or ExposureConfig()
     given, path = read_documents(corpus, fields or FieldNames(), limit)
@@ -102,15 +105,22 @@ def exposure(
         {"corpus": path},
     )
     sample = [d.content for d in given if d.content.strip()]
-    with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (model, opened),
+    ):  # fmt: skip
         with record.timed("embedding documents"):
             index = _embed_documents(given, model, opened)
             cut = texts_cut(model, [d.content for d in index.documents])
         with record.timed("embedding probes"):
             searches = _embed_probes(index, extra, config, model, opened)
-    with record.timed("searching"):
-        probes = _search(index, searches, config.k)
-        found = summarise_probes(probes, len(index.documents), k=config.k)
+        with record.timed("searching"):
+            asked = Asked(searches.vectors, searches.target, searches.stand_in)
+            rows, parts = search_in_parts(index.vectors, asked, config.k, folder, running)
+            probes = Probes(searches.kind, searches.target, searches.text, rows.rank, rows.top)
+            found = summarise_probes(probes, len(index.documents), k=config.k)
     with record.timed("writing"):
         table = _table(given, index, searches, found)
         misses = _misses(index, probes, config.k)
@@ -121,6 +131,7 @@ def exposure(
         folder.write_table("misses", misses, csv=True)
         folder.write_section("summary.json", "exposure", summary)
         folder.write_section("manifest.json", "exposure", record.manifest(summary["documents"]))
+        parts.remove()
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
 
 
@@ -205,23 +216,6 @@ def _stand_ins(
     vectors = index.vectors[np.maximum(target, 0)]
     vectors[kind == SENTENCE] = _full(rests)
     return vectors
-
-
-def _search(index: _Index, searches: _Searches, k: int) -> Probes:
-    """Search with every probe; given queries have no target and rank 0."""
-    n = len(index.documents)
-    rank = np.zeros(len(searches.text), np.int64)
-    top = np.zeros((len(searches.text), min(k, n)), np.int64)
-    own = searches.target >= 0
-    if own.any():
-        known = known_item_search(
-            searches.vectors[own], index.vectors, searches.target[own], k,
-            target_vectors=searches.stand_in[own],
-        )  # fmt: skip
-        rank[own], top[own] = known.rank, known.top.rows
-    if (~own).any():
-        top[~own] = search(searches.vectors[~own], index.vectors, k).rows
-    return Probes(searches.kind, searches.target, searches.text, rank, top)
 
 
 def _table(

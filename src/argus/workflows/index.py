@@ -21,11 +21,13 @@ from argus.encoders import (
     embed,
 )
 from argus.encoders import documents as as_documents
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
 from argus.indexes.header import IndexHeader
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.workflows.index_origin import check_encoder, check_space, open_or_create, refuse_state
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.own_vectors import OwnVectors, own_vectors
 from argus.workflows.retriever import encoder_of, index_folder
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some
@@ -69,6 +71,7 @@ def build_index(
     limit: int | None = None,
     fresh: bool = False,
     ann: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> IndexResult:
     """Index every document of a corpus through one view, its own text.
 
@@ -77,7 +80,8 @@ def build_index(
     index has a fingerprint of its own: it can be searched, and no vector of the encoder can enter.
     Documents without text, and those that cannot be embedded, are left out and counted. A build
     that was stopped goes on where it was; one that is complete stays as it is. ann: also build the
-    approximate index. Raises InputError when `out` holds an index of other documents or vectors.
+    approximate index. engine: what embeds; None is this process. Raises InputError when `out` holds
+    an index of other documents or vectors.
     """
     refuse_state(out)
     given, path = _documents(corpus, fields, limit)
@@ -85,7 +89,12 @@ def build_index(
     own = Path(vectors) if vectors is not None else None
     record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
     sample = [d.content for d in given if d.content.strip()]
-    with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (model, opened),
+    ):  # fmt: skip
         with record.timed("embedding documents"):
             if own is None:
                 originals = _embedded(given, model, opened)
@@ -110,6 +119,7 @@ def add_documents(
     fields: FieldNames | None = None,
     limit: int | None = None,
     ann: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> IndexResult:
     """Add the documents of a corpus to an index, with the encoder that the index names.
 
@@ -122,19 +132,21 @@ def add_documents(
     own = Path(vectors) if vectors is not None else None
     record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
     folder = ArtifactFolder(opened.path)
-    with record.timed("loading the encoder"):
-        model = encoder_of(opened, encoder)
-        check_encoder(opened, model, embeds=own is None)
-        record.encoder["fingerprint"] = model.fingerprint
-    folder.open()
-    with record.timed("embedding documents"):
-        if own is None:
-            kept = folder / "embeddings"
-            with EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim) as store:
-                originals = _embedded(given, model, store)
-        else:
-            originals = _imported(given, own, model)
-            check_space(opened, originals.own)
+    with open_engine(engine) as running:
+        record.runs_on(running)
+        with record.timed("loading the encoder"):
+            model = encoder_of(opened, encoder, engine=running)
+            check_encoder(opened, model, embeds=own is None)
+            record.encoder["fingerprint"] = model.fingerprint
+        folder.open()
+        with record.timed("embedding documents"):
+            if own is None:
+                kept = folder / "embeddings"
+                with EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim) as store:
+                    originals = _embedded(given, model, store)
+            else:
+                originals = _imported(given, own, model)
+                check_space(opened, originals.own)
     require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):
         opened.add_batches(_batches(originals))

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray
+from argus.engine import Engine, Work
 from argus.knowledge import RelationGraph
-from argus.progress import progress
-from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks, pair_ranks
+from argus.progress import Advance, progress
+from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks
+from argus.workflows.parts import Parts
+from argus.workflows.ranking_work import Ranking, begin_ranking
 
 if TYPE_CHECKING:
     from argus.workflows.audit import AuditConfig
 
-PARTS = "ranks"
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 
 
@@ -29,49 +30,57 @@ def ranks_in_parts(
     folder: ArtifactFolder,
     config: AuditConfig,
     reservoir: int | None,
+    engine: Engine | None = None,
 ) -> PairRanks:
     """Return `pair_ranks` of all queries, computing only the parts not on disk from before.
 
-    Parts are keyed by what determines them: vectors, edges, reservoir, seed. `remove_parts` removes
-    them when the results are written.
+    Parts are keyed by what determines them: vectors, edges, reservoir, seed; not by the engine that
+    ranks them. `remove_parts` removes them when the results are written.
     """
-    home = folder / PARTS / _key(vectors, graph, reservoir, config.seed)
-    home.mkdir(parents=True, exist_ok=True)
-    parts = []
-    with progress("ranking", graph.n) as advance:
-        for start in range(0, graph.n, PART_QUERIES):
-            queries = range(start, min(start + PART_QUERIES, graph.n))
-            path = home / f"{start:09d}.npz"
-            part = _read(path)
-            if part is None:
-                part = pair_ranks(
-                    vectors, graph, queries=queries, device=config.device or "cpu",
-                    reservoir=reservoir, seed=config.seed, advance=advance,
-                )  # fmt: skip
-                _write(path, part)
-            else:
-                advance(len(queries))
-            parts.append(part)
-    return PairRanks.concatenate(parts)
+    parts = Parts(folder, _key(vectors, graph, reservoir, config.seed))
+    starts = range(0, graph.n, PART_QUERIES)
+    ranges = [range(start, min(start + PART_QUERIES, graph.n)) for start in starts]
+    missing = [queries for queries in ranges if queries.start not in parts]
+    done = graph.n - sum(map(len, missing))
+    ranking = Ranking(vectors, graph, reservoir, config.seed, config.device)
+    with progress("ranking", graph.n, done=done) as advance:
+        for queries, ranks in _ranked(ranking, missing, engine, advance):
+            parts.write(queries.start, asdict(ranks))
+    return _joined(parts, ranges, graph)
 
 
-def remove_parts(folder: ArtifactFolder) -> None:
-    """Remove the parts of this and of earlier settings."""
-    shutil.rmtree(folder / PARTS, ignore_errors=True)
+def _ranked(
+    ranking: Ranking, missing: Sequence[range], engine: Engine | None, advance: Advance
+) -> Iterator[tuple[range, PairRanks]]:
+    """Yield each range with its ranks: here, one after another, or as workers are done."""
+    if not missing:
+        return
+    if engine is None:
+        ranker = ranking.ranker(ranking.device or "cpu")
+        for queries in missing:
+            yield queries, ranker.rank(queries, advance)
+        return
+    work: Work[Any, range, PairRanks] = Work(
+        setup=begin_ranking, shared=ranking, what="ranking", threaded=True
+    )
+    for number, ranks in engine.run(work, missing):
+        yield missing[number], ranks
+        advance(len(missing[number]))
+
+
+def _joined(parts: Parts, ranges: Sequence[range], graph: RelationGraph) -> PairRanks:
+    """Read the parts into arrays made for all of them: never two copies at once."""
+    whole = {
+        f.name: np.empty(graph.n_pairs, np.float32 if f.name == "similarity" else np.int32)
+        for f in fields(PairRanks)
+    }
+    for queries in ranges:
+        place = slice(graph.indptr[queries.start], graph.indptr[queries.stop])
+        for name, values in parts.read(queries.start).items():
+            whole[name][place] = values
+    return PairRanks(**whole)
 
 
 def _key(vectors: FloatArray, graph: RelationGraph, reservoir: int | None, seed: int) -> str:
     arrays = (np.ascontiguousarray(a).data for a in (vectors, graph.indptr, graph.indices))
     return content_hash(*arrays, str(reservoir), str(seed), size=8).hex()
-
-
-def _read(path: Path) -> PairRanks | None:
-    if not path.is_file():
-        return None
-    with np.load(path, allow_pickle=False) as data:
-        return PairRanks(**{name: data[name] for name in data.files})
-
-
-def _write(path: Path, part: PairRanks) -> None:
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, **asdict(part))

@@ -18,6 +18,7 @@ from argus.data.provenance import content_hash, file_hash, utc_now
 from argus.data.types import Document, View
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
+from argus.engine import Engine
 from argus.errors import ArgusError, InputError
 from argus.indexes.views import ViewIndex
 from argus.remedies.diagnose import TAU, Diagnosis, check_tau, diagnose
@@ -97,6 +98,7 @@ def prepare(
     tau: float = TAU,
     device: str | None = None,
     record: Record | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[Making]:
     """Open an index, its encoder and vectors, and diagnose its documents; changes nothing in it.
 
@@ -106,7 +108,7 @@ def prepare(
     _require_kb(reference)
     opened = ViewIndex.open(index_folder(index))
     passages = read_passages(reference)
-    model = encoder_of(opened, encoder, device)
+    model = encoder_of(opened, encoder, device, engine)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     judge = open_probe(probe, model)
     documents = originals(opened)
@@ -160,6 +162,7 @@ def apply(
     tau: float = TAU,
     device: str | None = None,
     out: Path | None = None,
+    engine: Engine | None = None,
 ) -> Applied:
     """Diagnose the documents of an index and add the views that `remedy` makes, in one commit.
 
@@ -167,15 +170,16 @@ def apply(
     same repair is never added twice; nor is a view whose document has one with that text already.
     Where the remedy that holds such a one was rolled back since, it is added now. Killed before the
     commit the index is as it was, and vectors that were made are used again. device: of the encoder
-    that is loaded. out: default `INDEX/remedies/ID`, which in any case keeps how the views came
-    about. Raises InputError for bad input and ArgusError when nothing is at risk, no view can be
-    made, or all are in the index.
+    that is loaded. engine: what embeds. out: default `INDEX/remedies/ID`, which in any case keeps
+    how the views came about. Raises InputError for bad input and ArgusError when nothing is at
+    risk, no view can be made, or all are in the index.
     """
     settings = {"tau": tau, **remedy.settings, **reference.described()}
     record = Record("remedy", {"index": str(index), **settings}, reference.inputs())
+    record.runs_on(engine)
     with prepare(
         index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
-        record=record,
+        record=record, engine=engine,
     ) as making:  # fmt: skip
         judged_by = {"finder": making.finder, "probe": _name(making.probe)}
         record.config |= judged_by

@@ -11,6 +11,8 @@ import numpy as np
 
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.encoders.spread import on_engine
+from argus.engine import Engine
 from argus.errors import InputError
 from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, TopDocuments, check_weight
 from argus.indexes.header import FILE, cosines
@@ -201,17 +203,22 @@ def encoder_of(
     index: ViewIndex,
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
+    engine: Engine | None = None,
 ) -> Encoder:
-    """Return `encoder`, loaded if need be, or the one that the index names."""
+    """Return `encoder`, loaded if need be, or the one that the index names.
+
+    engine: what `embed` has batches embedded on.
+    """
     if encoder is not None and not isinstance(encoder, (EncoderConfig, str)):
-        return encoder
+        return on_engine(encoder, engine)
     if encoder is None:
         encoder = stored_encoder(index)
     elif isinstance(encoder, str):
         encoder = EncoderConfig(model=encoder)
     if device is not None:
         encoder = replace(encoder, device=device)
-    return load_encoder(encoder, stored=index.header.asked_with).encoder
+    loaded = load_encoder(encoder, stored=index.header.asked_with)
+    return on_engine(loaded.encoder, engine, loaded.config)
 
 
 def stored_encoder(index: ViewIndex) -> EncoderConfig:

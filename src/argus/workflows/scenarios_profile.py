@@ -12,6 +12,7 @@ from typing import Any
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document
+from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
@@ -22,6 +23,7 @@ from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role
 from argus.scenarios.schema import ProfileAnswer
 from argus.workflows.heard import Heard, require_answers
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.workspace import NO_ENCODER, Record, read_documents, require_some
 
 LEDGER = "answers.sqlite"
@@ -73,13 +75,16 @@ def profile_documents(
     fields: FieldNames | None = None,
     limit: int | None = None,
     fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> ProfileResult:
     """Ask a model for the scenarios of every document; write profiles.jsonl and a report.
 
     Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
     one was stopped, and asks again only what failed. profiles.jsonl has a row for every document,
-    ok, noise or failed, with the reason. Raises ArgusError, after writing it, where documents are
-    without an answer, and LanguageModelError when the endpoint cannot be used.
+    ok, noise or failed, with the reason. engine: what answers where the model is one that
+    transformers runs; endpoints are asked from this process anyway. Raises ArgusError, after
+    writing it, where documents are without an answer, and LanguageModelError when the endpoint
+    cannot be used.
     """
     documents, path = read_documents(corpus, fields or FieldNames(), limit)
     require_some(_with_text(documents), "document has text", "Check --text-field.")
@@ -88,8 +93,13 @@ def profile_documents(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
     )
     record.open(folder)
-    with record.timed("asking for scenarios"), Ledger(folder / LEDGER) as ledger:
-        heard = Heard(open_model(config.model, ledger))
+    with (
+        open_engine(engine) as running,
+        record.timed("asking for scenarios"),
+        Ledger(folder / LEDGER) as ledger,
+    ):
+        record.runs_on(running)
+        heard = Heard(open_model(config.model, ledger, running))
         profiled = generate(documents, heard, config.role, max_chars=config.max_chars)
         profiles = {p.doc_id: p for p in profiled}
     write_profiles(folder / FILE, profiles.values())

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
@@ -33,6 +35,7 @@ from argus.remedies.synthesize import (
 )
 from argus.retrievability.probes import Probe
 from argus.workflows.heard import Heard, require_answers
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.receipt import RemedyResult, check_judged, settle
 from argus.workflows.reference import ReferenceConfig
 from argus.workflows.remedy import Made, Making, Remedy, apply, prepare
@@ -95,8 +98,12 @@ def synthesize_index(
     k: int = 10,
     device: str | None = None,
     out: Path | None = None,
+    engine: EngineConfig | Engine | None = None,
 ) -> RemedyResult:
     """Add a synthesis per document at risk and write the receipt.
+
+    engine: what embeds, and answers where the model is one that transformers runs; endpoints are
+    asked from this process anyway.
 
     Answers of a model are kept in `INDEX/answers.sqlite`; a run that stops (endpoint down, budget
     spent), and one that leaves any document without an answer, has added nothing, and the same
@@ -105,24 +112,27 @@ def synthesize_index(
     """
     config = config or SynthesizeConfig()
     check_judged(queries, qrels, corpus)
-
-    def make(making: Making) -> Made:
-        candidates, pairs = _candidates(making, config)
-        written = _written(making, candidates, pairs, config, Path(index))
-        views = [
-            View(f"{s.doc_id}#{making.remedy}", s.doc_id, KIND, s.text, s.source)
-            for s in written.done
-            if s.text is not None
-        ]
-        return Made(views, _notes(written, config), {"synthesis": _table(written.done)})
-
     label = "descriptions" if config.model is None else "llm"
-    remedy = Remedy("synthesize", label, config.described(), make)
-    applied = apply(
-        index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
-        out=out,
-    )  # fmt: skip
-    return settle(applied, probe=probe, queries=queries, qrels=qrels, corpus=corpus, k=k)
+    with open_engine(engine) as running:
+        make = partial(_make, config=config, index=Path(index), engine=running)
+        remedy = Remedy("synthesize", label, config.described(), make)
+        applied = apply(
+            index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau,
+            device=device, out=out, engine=running,
+        )  # fmt: skip
+        return settle(applied, probe=probe, queries=queries, qrels=qrels, corpus=corpus, k=k)
+
+
+def _make(making: Making, *, config: SynthesizeConfig, index: Path, engine: Engine | None) -> Made:
+    """Return a view per document whose synthesis is fit to be indexed."""
+    candidates, pairs = _candidates(making, config)
+    written = _written(making, candidates, pairs, config, index, engine)
+    views = [
+        View(f"{s.doc_id}#{making.remedy}", s.doc_id, KIND, s.text, s.source)
+        for s in written.done
+        if s.text is not None
+    ]
+    return Made(views, _notes(written, config), {"synthesis": _table(written.done)})
 
 
 def estimate_synthesis(
@@ -174,9 +184,10 @@ def _written(
     pairs: Sequence[Pair],
     config: SynthesizeConfig,
     index: Path,
+    engine: Engine | None,
 ) -> Written:
     if config.model is not None:
-        return _answered(making, candidates, config, index)
+        return _answered(making, candidates, config, index, engine)
     checked = check_context(pairs, making.encoder, making.store)
     best: dict[tuple[str, str], float] = {}
     for pair in checked:
@@ -191,6 +202,7 @@ def _answered(
     candidates: Mapping[str, Sequence[Candidate]],
     config: SynthesizeConfig,
     index: Path,
+    engine: Engine | None,
 ) -> Written:
     """Ask the model; ArgusError, before anything is added, where answers are missing."""
     assert config.model is not None
@@ -198,7 +210,7 @@ def _answered(
         replace(config.model, retry_failed=False) if config.accept_unanswered else config.model
     )
     with Ledger(index / LEDGER) as ledger:
-        heard = Heard(open_model(settled, ledger))
+        heard = Heard(open_model(settled, ledger, engine))
         done = list(with_model(making.documents, candidates, heard))
     require_answers(
         heard, accept=config.accept_unanswered, undone=" and nothing was added to the index"

@@ -5,13 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from argus import __version__
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames, corpus_file, read_corpus, refuse_repeated
+from argus.data.corpus import (
+    FieldNames,
+    corpus_file,
+    read_corpus,
+    refuse_fields,
+    refuse_repeated,
+)
+from argus.data.kb_folder import kb_file
 from argus.data.provenance import (
     describe_environment,
     describe_inputs,
@@ -27,7 +34,10 @@ from argus.encoders import (
     load_encoder,
     stored_fingerprint,
 )
+from argus.encoders.spread import on_engine
+from argus.engine import Engine
 from argus.errors import ArgusError, InputError
+from argus.knowledge import KnowledgeBase, KnowledgeSource, load_knowledge
 from argus.progress import announce
 
 NO_ENCODER = "no-encoder"
@@ -42,8 +52,14 @@ class Record:
     config: dict[str, Any]
     inputs: dict[str, Path | None]
     encoder: dict[str, Any] = field(default_factory=dict)
+    engine: dict[str, object] | None = None
+    """Where it ran, if on an engine; results do not depend on it."""
     timings_s: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=utc_now)
+
+    def runs_on(self, engine: Engine | None) -> None:
+        """Note the engine, if there is one."""
+        self.engine = engine.describe() if engine is not None else None
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -67,6 +83,7 @@ class Record:
             "config": self.config,
             "inputs": describe_inputs(**self.inputs),
             "encoder": self.encoder,
+            **({} if self.engine is None else {"engine": self.engine}),
             "counts": counts,
             "timings_s": self.timings_s,
             "peak_memory_bytes": peak_memory_bytes(),
@@ -83,28 +100,33 @@ def open_encoder(
     sample: Sequence[str],
     store: Path | None = None,
     check: Callable[[Encoder], object] | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[tuple[Encoder, EmbeddingStore]]:
     """Open the encoder and the store of its vectors, `folder/embeddings` unless `store` is given.
 
     sample: texts for the precision check. check: raises when the encoder does not fit what it is to
-    be used with; called before anything is deleted. Raises FingerprintMismatch when the store holds
+    be used with; called before anything is deleted. engine: what `embed` has batches embedded on;
+    None is this process. Raises FingerprintMismatch when the store holds
     vectors of another encoder.
     """
     check_folder(folder, record)
     path = store or folder / "embeddings"
     kept = None if folder.fresh and store is None else stored_fingerprint(path)
+    record.runs_on(engine)
+    config: EncoderConfig | None = None
     if isinstance(encoder, str):
         encoder = EncoderConfig(model=encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
             loaded = load_encoder(encoder, sample=sample, stored=kept)
-        encoder, record.encoder["precision_trials"] = loaded.encoder, loaded.precision_trials
+        record.encoder["precision_trials"] = loaded.precision_trials
+        encoder, config = loaded.encoder, loaded.config
     record.encoder["fingerprint"] = encoder.fingerprint
     if check is not None:
         check(encoder)
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
     with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        yield encoder, opened
+        yield on_engine(encoder, engine, config), opened
 
 
 def keep_input(folder: ArtifactFolder, paths: Iterable[Path | None]) -> None:
@@ -176,6 +198,29 @@ def read_documents(
     for document in documents:
         _refuse_half_characters(document)
     return documents, None
+
+
+def read_knowledge(
+    corpus: Path | str | Sequence[Document], source: KnowledgeSource, limit: int | None
+) -> tuple[KnowledgeBase, Path | str, Path | None]:
+    """Return entities and relations, where the relations came from, and the file of the corpus.
+
+    A corpus that is a knowledge base on disk is not made into documents. limit: of documents, or of
+    `source.entities` where these are given; relations that lead out of it are dropped.
+    """
+    if limit is not None:
+        source = replace(source, skip_unknown=True)
+    path: Path | None
+    documents: list[Document] | None = None
+    if isinstance(corpus, (str, Path)) and kb_file(source.entities or corpus):
+        path = corpus_file(Path(corpus))
+        refuse_fields(source.fields, path)
+    else:
+        documents, path = read_documents(corpus, source.fields, limit)
+    base, relations = load_knowledge(documents, source, corpus=path, limit=limit)
+    if limit is not None and source.entities:
+        base = base.first(limit)
+    return base, relations, path
 
 
 def _refuse_half_characters(document: Document) -> None:

@@ -6,22 +6,15 @@ to the workers as bytes, so that parsing is shared out, too.
 
 from __future__ import annotations
 
-import os
-import signal
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
 from argus.data.json_list import Item
 from argus.data.types import Qrels
-from argus.errors import ArgusError
+from argus.engine import EngineConfig, Work, open_engine
 from argus.generative.failures.case import Case
 from argus.generative.failures.indexed import indexed, lookup_of, with_texts
 from argus.generative.failures.judge import Candidate, candidates
@@ -34,8 +27,6 @@ from argus.workflows.generative.failures.inputs import Output
 
 BLOCK, BLOCK_BYTES = 32, 4 << 20
 """Records, and bytes of them, that go to a worker at once, at most (but one record)."""
-AHEAD = 2
-"""Blocks that wait per worker: what is in memory at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,38 +178,16 @@ def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
 
 def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator[Measured]:
     """Yield what every block comes to, in their order."""
-    if workers == 1:
-        measurer = Measurer(setup)
-        yield from map(measurer.measure, blocks)
-        return
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(setup,)
-    ) as pool:
-        waiting: deque[Future[Measured]] = deque()
-        try:
-            while True:
-                room = workers * AHEAD - len(waiting)
-                waiting.extend(pool.submit(_measure, block) for block in islice(blocks, room))
-                if not waiting:
-                    return
-                yield waiting.popleft().result()
-        except BrokenProcessPool as error:
-            raise ArgusError(
-                "a process that measured was ended from outside, most likely for want of memory. "
-                "Run the same command with --workers 1."
-            ) from error
+    early: dict[int, Measured] = {}
+    with open_engine(EngineConfig(workers=workers)) as engine:
+        work = Work(setup=_measurer, shared=setup, what="measuring")
+        for here, (number, part) in enumerate(engine.run(work, blocks), 1):
+            early[number] = part
+            first = here - len(early)
+            while first in early:
+                yield early.pop(first)
+                first += 1
 
 
-_own: Measurer | None = None
-
-
-def _begin(setup: Setup) -> None:
-    global _own
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the others
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the cores have their processes
-    _own = Measurer(setup)
-
-
-def _measure(items: list[Item]) -> Measured:
-    assert _own is not None
-    return _own.measure(items)
+def _measurer(setup: Setup) -> Callable[[list[Item]], Measured]:
+    return Measurer(setup).measure

@@ -1,0 +1,64 @@
+"""`argus engine`: where work can run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from argus.cli import options as o
+
+app = typer.Typer(help="Run heavy steps on more than one machine.", no_args_is_help=True)
+
+Name = Annotated[
+    str, typer.Option("--engine", help="local (this machine's cores) or ray (a cluster).")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        help="Of a Ray cluster: host:port, ray://host:port, or auto; default: one is started here.",
+    ),
+]
+
+
+@app.callback()
+def engine() -> None:
+    """Run heavy steps on more than one machine."""
+
+
+@app.command()
+def check(
+    *,
+    engine: Name = "ray",
+    address: Address = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Workers at once; default: one per core.")
+    ] = None,
+    path: Annotated[
+        Path | None,
+        typer.Option("--path", help="A file or folder that every machine has to see."),
+    ] = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Try every machine of a cluster: versions, memory, a path, a block there and back.
+
+    Exit code 2 where one of them cannot work.
+    """
+    from argus.engine.check import check_engine
+    from argus.engine.config import EngineConfig
+    from argus.engine.config import Name as EngineName
+
+    found = check_engine(
+        EngineConfig(name=cast(EngineName, engine), address=address, workers=workers), path
+    )
+    if json:
+        o.print_json(found.summary)
+    else:
+        for node in found.nodes:
+            typer.echo(node.words)
+        typer.echo(found.verdict)
+    if not found.good:
+        raise typer.Exit(2)

@@ -1,0 +1,212 @@
+"""`argus kb build`: a knowledge base of dumps, triples, rows or pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from argus.cli import blocks
+from argus.cli import options as o
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.workflows.kb.raw import Source
+    from argus.workflows.kb.settings import Dumps, KbConfig, Links
+
+app = typer.Typer(
+    help="Make knowledge bases: entities, first paragraphs, relations, aliases.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DUMP, OTHER, SHAPE = "Dumps", "Other sources", "What is kept"
+
+
+@app.command()
+@blocks.with_blocks
+def build(
+    *,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the knowledge base.")],
+    wikipedia: Annotated[
+        str | None,
+        typer.Option(
+            "--wikipedia", help="pages-articles.xml[.bz2|.gz]; s3://, gs://.", rich_help_panel=DUMP
+        ),
+    ] = None,
+    wikidata: Annotated[
+        str | None,
+        typer.Option(
+            "--wikidata", help="latest-all.json[.bz2|.gz]; s3://, gs://.", rich_help_panel=DUMP
+        ),
+    ] = None,
+    lang: Annotated[
+        str, typer.Option("--lang", help="Language of labels and pages.", rich_help_panel=DUMP)
+    ] = "en",
+    links: Annotated[
+        str,
+        typer.Option(
+            "--links",
+            help="Hyperlinks of the lead, of the whole page, or none.",
+            rich_help_panel=DUMP,
+        ),
+    ] = "lead",
+    triples: Annotated[
+        Path | None,
+        typer.Option("--triples", help="TSV or N-Triples (.nt).", rich_help_panel=OTHER),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="id<TAB>label, or .nt.", rich_help_panel=OTHER),
+    ] = None,
+    abstracts: Annotated[
+        Path | None,
+        typer.Option("--abstracts", help="id<TAB>text, or .nt.", rich_help_panel=OTHER),
+    ] = None,
+    entities: Annotated[
+        Path | None,
+        typer.Option(
+            "--entities",
+            help="JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations.",
+            rich_help_panel=OTHER,
+        ),
+    ] = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            "--pages", help="Folder of HTML or Markdown files with links.", rich_help_panel=OTHER
+        ),
+    ] = None,
+    mentions: Annotated[
+        bool,
+        typer.Option(
+            "--mentions",
+            help="Also relate an entity to those that its paragraph names.",
+            rich_help_panel=SHAPE,
+        ),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample",
+            help="Draw so many entities; related ones come along.",
+            min=1,
+            rich_help_panel=SHAPE,
+        ),
+    ] = None,
+    min_words: Annotated[
+        int,
+        typer.Option(
+            "--min-words", help="Words that a first paragraph has.", min=1, rich_help_panel=SHAPE
+        ),
+    ] = 5,
+    words: Annotated[
+        bool,
+        typer.Option("--words/--no-words", help="BM25 over the paragraphs.", rich_help_panel=SHAPE),
+    ] = True,
+    shards: Annotated[
+        str | None,
+        typer.Option("--shards", help="Where shards go, if not OUT: a path, s3://, gs://."),
+    ] = None,
+    memory_mib: Annotated[
+        int, typer.Option("--memory-mib", help="Bound of the joins.", min=256)
+    ] = 2048,
+    split_mib: Annotated[
+        int,
+        typer.Option("--split-mib", help="Of a dump that a worker reads at once.", min=1),
+    ] = 16,
+    engine: blocks.Engine,
+    seed: o.Seed = 0,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", help="Only the first so many pages and items.", min=1),
+    ] = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Make a knowledge base that every command takes as --corpus or --kb.
+
+    Writes entities, relations, aliases and redirects as Parquet, a BM25 index, summary.json,
+    manifest.json and report.html. A build that was stopped goes on where it was. A dump that breaks
+    off gives what precedes the damage; the exit code is then 2.
+    """
+    from argus.workflows.kb.build import build_kb
+    from argus.workflows.kb.settings import KbConfig
+
+    chosen = KbConfig(
+        language=lang, links=cast("Links", links), min_words=min_words, sample=sample, seed=seed, limit=limit,
+        mentions=mentions, words=words, split_bytes=split_mib << 20, memory_bytes=memory_mib << 20,
+    )  # fmt: skip
+    source = _source(chosen, wikipedia, wikidata, triples, labels, abstracts, entities, pages)
+    result = build_kb(
+        source, out=out, config=chosen, shards=shards, engine=engine.config(), fresh=fresh
+    )
+    if result.unchanged and not json:
+        typer.echo(f"unchanged: {out} was made of the same input by the same settings")
+    o.show(result, print_kb, as_json=json)
+    if result.damage:
+        raise typer.Exit(2)
+
+
+def _source(
+    config: KbConfig,
+    wikipedia: str | None,
+    wikidata: str | None,
+    triples: Path | None,
+    labels: Path | None,
+    abstracts: Path | None,
+    entities: Path | None,
+    pages: Path | None,
+) -> Dumps | Source:
+    """Return the one source that was given."""
+    from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
+    from argus.workflows.kb.settings import Dumps
+
+    given = {
+        "--wikipedia, --wikidata": wikipedia or wikidata,
+        "--triples": triples,
+        "--entities": entities,
+        "--pages": pages,
+    }
+    named = [name for name, value in given.items() if value]
+    if len(named) > 1:
+        raise InputError(
+            " and ".join(named),
+            expected="one source; only --wikipedia and --wikidata go together",
+            fix="Make one knowledge base of each; --kb may be given several times.",
+            where="argus kb build",
+        )
+    if (labels or abstracts) and not triples:
+        raise InputError(
+            "--labels or --abstracts without --triples",
+            expected="the triples that relate what they describe",
+            fix="Give --triples, or id, label and paragraph in one file as --entities.",
+            where="argus kb build",
+        )
+    if triples:
+        return TripleFiles(
+            triples=triples, labels=labels, abstracts=abstracts, language=config.language,
+            memory_bytes=config.memory_bytes,
+        )  # fmt: skip
+    if entities:
+        return EntityRows(entities)
+    if pages:
+        return PageFolder(pages)
+    return Dumps(wikipedia=wikipedia, wikidata=wikidata)
+
+
+def print_kb(summary: dict[str, Any]) -> None:
+    """Print what became of the input."""
+    counts = summary["counts"]
+    typer.echo(
+        f"{counts['entities']:,} entities ({counts['targets']:,} with related ones), "
+        + ", ".join(f"{n:,} {source} relations" for source, n in counts["relations"].items())
+        + f"; {counts['aliases']:,} aliases; {counts['redirects']:,} redirects"
+    )
+    for name, reasons in summary["outcomes"]:
+        typer.echo(f"{name}: " + ", ".join(f"{n:,} {what}" for what, n in reasons.items()))
+    for name, where in summary["damage"].items():
+        typer.echo(f"warning: {name} breaks off: {where}; what precedes it is in the shards")
+    typer.echo(f"shards: {summary['shards']}")

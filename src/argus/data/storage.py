@@ -1,0 +1,197 @@
+"""Where a folder of shards is: on this machine, or in an object store (s3://, gs://)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from argus.data.artifacts import replacing
+from argus.errors import InputError
+
+_SCHEME = re.compile(r"(s3|gs|gcs|file)(?=:/):/+|([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_STORES = ("s3", "gs", "gcs")
+_SCHEMES = ("file", *_STORES)
+GIVE_UP_S = 30
+"""How long Google's client tries again; its own default is a quarter of an hour."""
+_FIX = {
+    "s3": (
+        "Check the bucket, its region (s3://bucket/path?region=...) and the credentials "
+        "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE); for a store that is not "
+        "Amazon's, its address (AWS_ENDPOINT_URL)."
+    ),
+    "gs": "Check the bucket and the credentials (GOOGLE_APPLICATION_CREDENTIALS).",
+    "file": "Check the path, and whether it may be read and written.",
+}
+
+
+def is_remote(location: str | Path) -> bool:
+    """Return whether `location` is in an object store."""
+    return _scheme(location) in _STORES
+
+
+def child(location: str | Path, name: str) -> str:
+    """Return `location/name`; the options of an address (`?region=...`) stay at its end."""
+    if not is_remote(location):
+        return str(location).rstrip("/") + "/" + name
+    address, mark, options = _address(location).partition("?")
+    return f"{address.rstrip('/')}/{name}{mark}{options}"
+
+
+def local_path(location: str | Path) -> Path:
+    """Return a location on this machine as a path; file:// is taken off."""
+    if _scheme(location) != "file":
+        return Path(location)
+    return Path(unquote(_SCHEME.sub("/", str(location), count=1)))
+
+
+def open_storage(location: str | Path) -> tuple[Any, str]:
+    """Return the pyarrow filesystem of a location, and the path in it.
+
+    location: a path, file://, s3:// or gs://; a `Path` that swallowed a slash ("s3:/bucket/x") is
+    understood. AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) names an S3-compatible store. Raises
+    InputError for another scheme, an address that cannot be parsed and a bucket whose region
+    cannot be found.
+    """
+    from pyarrow import fs
+
+    scheme = _scheme(location)
+    if scheme in (None, "file"):
+        return fs.LocalFileSystem(), str(local_path(location).absolute())
+    if scheme not in _SCHEMES:
+        raise InputError(
+            f"storage of the kind {scheme}:// is not known",
+            expected="a path, file://, s3:// or gs://",
+            fix="Copy the folder to one of these, or mount it.",
+            where=str(location),
+        )
+    with reaching(location):
+        filesystem, path = fs.FileSystem.from_uri(_with_options(_address(location), scheme))
+        if not path.strip("/"):
+            raise ValueError("it names no bucket")
+    return filesystem, str(path)
+
+
+@contextmanager
+def reaching(location: str | Path) -> Iterator[None]:
+    """Turn what a filesystem raises into an InputError that names `location` and what to check."""
+    try:
+        yield
+    except (OSError, ValueError, NotImplementedError) as error:
+        scheme = _scheme(location) or "file"
+        raise InputError(
+            f"cannot be reached ({' '.join(str(error).split())[:300]})",
+            expected="a folder that can be read" if scheme == "file" else "a bucket and a path",
+            fix=_FIX.get(scheme, _FIX["gs"]),
+            where=str(location),
+        ) from error
+
+
+def read_bytes(location: str | Path) -> bytes:
+    """Return what the file at a location holds; raises InputError where it cannot be read."""
+    filesystem, path = open_storage(location)
+    with reaching(location), filesystem.open_input_file(path) as file:
+        return bytes(file.read())
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A folder, wherever it is; names are relative to it, with `/` between their parts."""
+
+    location: str
+    filesystem: Any
+    root: str
+
+    @classmethod
+    def at(cls, location: str | Path) -> Storage:
+        """Open a location; raises InputError as `open_storage` does."""
+        filesystem, root = open_storage(location)
+        return cls(_address(location), filesystem, root.rstrip("/") or "/")
+
+    @property
+    def local(self) -> Path | None:
+        """The folder on this machine; None in an object store."""
+        return None if is_remote(self.location) else Path(self.root)
+
+    def where(self, name: str) -> str:
+        """Return how messages call `name`."""
+        return child(self.location, name)
+
+    def sizes(self, names: Sequence[str]) -> list[int | None]:
+        """Return the bytes of each file; None where there is none."""
+        from pyarrow import fs
+
+        with reaching(self.location):
+            found = self.filesystem.get_file_info([f"{self.root}/{name}" for name in names])
+        return [info.size if info.type == fs.FileType.File else None for info in found]
+
+    def files(self, folder: str) -> list[str]:
+        """Return the names of the files in a folder, sorted; none where there is no folder."""
+        from pyarrow import fs
+
+        selector = fs.FileSelector(f"{self.root}/{folder}", allow_not_found=True)
+        with reaching(self.location):
+            found = self.filesystem.get_file_info(selector)
+        return sorted(f"{folder}/{i.base_name}" for i in found if i.type == fs.FileType.File)
+
+    def open(self, name: str) -> Any:
+        """Open a file for reading at any place in it."""
+        with reaching(self.where(name)):
+            return self.filesystem.open_input_file(f"{self.root}/{name}")
+
+    def read(self, name: str) -> bytes:
+        """Return what a file holds."""
+        with self.open(name) as file, reaching(self.where(name)):
+            return bytes(file.read())
+
+    def write(self, name: str, data: Any) -> None:
+        """Put `data` (bytes or a buffer) at `name`: all of it, or nothing. Raises OSError."""
+        if self.local is None:  # an object is there when its upload is complete
+            with self.filesystem.open_output_stream(f"{self.root}/{name}") as stream:
+                stream.write(data)
+            return
+        path = self.local / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+
+    def remove(self, name: str) -> None:
+        """Delete a file, if it is there. Raises OSError."""
+        if self.sizes([name]) != [None]:
+            self.filesystem.delete_file(f"{self.root}/{name}")
+
+
+def _scheme(location: str | Path) -> str | None:
+    match = _SCHEME.match(str(location))
+    return (match[1] or match[2]).lower() if match else None
+
+
+def _address(location: str | Path) -> str:
+    """Return the address with both its slashes; local paths as they are."""
+    scheme = _scheme(location)
+    if scheme not in _STORES:
+        return str(location)
+    return _SCHEME.sub(lambda match: f"{match[1].lower()}://", str(location), count=1)
+
+
+def _with_options(address: str, scheme: str) -> str:
+    """Add what the environment says of the store, unless the address says it."""
+    given = address.partition("?")[2]
+    options: list[str] = []
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if scheme == "s3" and endpoint and "endpoint_override=" not in given:
+        parts = urlsplit(endpoint if "//" in endpoint else f"https://{endpoint}")
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+        options = [f"endpoint_override={parts.netloc}", f"scheme={parts.scheme}"]
+        if "region=" not in given:
+            options.append(f"region={region or 'us-east-1'}")
+    if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in given:
+        options = [f"retry_limit_seconds={GIVE_UP_S}"]
+    if not options:
+        return address
+    return address + ("&" if given else "?") + "&".join(options)

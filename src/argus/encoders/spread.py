@@ -1,0 +1,137 @@
+"""An encoder whose batches are embedded by the workers of an engine."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from argus.data.types import FloatArray, IntArray, Span
+from argus.encoders.embed import Batch, Encoded, encode_batch
+from argus.encoders.load import EncoderConfig, load_encoder
+from argus.encoders.protocol import Encoder, TokenCounter
+from argus.engine import Engine, Work
+from argus.errors import ArgusError, InputError
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What a worker embeds with: an encoder, or what loads it, and the fingerprint to be had."""
+
+    encoder: Encoder | EncoderConfig
+    fingerprint: str
+
+
+def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded]:
+    """Load the encoder in a worker. Raises ArgusError where it is not the one of the driver."""
+    given = encoding.encoder
+    encoder = load_encoder(given).encoder if isinstance(given, EncoderConfig) else given
+    if encoder.fingerprint != encoding.fingerprint:
+        raise ArgusError(
+            "A worker has another encoder than the one that runs the job; two encoders are never "
+            f"mixed.\n  here:   {encoding.fingerprint}\n  worker: {encoder.fingerprint}\n"
+            "Put the same model in the same place on every machine."
+        )
+    return partial(encode_batch, encoder)
+
+
+class SpreadEncoder:
+    """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
+
+    config: what workers load; without it they are sent the encoder itself. Raises InputError for
+    one that cannot be pickled. Vectors are those of the encoder: to the last bit where workers have
+    as many threads, within 1e-6 in float32 otherwise.
+    """
+
+    def __init__(
+        self, encoder: Encoder, engine: Engine, config: EncoderConfig | None = None
+    ) -> None:
+        if config is None:
+            _check_portable(encoder)
+        self.encoder, self.engine = encoder, engine
+        shared = Encoding(config or encoder, encoder.fingerprint)
+        # The encoder uses all cores itself; an endpoint is pressed as hard as its settings say.
+        self._work: Work[Any, Any, Any] = Work(
+            setup=begin_encoding, shared=shared, what="embedding", threaded=True
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the encoder: where it runs changes no vector."""
+        return self.encoder.fingerprint
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self.encoder.dim
+
+    @property
+    def pools_spans(self) -> bool:
+        """As the encoder says."""
+        return getattr(self.encoder, "pools_spans", True)
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Return (n, dim), unit rows."""
+        return self.encoder.encode_queries(texts)
+
+    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
+        """Return (n, dim), unit rows."""
+        return self.encoder.encode_documents(texts)
+
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
+        """Return (n, dim), unit rows."""
+        return self.encoder.encode_spans(texts, spans)
+
+    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded]]:
+        """Yield (number of the batch, what `encode_batch` made of it) as workers are done."""
+        yield from self.engine.run(self._work, batches)
+
+
+class CountingSpreadEncoder(SpreadEncoder):
+    """One whose encoder knows how much of a text it reads."""
+
+    encoder: Any
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Longest input in tokens, special tokens included; None when unlimited."""
+        longest: int | None = self.encoder.max_tokens
+        return longest
+
+    def count_tokens(self, texts: Sequence[str]) -> IntArray:
+        """Return (n,) token counts, special tokens included, nothing cut."""
+        counts: IntArray = self.encoder.count_tokens(texts)
+        return counts
+
+
+def on_engine(
+    encoder: Encoder, engine: Engine | None, config: EncoderConfig | None = None
+) -> Encoder:
+    """Return the encoder, its batches embedded on `engine` if there is one.
+
+    config: loads the same encoder again, precision included; None sends workers the encoder itself.
+    The local engine leaves work that uses all cores to this process, whose encoder is loaded.
+    """
+    if engine is None or engine.name == "local":
+        return encoder
+    kind = CountingSpreadEncoder if isinstance(encoder, TokenCounter) else SpreadEncoder
+    return kind(encoder, engine, config)
+
+
+class _Nowhere:
+    def write(self, data: object) -> int:
+        return memoryview(data).nbytes  # type: ignore[arg-type]
+
+
+def _check_portable(encoder: Encoder) -> None:
+    try:
+        pickle.Pickler(_Nowhere(), protocol=5).dump(encoder)
+    except Exception as error:  # whatever its parts raise
+        raise InputError(
+            f"an encoder that cannot be sent to workers ({type(error).__name__}: {error})",
+            expected="an EncoderConfig, or an encoder that can be pickled",
+            fix="Say which model to load, or leave the engine out.",
+            where="encoder",
+        ) from error

@@ -1,0 +1,83 @@
+"""Which engine is asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from argus.errors import InputError
+
+Name = Literal["local", "ray"]
+_ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineConfig:
+    """Where work runs.
+
+    name: local, the processes of this machine; or ray, a cluster. address: of a cluster that runs,
+    host:port of its head, ray://host:port, or auto for the one of this machine; None starts one of
+    this machine alone. workers: at once; None takes a worker per core, or per machine (or
+    accelerator) for work that keeps all cores busy. env: names of variables that workers of a
+    cluster get besides HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and ARGUS_*; secrets only so.
+    connect_timeout_s: how long a cluster has to answer. start_timeout_s: how long it has to find
+    room for a first worker. object_store_bytes: memory for blocks in a cluster that is started
+    here; None leaves it to Ray.
+    """
+
+    name: Name = "local"
+    address: str | None = None
+    workers: int | None = None
+    env: tuple[str, ...] = ()
+    connect_timeout_s: float = 15.0
+    start_timeout_s: float = 300.0
+    object_store_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in get_args(Name):
+            raise InputError(
+                f"{self.name!r}",
+                expected=f"one of {', '.join(get_args(Name))}",
+                fix="Leave it out to compute on this machine.",
+                where="--engine",
+            )
+        if self.address is not None:
+            self._check_address(self.address)
+        if self.workers is not None and self.workers < 1:
+            raise InputError(
+                f"{self.workers} workers",
+                expected="at least 1",
+                fix="Leave it out for one per core.",
+                where="--workers",
+            )
+        for name in ("connect_timeout_s", "start_timeout_s"):
+            if not getattr(self, name) > 0:
+                raise InputError(
+                    f"{name}={getattr(self, name)}",
+                    expected="more than 0 seconds",
+                    fix="Leave it out for the default.",
+                )
+
+    def _check_address(self, address: str) -> None:
+        if self.name == "local":
+            raise InputError(
+                f"{address!r} for the local engine",
+                expected="an address only where work runs on a cluster",
+                fix="Add --engine ray, or leave the address out.",
+                where="--address",
+            )
+        match = _ADDRESS.fullmatch(address)
+        if address != "auto" and (match is None or not 0 < int(match[3]) < 65536):
+            raise InputError(
+                f"{address!r}",
+                expected="host:port of a cluster's head, ray://host:port, or auto",
+                fix="The head says it when it starts: ray start --head --port 6379.",
+                where="--address",
+            )
+
+    @property
+    def endpoint(self) -> tuple[str, int] | None:
+        """Host and port of the cluster; None where they are not given."""
+        match = _ADDRESS.fullmatch(self.address or "")
+        return None if match is None else (match[2].strip("[]"), int(match[3]))

@@ -1,0 +1,207 @@
+"""A database over Parquet files, for joins and sorts of tables larger than memory."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.cores import available_cores
+from argus.errors import ArgusError, InputError
+
+FULL_DISK = ("No space left", "max_temp_directory_size", "Could not write", "quota exceeded")
+"""What DuckDB's messages hold when a disk is full: of the system's calls, and its own."""
+BLANK = r"[\t-\r\x1c-\x20\x{85}\pZ]"
+"""White space as Python sees it, for regular expressions of DuckDB (RE2 knows only ASCII's)."""
+WORD = (
+    r"[\x{0e00}-\x{0eff}\x{1000}-\x{109f}\x{3040}-\x{30ff}\x{3400}-\x{9fff}]{1,2}"
+    r"|[\pL\pN_]+(?:[''’.-][\pL\pN_]+)*"
+)
+"""A word as `count_words` (argus.knowledge.dumps.wikitext) sees it, in a string of SQL."""
+ROW_GROUP = 50_000
+
+
+class Database:
+    """An open DuckDB, whose tables are gone when it is closed."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, *values: object) -> None:
+        """Execute a statement with its parameters."""
+        self._connection.execute(sql, list(values))
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a query that has few."""
+        return list(self._connection.execute(sql).fetchall())
+
+    def count(self, sql: str) -> int:
+        """Return how many rows a table or a query in parentheses has."""
+        return int(self.rows(f"SELECT count(*) FROM {sql}")[0][0])
+
+    def batches(self, sql: str, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query, about `size` at a time, in the columns of `schema`."""
+        cursor = self._connection.cursor()  # a connection can be in one result at a time
+        try:
+            for batch in cursor.sql(sql).to_arrow_reader(size):
+                yield pa.record_batch(
+                    [batch[field.name].cast(field.type) for field in schema], schema=schema
+                )
+        finally:
+            cursor.close()
+
+    def write(self, sql: str, path: Path) -> None:
+        """Write the rows of a query to one Parquet file, in no particular order."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.run(
+            f"COPY ({sql}) TO '{_quoted(path)}' "
+            f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"
+        )
+
+    def view(
+        self,
+        name: str,
+        folder: Path,
+        schema: pa.Schema,
+        *,
+        key: str | None = None,
+        where: str = "true",
+    ) -> int:
+        """Make the view `name` over those rows of a folder's Parquet files that are as `where`.
+
+        key: a column by which each row is there once: the first is, by name of file and place in
+        it; rows without a key stay. Returns how many rows are left out for that. The view
+        `all_<name>` has every row.
+        """
+        self.run(f"CREATE VIEW all_{name} AS {_scan(folder, schema)}")
+        self.run(f"CREATE VIEW fit_{name} AS FROM all_{name} WHERE {where}")
+        if key is None:
+            self.run(f"CREATE VIEW {name} AS FROM fit_{name}")
+            return 0
+        self.run(
+            f"""
+            CREATE TABLE again_{name} AS SELECT file, place FROM (
+                SELECT file, place, row_number() OVER (PARTITION BY {key} ORDER BY file, place) AS k
+                FROM fit_{name} SEMI JOIN (
+                    SELECT {key} FROM fit_{name} WHERE {key} <> ''
+                    GROUP BY {key} HAVING count(*) > 1
+                ) USING ({key})
+            ) WHERE k > 1
+            """
+        )
+        self.run(
+            f"CREATE VIEW {name} AS FROM fit_{name} ANTI JOIN again_{name} USING (file, place)"
+        )
+        return self.count(f"again_{name}")
+
+
+@contextmanager
+def database(work: Path, memory_bytes: int) -> Iterator[Database]:
+    """Open an empty database that keeps in `work` what memory cannot hold, until the end.
+
+    Raises ArgusError when the disk is full or memory too small for a step, InputError for a Parquet
+    file that is broken.
+    """
+    duckdb = _duckdb()
+    folder = work / "database"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(parents=True)
+        connection = duckdb.connect(
+            config={
+                "memory_limit": f"{memory_bytes >> 10}KiB",
+                "temp_directory": str(folder),  # tables, too, go there when memory is full
+                "threads": available_cores(),
+                "preserve_insertion_order": False,  # every order that matters is asked for
+                "autoinstall_known_extensions": False,  # nothing comes from the network
+            },
+        )
+        try:
+            yield Database(connection)
+        finally:
+            connection.close()
+    except (duckdb.Error, OSError) as error:
+        raise _in_plain_words(error, work) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_blank(column: str) -> str:
+    """Return SQL for: the column is null, or nothing but white space."""
+    return f"coalesce(regexp_full_match({column}, '{BLANK}*'), true)"
+
+
+def fewer_words(column: str, n: int) -> str:
+    """Return SQL for: the column has fewer than `n` words."""
+    if n <= 1:
+        return f"NOT regexp_matches({column}, '{WORD}')"  # up to the first word
+    return f"len(regexp_extract_all({column}, '{WORD}')) < {n}"
+
+
+def _in_plain_words(error: Exception, work: Path) -> Exception:
+    text = str(error)
+    what = text.splitlines()[0].removeprefix("Out of Memory Error: ").rstrip(".") if text else ""
+    no_space = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if no_space or any(sign in text for sign in FULL_DISK):
+        return ArgusError(
+            f"The disk of {work} is full: {what}. Free some space there, or move the folder to a "
+            "larger disk; the same command then goes on with what is done."
+        )
+    if text.startswith("Out of Memory"):
+        return ArgusError(
+            f"Alignment needs more memory than it is allowed: {what}. Allow it more; the same "
+            "command then goes on with what is done."
+        )
+    if ".parquet" in text and not isinstance(error, OSError):
+        return InputError(
+            f"a table cannot be read ({what})",
+            expected="Parquet as Argus wrote it",
+            fix="Remove the file that is named; the same command makes it again.",
+            where=work,
+        )
+    return error
+
+
+def _scan(folder: Path, schema: pa.Schema) -> str:
+    if not any(folder.glob("*.parquet")):
+        empty = ", ".join(f"CAST(NULL AS {_type(field)}) AS {field.name}" for field in schema)
+        return f"SELECT {empty}, '' AS file, 0 AS place WHERE false"
+    columns = ", ".join(f"CAST({f.name} AS {_type(f)}) AS {f.name}" for f in schema)
+    return (
+        f"SELECT {columns}, filename AS file, file_row_number AS place FROM "
+        f"read_parquet('{_pattern(folder)}/*.parquet', filename=true, file_row_number=true)"
+    )
+
+
+def _type(field: pa.Field) -> str:
+    if pa.types.is_list(field.type):
+        return "VARCHAR[]"
+    if pa.types.is_boolean(field.type):
+        return "BOOLEAN"
+    return "BIGINT" if pa.types.is_integer(field.type) else "VARCHAR"
+
+
+def _pattern(folder: Path) -> str:
+    """Return a path in which a pattern's own characters stand for themselves."""
+    return _quoted("".join(f"[{c}]" if c in "*?[" else c for c in str(folder)))
+
+
+def _quoted(path: Path | str) -> str:
+    return str(path).replace("'", "''")
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise InputError(
+            "duckdb is not installed",
+            expected="it, to align pages and items",
+            fix="pip install 'argus-retrieval[kb]'",
+        ) from error
+    return duckdb

@@ -1,0 +1,157 @@
+"""Wikidata's JSON dump: from one of its lines to an item (docs/knowledge.md, "From dumps")."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from argus.errors import InputError
+from argus.knowledge.dumps.records import Item, Statement
+
+DISAMBIGUATION = "Q4167410"
+"""Wikimedia disambiguation page: what a disambiguation page is an instance of (P31)."""
+ANY_LANGUAGE = "mul"
+"""Wikidata's code for labels and aliases that hold in every language."""
+_BRACKETS = (b"[", b"]", b"[]")
+_ITEM = re.compile(rb'\{\s*"type"\s*:\s*"item"\s*,')
+
+
+class BrokenItem(ValueError):
+    """A line of the dump is not the JSON of an entity."""
+
+
+class NotAnItem(ValueError):
+    """A line of the dump is an entity of another kind: a property, a lexeme."""
+
+
+def parse_item(line: bytes, language: str) -> Item | None:
+    """Return the item of one line of the dump; None for "[", "]" and empty lines.
+
+    language: of label, description and aliases, and of the Wikipedia whose article counts. Raises
+    BrokenItem where the line cannot be read, NotAnItem where it is another kind of entity.
+    """
+    text = entity_text(line)
+    return item_of(parse_entity(text), language)[0] if text else None
+
+
+def parse_entity(text: bytes) -> dict[str, Any]:
+    """Return the JSON of an item. Raises BrokenItem and NotAnItem, as `parse_item`."""
+    try:
+        entity = _loads(text)
+    except ValueError as error:
+        raise BrokenItem(f"the line is not JSON ({error})") from error
+    if not isinstance(entity, dict):
+        raise BrokenItem(f"the line is a JSON {type(entity).__name__}, not an entity")
+    if entity.get("type") != "item":
+        raise NotAnItem(f"the entity is of type {entity.get('type')!r}, not an item")
+    if not isinstance(entity.get("id"), str) or not entity["id"]:
+        raise BrokenItem("the item has no id")
+    return entity
+
+
+def entity_text(line: bytes) -> bytes:
+    """Return the JSON of an entity on a line; empty for the brackets around all, and empty lines.
+
+    A line ends in a comma, but for the last.
+    """
+    text = line.strip().rstrip(b",").rstrip()
+    return b"" if text in _BRACKETS else text
+
+
+def site_of(language: str) -> str:
+    """Return Wikidata's name for the Wikipedia of a language, as in "enwiki", "zh_yuewiki"."""
+    return language.replace("-", "_") + "wiki"
+
+
+def surely_without_article(text: bytes, site: str) -> bool:
+    """Whether the bytes of an entity alone show that it is an item without a page on `site`.
+
+    True only where they begin and end as an item does and nowhere name the site, however the JSON
+    is spaced; False means that it has to be parsed. Most items of a full dump need no parsing then.
+    """
+    whole = _ITEM.match(text) is not None and text.endswith(b"}")
+    return whole and b'"%s"' % site.encode() not in text
+
+
+def item_of(entity: dict[str, Any], language: str) -> tuple[Item, int]:
+    """Return the item of an entity's JSON in one language, and its deprecated statements' number.
+
+    Statements are main statements whose value is an item. Raises BrokenItem.
+    """
+    try:
+        label = _label(entity, language)
+        statements, n_deprecated = _statements(entity)
+        item = Item(
+            id=entity["id"],
+            label=label,
+            description=_value(_dict(entity, "descriptions").get(language)) or "",
+            aliases=_aliases(entity, language, label),
+            article=_dict(_dict(entity, "sitelinks"), site_of(language)).get("title") or None,
+            disambiguation=any(
+                s.property == "P31" and s.object == DISAMBIGUATION for s in statements
+            ),
+            statements=statements,
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BrokenItem(f"item {entity['id']} is not built as items are ({error!r})") from error
+    return item, n_deprecated
+
+
+def _label(entity: dict[str, Any], language: str) -> str | None:
+    labels = _dict(entity, "labels")
+    return _value(labels.get(language)) or _value(labels.get(ANY_LANGUAGE)) or None
+
+
+def _aliases(entity: dict[str, Any], language: str, label: str | None) -> tuple[str, ...]:
+    aliases = _dict(entity, "aliases")
+    values = [_value(a) for key in (language, ANY_LANGUAGE) for a in aliases.get(key) or ()]
+    return tuple(dict.fromkeys(value for value in values if value and value != label))
+
+
+def _statements(entity: dict[str, Any]) -> tuple[tuple[Statement, ...], int]:
+    kept = []
+    n_deprecated = 0
+    for property_, statements in _dict(entity, "claims").items():
+        for statement in statements:
+            value = statement["mainsnak"].get("datavalue")  # none for "unknown" and "no value"
+            if value is None or value["type"] != "wikibase-entityid":
+                continue
+            target = _item_id(value["value"])
+            if target is None:
+                continue
+            if statement.get("rank") == "deprecated":
+                n_deprecated += 1
+            else:
+                kept.append(Statement(entity["id"], property_, target))
+    return tuple(kept), n_deprecated
+
+
+def _item_id(value: dict[str, Any]) -> str | None:
+    """Return the id of an item, None of another entity; older dumps have only its number."""
+    id_ = value.get("id")
+    if value.get("entity-type", "item") != "item":
+        return None
+    if id_ is None:
+        return f"Q{int(value['numeric-id'])}"
+    return str(id_) if str(id_).startswith("Q") else None
+
+
+def _value(text: dict[str, str] | None) -> str | None:
+    return None if text is None else text["value"]
+
+
+def _dict(parent: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return an object of JSON; PHP writes an empty one as `[]`, and some dumps leave it out."""
+    return parent.get(key) or {}
+
+
+def _loads(text: bytes) -> Any:
+    try:
+        import orjson
+    except ImportError as error:
+        raise InputError(
+            "orjson is not installed",
+            expected="it, to read a dump of Wikidata",
+            fix="pip install 'argus-retrieval[kb]'",
+        ) from error
+    return orjson.loads(text)

@@ -1,0 +1,60 @@
+"""One `<page>` of a MediaWiki export, from bytes to a record."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from xml.etree import ElementTree
+
+from argus.knowledge.dumps.languages import words
+from argus.knowledge.dumps.records import Page
+
+
+class BrokenRecord(ValueError):
+    """The bytes of a record cannot be read; the text says why."""
+
+
+def parse_page(record: bytes) -> Page:
+    """Read the bytes of one `<page>...</page>`.
+
+    Of several revisions the newest counts; a text that was deleted is empty. A redirect is what
+    `<redirect title=...>` says, or, in exports without it, the text's `#REDIRECT [[...]]`.
+    Raises BrokenRecord for what is not such a record, or is not UTF-8.
+    """
+    try:
+        page = ElementTree.fromstring(record)
+    except (ElementTree.ParseError, ValueError) as error:
+        raise BrokenRecord(f"not XML: {error}") from error
+    if page.tag != "page":
+        raise BrokenRecord(f"<{page.tag}>, where <page> was expected")
+    title = (page.findtext("title") or "").replace("_", " ").strip()
+    if not title:
+        raise BrokenRecord("a <page> without a title")
+    revisions = page.findall("revision")
+    newest = max(revisions, key=lambda one: one.findtext("timestamp") or "", default=None)
+    text = "" if newest is None else newest.findtext("text") or ""
+    redirect = page.find("redirect")
+    target = redirect_target(text) if redirect is None else redirect.get("title")
+    return Page(_number(page, "id"), title, _number(page, "ns"), target or None, text)
+
+
+def redirect_target(text: str) -> str | None:
+    """Return the target of a text that is a redirect, as it is written there; None for others."""
+    if not text.lstrip("\ufeff \t\n").startswith(("#", "＃")):
+        return None
+    found = _redirect_pattern().match(text)
+    return found[1].strip() if found else None
+
+
+@cache
+def _redirect_pattern() -> re.Pattern[str]:
+    names = "|".join(re.escape(word).replace("_", "[_ ]") for word in words("redirect"))
+    return re.compile(rf"\ufeff?\s*[#＃]\s*(?:{names})\s*:?\s*\[\[([^\[\]|\n]+)", re.IGNORECASE)
+
+
+def _number(page: ElementTree.Element, field: str) -> int:
+    text = page.findtext(field)
+    try:
+        return int(text or "")
+    except ValueError:
+        raise BrokenRecord(f"<{field}> is {text!r}, where a number was expected") from None

@@ -1,0 +1,181 @@
+"""One wiki, as its dump describes it, and the titles that links mean there."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from argus.errors import InputError, Location
+from argus.knowledge.dumps.languages import interwiki_prefixes, words
+
+Case = Literal["first-letter", "case-sensitive"]
+
+ARTICLES, FILES, CATEGORIES = 0, 6, 14
+HEAD_BYTES = 65_536
+"""A dump's <siteinfo> stands within so many bytes from its beginning."""
+
+LONGEST_TITLE = 255
+"""In bytes of UTF-8; MediaWiki has no longer ones."""
+
+_CANONICAL = {
+    "media": -2,
+    "special": -1,
+    "talk": 1,
+    "user": 2,
+    "user talk": 3,
+    "project": 4,
+    "project talk": 5,
+    "wp": 4,
+    "wt": 5,
+    "file": FILES,
+    "file talk": 7,
+    "image": FILES,
+    "image talk": 7,
+    "mediawiki": 8,
+    "mediawiki talk": 9,
+    "template": 10,
+    "template talk": 11,
+    "help": 12,
+    "help talk": 13,
+    "category": CATEGORIES,
+    "category talk": 15,
+}
+_SITEINFO = re.compile(rb"<siteinfo>.*?</siteinfo>", re.DOTALL)
+_ROOT = re.compile(rb"<mediawiki[\s>]")
+_LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\bxml:lang=[\"']([\w-]+)[\"']")
+_PLAIN_TITLE = re.compile(r"[A-Z0-9][A-Za-z0-9,.'()-]*(?: [A-Za-z0-9,.'()-]+)*")
+_WHITE_SPACE = re.compile(r"[\s_\u200e\u200f]+")
+_NO_TITLE = re.compile(r"[\[\]{}|<>\x00-\x1f\ufffd]")
+_DOTTED_I = frozenset({"tr", "az", "kaa", "kk"})
+
+
+@dataclass(frozen=True)
+class Site:
+    """A wiki, as its dump's <siteinfo> says.
+
+    case: whether the first letter of a title counts. namespaces: names in lower case, with the
+    canonical English ones and common aliases ("image"), to numbers; articles have no name.
+    """
+
+    dbname: str
+    language: str
+    case: Case
+    namespaces: Mapping[str, int]
+
+
+@cache
+def any_site() -> Site:
+    """Return a stand-in for a site that is not known: it takes the namespaces of all languages."""
+    return Site("", "", "first-letter", _CANONICAL | _aliases(None))
+
+
+def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
+    """Read what the beginning of a dump says of its wiki.
+
+    head: the first `HEAD_BYTES` bytes, or more, decompressed. where: the dump, for messages.
+    Raises InputError for what is not a MediaWiki export, and where <siteinfo> is cut off or broken.
+    """
+    if not _ROOT.search(head[:HEAD_BYTES]):
+        raise _not_an_export(f"a file that begins with {_glimpse(head)}", where)
+    found = _SITEINFO.search(head)
+    if not found:
+        raise _not_an_export("a MediaWiki export without a whole <siteinfo>", where)
+    try:
+        info = ElementTree.fromstring(found[0])
+    except ElementTree.ParseError as error:
+        raise _not_an_export(f"a <siteinfo> that is not XML ({error})", where) from error
+    dbname = (info.findtext("dbname") or "").strip()
+    language = _LANGUAGE.search(head)
+    code = language[1].decode().lower() if language else dbname.removesuffix("wiki")
+    sensitive = (info.findtext("case") or "").strip() == "case-sensitive"
+    return Site(
+        dbname, code, "case-sensitive" if sensitive else "first-letter", _namespaces(info, code)
+    )
+
+
+def title_of(target: str, site: Site) -> str | None:
+    """Return the title of the article that a link's target means, as its page writes it.
+
+    None where it means no article of this wiki: a place on the same page ("#History"), another
+    namespace, another wiki or language, or nothing that could be a title.
+    """
+    if _PLAIN_TITLE.fullmatch(target):
+        return target if len(target) <= LONGEST_TITLE else None
+    title = _clean(target)
+    prefix, colon, _ = title.partition(":")
+    if colon and is_prefix(prefix, site):
+        return None
+    if not title or _NO_TITLE.search(title) or len(title.encode()) > LONGEST_TITLE:
+        return None
+    return title if site.case == "case-sensitive" else _with_capital(title, site.language)
+
+
+def is_prefix(prefix: str, site: Site) -> bool:
+    """Whether what stands before a colon names a namespace or another wiki."""
+    name = prefix.strip().lower()
+    return name in site.namespaces or name in interwiki_prefixes()
+
+
+def _clean(target: str) -> str:
+    """Return a target without its fragment, escapes, leading colon and uneven white space."""
+    if "&" in target:
+        target = unescape(target)
+    target = target.partition("#")[0]
+    if "%" in target:
+        target = unquote(target, errors="replace")
+    title = _WHITE_SPACE.sub(" ", target).strip()
+    if title.startswith(":"):
+        title = title[1:].lstrip()
+    return title if title.isascii() else unicodedata.normalize("NFC", title)
+
+
+def _with_capital(title: str, language: str) -> str:
+    """Return a title with its first letter as MediaWiki capitalises it.
+
+    It leaves Georgian as it is (that has no capitals in titles), and what would become two letters.
+    """
+    first = title[0]
+    if first == "i" and language in _DOTTED_I:
+        return "İ" + title[1:]
+    upper = first.upper()
+    if len(upper) != 1 or "\u10d0" <= first <= "\u10ff":
+        return title
+    return upper + title[1:]
+
+
+def _namespaces(info: ElementTree.Element, language: str) -> dict[str, int]:
+    """Return the names of namespaces, the dump's own last: they win over aliases."""
+    own: dict[str, int] = {}
+    for namespace in info.iter("namespace"):
+        name, key = (namespace.text or "").strip().lower(), namespace.get("key", "")
+        if name and key.lstrip("-").isdigit():
+            own[name] = int(key)
+    return _CANONICAL | _aliases(language) | own
+
+
+def _aliases(language: str | None) -> dict[str, int]:
+    """Return names of files and categories: the language's, or those of all that are known."""
+    return {name.lower(): FILES for name in words("file", language)} | {
+        name.lower(): CATEGORIES for name in words("category", language)
+    }
+
+
+def _glimpse(head: bytes) -> str:
+    return repr(head[:40].decode("utf-8", "replace")) if head else "nothing (it is empty)"
+
+
+def _not_an_export(got: str, where: Path | str | None) -> InputError:
+    return InputError(
+        got,
+        expected="a MediaWiki export: XML that begins with <mediawiki> and <siteinfo>",
+        fix="Give a pages-articles dump, such as enwiki-latest-pages-articles.xml.bz2.",
+        where=Location(where) if isinstance(where, Path) else where,
+    )

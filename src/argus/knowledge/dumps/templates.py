@@ -1,0 +1,282 @@
+"""Templates that mark up words, as the words (wikitext_templates.toml); all others vanish."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from argus.errors import InputError
+from argus.knowledge.dumps.markup import GONE, replace_templates
+
+DEEPEST, LONGEST = 8, 4000
+"""Templates in templates beyond this depth, or with more characters, vanish."""
+
+Parameters = Mapping[str, str]
+
+_NAME = re.compile(r"\{\{\s*([^|{}\n<\x00]*)")
+_PLACE = re.compile(r"\{(\w+)\}")
+_FUNCTION = re.compile(
+    r"\{\{\s*(?:formatnum|[ul]c(?:first)?)\s*:([^{}|]*)[^{}]*\}\}", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[+/⁄]\d+(?:/\d+)?)?(?:e[-−]?\d+)?")
+_GROUPED = re.compile(r"[-−]?\d{4,}")
+_MULTIPLE = re.compile(r"e(3|6|9|12)(?=[a-z])", re.IGNORECASE)
+_MULTIPLES = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
+_BETWEEN = {
+    "-": "–", "–": "–", "&ndash;": "–", "to": " to ", "to(-)": " to ", "and": " and ", "by": " by ",
+    "or": " or ", "x": " × ", "×": " × ", "*": " × ", "+/-": " ± ", "±": " ± ", "+": " + ",
+}  # fmt: skip
+_COMPOUND = {("ft", "in"), ("mi", "yd"), ("mi", "ft"), ("yd", "ft"), ("st", "lb"), ("lb", "oz")}
+_UNITS = {
+    "km2": "km²", "m2": "m²", "cm2": "cm²", "mm2": "mm²", "sqkm": "km²", "sqm": "m²", "km3": "km³",
+    "m3": "m³", "cm3": "cm³", "ft2": "sq ft", "ft3": "cu ft", "mi2": "sq mi", "in3": "cu in",
+    "sqmi": "sq mi", "sqft": "sq ft", "sqyd": "sq yd", "cuft": "cu ft", "cumi": "cu mi",
+    "cuin": "cu in", "cuyd": "cu yd", "C": "°C", "F": "°F", "C-change": "°C", "F-change": "°F",
+    "kph": "km/h", "acre": "acres", "acres": "acres", "impgal": "imp gal", "usgal": "US gal",
+    "USgal": "US gal", "l": "L", "foot": "feet", "mile": "miles", "inch": "inches", "kn": "knots",
+    "lbs": "lb", "m3/s": "m³/s", "ft3/s": "cu ft/s", "cuft/s": "cu ft/s", "/km2": "/km²",
+    "PD/sqkm": "/km²", "PD/sqmi": "/sq mi", "/sqmi": "/sq mi", "g/cm3": "g/cm³", "kg/m3": "kg/m³",
+}  # fmt: skip
+_ELEMENTS = {
+    "hydrogen": "H", "helium": "He", "lithium": "Li", "carbon": "C", "nitrogen": "N", "oxygen": "O",
+    "fluorine": "F", "sodium": "Na", "magnesium": "Mg", "aluminium": "Al", "silicon": "Si",
+    "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca",
+    "iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I",
+    "gold": "Au", "mercury": "Hg", "lead": "Pb", "uranium": "U",
+}  # fmt: skip
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is left of a template: the first of `keep` that can be filled, or what `make` makes."""
+
+    keep: tuple[str, ...]
+    make: Callable[[str, Parameters], str] | None
+
+
+def render_template(span: str, language: str, depth: int = 0) -> str:
+    """Return the words that a whole "{{...}}" stands for; `GONE` where it stands for none.
+
+    Words are wikitext: links in them are as they were.
+    """
+    found = _NAME.match(span)
+    name = found[1].strip().replace("_", " ").lower() if found else ""
+    if function := _FUNCTION.fullmatch(span):  # {{formatnum:12345}}
+        return _grouped(function[1].strip()) or GONE
+    rule = _rule(name.removeprefix("template:").strip(), language)
+    if rule is None or depth >= DEEPEST or len(span) > LONGEST:
+        return GONE
+    parameters = _parameters(span, language, depth)
+    if parameters is None:
+        return GONE
+    if rule.make is not None:
+        return rule.make(name, parameters) or GONE
+    return _filled(rule.keep, parameters)
+
+
+def _parameters(span: str, language: str, depth: int) -> Parameters | None:
+    """Return the parameters of a template, templates in them rendered; None for broken ones."""
+    parser = _parser()
+    try:
+        nodes = parser.parse(span, skip_style_tags=True).nodes
+    except (parser.parser.ParserError, RecursionError):
+        return None
+    if len(nodes) != 1 or not isinstance(nodes[0], parser.nodes.Template):
+        return None
+
+    def inner(span: str) -> str:
+        return render_template(span, language, depth + 1)
+
+    values: dict[str, str] = {}
+    for parameter in nodes[0].params:
+        name = str(parameter.name).strip().lower()
+        values[name] = replace_templates(str(parameter.value), inner).strip()
+    return values
+
+
+def _filled(keep: tuple[str, ...], given: Parameters) -> str:
+    positional = _positional(given)
+    known = {**given, "last": positional[-1] if positional else ""}
+    for pattern in keep:
+        if all(known.get(name) for name in _PLACE.findall(pattern)):
+            return _PLACE.sub(lambda place: known[place[1]], pattern) or GONE
+    return GONE
+
+
+def _positional(given: Parameters) -> list[str]:
+    """Return the parameters without names, in order, up to the first that is missing."""
+    values: list[str] = []
+    while (value := given.get(str(len(values) + 1))) is not None:
+        values.append(value)
+    return values
+
+
+def _converted(_: str, given: Parameters) -> str:
+    """5|km -> 5 km; 5|-|10|km -> 5–10 km; 6|ft|2|in -> 6 ft 2 in; the conversion goes."""
+    rest = _positional(given)
+    if not rest:
+        return ""
+    text = _grouped(rest.pop(0))
+    while len(rest) >= 2 and rest[0].lower() in _BETWEEN:
+        text += _BETWEEN[rest[0].lower()] + _grouped(rest[1])
+        rest = rest[2:]
+    if not rest:
+        return text
+    unit = rest.pop(0)
+    text = f"{text} {_unit(unit)}"
+    while len(rest) >= 2 and (unit, rest[1]) in _COMPOUND and _NUMBER.fullmatch(rest[0]):
+        text += f" {rest[0]} {_unit(rest[1])}"
+        unit, rest = rest[1], rest[2:]
+    return text
+
+
+def _grouped(number: str) -> str:
+    """12000 -> 12,000; 5+1/2 -> 5 1/2."""
+    if _GROUPED.fullmatch(number) and number.lstrip("-−").isascii():
+        return f"{int(number.replace('−', '-')):,}"
+    return re.sub(r"(?<=\d)\+(?=\d+[/⁄])", " ", number)
+
+
+def _unit(code: str) -> str:
+    multiple = _MULTIPLE.match(code)
+    if multiple:
+        return f"{_MULTIPLES[multiple[1]]} {_unit(code[multiple.end() :])}"
+    return _UNITS.get(code, code)
+
+
+def _value(_: str, given: Parameters) -> str:
+    """{{val|6.02|e=23|u=kg}} -> 6.02×10²³ kg."""
+    number, power, unit = given.get("1", ""), given.get("e", ""), given.get("u") or given.get("ul")
+    text = number + (f"×10<sup>{power}</sup>" if power else "")
+    return f"{text} {unit}" if unit and text else text
+
+
+def _date(_: str, given: Parameters) -> str:
+    """1967|8|31 -> August 31, 1967; with df=y 31 August 1967; a date in words stays."""
+    year, month, day = (given.get(key, "") for key in ("1", "2", "3"))
+    if not month or not year.isdigit():
+        return year
+    name = _month(month)
+    if not day or not day.isdigit():
+        return f"{name} {year}"
+    day_first = given.get("df", "").lower() in {"y", "yes", "1"}
+    return f"{int(day)} {name} {year}" if day_first else f"{name} {int(day)}, {year}"
+
+
+def _as_of(_: str, given: Parameters) -> str:
+    """2010|3 -> As of March 2010; what alt= says, and small letters with lc=."""
+    if given.get("alt"):
+        return given["alt"]
+    since = bool(given.get("since"))
+    begin = ("since" if since else "as of") if given.get("lc") else ("Since" if since else "As of")
+    year, month, day = (given.get(key, "") for key in ("1", "2", "3"))
+    parts = [day if month else "", _month(month) if month else "", year]
+    return " ".join([begin, *(part for part in parts if part)])
+
+
+def _month(month: str) -> str:
+    number = int(month) if month.isascii() and month.isdigit() else 0
+    return _MONTHS[number - 1] if 1 <= number <= len(_MONTHS) else month
+
+
+def _forms(_: str, given: Parameters) -> str:
+    """c=漢字|p=hànzì -> 漢字; hànzì."""
+    shown = ("hangul", "hanja", "t", "s", "c", "p", "rr", "mr", "w", "j", "l")
+    values = [given[name] for name in shown if given.get(name)] or _positional(given)[:1]
+    return "; ".join(dict.fromkeys(values))
+
+
+def _joined(_: str, given: Parameters) -> str:
+    return "".join(_positional(given))
+
+
+def _spaced(_: str, given: Parameters) -> str:
+    return " ".join(_positional(given))
+
+
+def _element(name: str, given: Parameters) -> str:
+    """{{carbon}} -> C; with a number, {{hydrogen|2}} -> H2."""
+    return _ELEMENTS[name] + given.get("1", "")
+
+
+def _ship(name: str, given: Parameters) -> str:
+    """{{USS|Enterprise|CVN-65}} -> USS Enterprise (CVN-65)."""
+    return _with_number(name.upper(), [*_positional(given), "", "", ""][:3])
+
+
+def _named_ship(_: str, given: Parameters) -> str:
+    """{{ship|HMS|Hood|51}} -> HMS Hood (51)."""
+    prefix, *rest = [*_positional(given), "", "", "", ""][:4]
+    return _with_number(prefix, rest)
+
+
+def _with_number(prefix: str, ship: list[str]) -> str:
+    """Ship: name, number, how it shows: 1 only the number, 2 without it, 3 without the prefix."""
+    name, number, show = ship
+    if show == "1" and number:
+        return number
+    words = [name] if show in {"3", "5", "6"} else [prefix, name]
+    if number and show not in {"2", "6"}:
+        words.append(f"({number})")
+    return " ".join(word for word in words if word)
+
+
+_MAKERS: Mapping[str, Callable[[str, Parameters], str]] = {
+    "as_of": _as_of,
+    "converted": _converted,
+    "date": _date,
+    "element": _element,
+    "forms": _forms,
+    "joined": _joined,
+    "named_ship": _named_ship,
+    "ship": _ship,
+    "spaced": _spaced,
+    "value": _value,
+}
+
+
+def _rule(name: str, language: str) -> Rule | None:
+    names, prefixes = _rules(language)
+    rule = names.get(name)
+    if rule is None:
+        rule = next((rule for begin, rule in prefixes if name.startswith(begin)), None)
+    return rule
+
+
+@cache
+def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], ...]]:
+    """Return the rules by name and by how a name begins; a language's own win."""
+    data = files("argus.knowledge.dumps").joinpath("wikitext_templates.toml")
+    entries: list[dict[str, Any]] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
+    names: dict[str, Rule] = {}
+    prefixes: list[tuple[str, Rule]] = []
+    for entry in sorted(entries, key=lambda entry: "language" in entry):
+        if entry.get("language", language) != language:
+            continue
+        make = _MAKERS[entry["make"]] if "make" in entry else None
+        rule = Rule(tuple(entry.get("keep", ())), make)
+        names |= dict.fromkeys(entry.get("names", ()), rule)
+        prefixes += [(begin, rule) for begin in entry.get("prefixes", ())]
+    return names, tuple(prefixes)
+
+
+@cache
+def _parser() -> Any:
+    try:
+        import mwparserfromhell
+    except ImportError as error:
+        raise InputError(
+            "mwparserfromhell, which reads wikitext, is not installed",
+            expected="the extra for knowledge bases",
+            fix="pip install 'argus-retrieval[kb]'",
+        ) from error
+    return mwparserfromhell

@@ -1,0 +1,298 @@
+"""An HTML page: what its main part says, without the frame of the site around it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from argus.errors import InputError
+from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean, clean_heading
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+FRAME = frozenset({"nav", "header", "footer", "aside"})
+NO_CONTENT = frozenset(
+    {
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "canvas",
+        "audio",
+        "video",
+        "head",
+    }
+)
+NO_PROSE = frozenset(
+    {
+        "table",
+        "pre",
+        "form",
+        "button",
+        "select",
+        "textarea",
+        "figure",
+        "ul",
+        "ol",
+        "dl",
+        "menu",
+        "blockquote",
+        "details",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+    }
+)
+INLINE = frozenset(
+    {
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "br",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "img",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "ruby",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    }
+)
+_FRAME_CLASSES = frozenset(
+    {
+        "toc",
+        "toctree",
+        "breadcrumb",
+        "breadcrumbs",
+        "hatnote",
+        "navbox",
+        "infobox",
+        "mw-editsection",
+        "headerlink",
+        "noprint",
+        "admonition",
+        "metadata",
+        "reference",
+        "sidebar",
+        "navigation",
+        "sr-only",
+        "visually-hidden",
+    }
+)
+_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
+_MAIN = ("main", "[role=main]", "article")
+_LOOSE_WORDS = 5
+"""A text outside <p> counts as a paragraph from this number of words on."""
+
+
+def parse_html(text: str) -> ParsedPage:
+    """Return <title>, first H1, first paragraph of prose, links and refresh of a page."""
+    tree = _tree(text)
+    root = next((n for n in (tree.css_first(s) for s in _MAIN) if n is not None), tree.body)
+    if root is None:
+        return ParsedPage()
+    reading = _Reading(base=_base(tree))
+    reading.read(root)
+    title = tree.css_first("title")
+    return ParsedPage(
+        heading=_heading(root),
+        site_title=clean([title.text()]) if title is not None else "",
+        description=_description(tree),
+        paragraph=reading.paragraph or reading.loose,
+        links=tuple(reading.links),
+        redirect=_refresh(tree),
+    )
+
+
+def links_of_fragment(html: str) -> list[Link]:
+    """Return the links of a piece of HTML inside a Markdown page."""
+    if "href" not in html:
+        return []
+    return [Link(node.attributes["href"] or "") for node in _tree(html).css("a[href]")]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Walks a page's main part once, in the order of the text, for paragraphs and links."""
+
+    base: str
+    links: list[Link] = field(default_factory=list)
+    paragraph: str = ""
+    loose: str = ""
+    _block: Prose = field(default_factory=Prose)
+    _in_paragraph: bool = False
+
+    def read(self, root: LexborNode) -> None:
+        """Read the descendants of `root`; a stack, because pages may nest without end."""
+        stack: list[tuple[Any, bool, bool, bool]] = [(root.child, True, False, False)]
+        while stack:
+            node, prose, linked, is_paragraph = stack.pop()
+            if node is None:
+                if is_paragraph:
+                    self._end_block()
+                continue
+            stack.append((node.next, prose, linked, is_paragraph))
+            self._enter(node, prose, linked, is_paragraph, stack)
+        self._end_block()
+
+    def _enter(
+        self,
+        node: LexborNode,
+        prose: bool,
+        linked: bool,
+        block: bool,
+        stack: list[tuple[Any, bool, bool, bool]],
+    ) -> None:
+        tag = node.tag or ""
+        if node.is_text_node:
+            if prose:
+                self._block.add(node.text_content or "", in_link=linked)
+            return
+        if not node.is_element_node or tag in NO_CONTENT or tag in FRAME or is_frame(node):
+            return
+        if tag == "a":
+            self._take_link(node)
+        if tag == "br":
+            self._break(node)
+        elif tag in INLINE:
+            stack.append((node.child, prose, linked or tag == "a", False))
+        else:
+            self._end_block()
+            self._in_paragraph = tag == "p"
+            stack.append((node.child, prose and tag not in NO_PROSE, linked, True))
+
+    def _take_link(self, node: LexborNode) -> None:
+        target = node.attributes.get("href")
+        if target:
+            self.links.append(Link(_on_base(self.base, target)))
+
+    def _break(self, node: LexborNode) -> None:
+        """Take a line break as a space; two of them end a paragraph that has begun."""
+        before = node.prev
+        while (
+            before is not None and before.is_text_node and not (before.text_content or "").strip()
+        ):
+            before = before.prev
+        if before is not None and before.tag == "br":
+            in_paragraph = self._in_paragraph
+            self._end_block()
+            self._in_paragraph = in_paragraph
+        else:
+            self._block.add(" ")
+
+    def _end_block(self) -> None:
+        text = self._block.text()
+        if text and self._in_paragraph:
+            self.paragraph = self.paragraph or text
+        elif len(text.split()) >= _LOOSE_WORDS:
+            self.loose = self.loose or text
+        self._block = Prose()
+        self._in_paragraph = False
+
+
+def is_frame(node: LexborNode) -> bool:
+    """Whether an element is hidden, or by role or class is no part of the page's own text."""
+    attributes = node.attributes
+    if not attributes:
+        return False
+    classes = (attributes.get("class") or "").lower().split()
+    return (
+        "hidden" in attributes
+        or attributes.get("role") == "navigation"
+        or not _FRAME_CLASSES.isdisjoint(classes)
+    )
+
+
+def _heading(root: LexborNode) -> str:
+    """Return the first H1: in <body>, that of a frame is the site's, not the page's."""
+    for node in root.css("h1"):
+        above = node.parent
+        while root.tag == "body" and above is not None and above.tag not in FRAME:
+            above = above.parent
+        if root.tag == "body" and above is not None:
+            continue
+        parts = [
+            child.text_content or ""
+            for child in node.traverse(include_text=True)
+            if child.is_text_node and not (child.parent is not None and is_frame(child.parent))
+        ]
+        heading = clean_heading(parts)
+        if heading:
+            return heading
+    return ""
+
+
+def _description(tree: LexborHTMLParser) -> str:
+    node = tree.css_first('meta[name="description"]')
+    return clean([node.attributes.get("content") or ""]) if node is not None else ""
+
+
+def _refresh(tree: LexborHTMLParser) -> str:
+    for node in tree.css("meta[http-equiv]"):
+        if (node.attributes.get("http-equiv") or "").lower() == "refresh":
+            match = _REFRESH.match(node.attributes.get("content") or "")
+            if match is not None:
+                return _on_base(_base(tree), match[1].strip())
+    return ""
+
+
+def _base(tree: LexborHTMLParser) -> str:
+    """Return the folder that <base> names; the host of it is where the site once was."""
+    from urllib.parse import urlsplit
+
+    node = tree.css_first("base[href]")
+    path = urlsplit(node.attributes.get("href") or "").path if node is not None else ""
+    return path[: path.rfind("/") + 1]
+
+
+def _on_base(base: str, target: str) -> str:
+    is_path = not target.startswith(("/", "#", "?")) and not re.match(
+        r"[a-z][a-z0-9+.-]*:", target, re.I
+    )
+    return base + target if base and is_path else target
+
+
+def _tree(text: str) -> LexborHTMLParser:
+    try:
+        from selectolax.lexbor import LexborHTMLParser
+    except ImportError as error:
+        raise InputError(
+            "selectolax is not installed",
+            expected="it, to read HTML pages",
+            fix="pip install 'argus-retrieval[kb]'",
+        ) from error
+    return LexborHTMLParser(text)

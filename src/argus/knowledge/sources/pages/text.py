@@ -1,0 +1,137 @@
+"""Bytes of a page to text, its front matter off, and plain text as a page."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import tomllib
+from typing import Any
+
+from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_FALLBACK = "cp1252"
+_AS_BROWSERS_READ = {"iso8859-1": _FALLBACK, "ascii": _FALLBACK, "utf-16": "utf-8"}
+_FRONT_MATTER = re.compile(
+    r"\s*(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<values>(?:.*?\n)??)(?P=fence)[ \t]*(?:\r?\n|\Z)",
+    re.DOTALL,
+)
+WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]+?)\\?(?:\|([^\[\]\n]*))?\]\](?![\[(])")
+_UNDERLINE = re.compile(r"\s*([=\-~*#^])\1{2,}\s*")
+_TITLE_WORDS = 12
+
+
+def decode_text(data: bytes) -> str | None:
+    """Return UTF-8, or what a byte-order mark says; None for other bytes."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _strictly(data[len(mark) :], encoding)
+    return None if b"\0" in data[:4096] else _strictly(data, "utf-8")
+
+
+def decode_html(data: bytes) -> tuple[str, str]:
+    """Return the text as browsers read it, and a note on what was amiss, else empty.
+
+    A byte-order mark goes before <meta charset>, that before UTF-8, that before Windows-1252.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _kindly(data[len(mark) :], encoding)
+    declared = _CHARSET.search(data[:4096])
+    name = ""
+    if declared is not None:
+        try:
+            name = codecs.lookup(declared[1].decode("ascii", "replace")).name
+            codecs.decode(b"", name).encode()  # some codecs are not of text
+        except (LookupError, ValueError, TypeError, AttributeError):
+            name = ""
+    if name and name != "utf-8":
+        return _kindly(data, _AS_BROWSERS_READ.get(name, name))
+    text = _strictly(data, "utf-8")
+    if text is not None:
+        return text, ""
+    if name:
+        return _kindly(data, "utf-8")
+    return data.decode(_FALLBACK, "replace"), "read as Windows-1252"
+
+
+def _kindly(data: bytes, encoding: str) -> tuple[str, str]:
+    text = data.decode(encoding, "replace")
+    return text, "broken characters" if "\ufffd" in text else ""
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
+    """Return the values between `---` (YAML) or `+++` (TOML) lines, the rest, and a note."""
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return {}, text, ""
+    rest = text[match.end() :]
+    try:
+        values = _parsed(match["values"], toml=match["fence"] == "+++")
+    except ValueError:
+        return {}, rest, "broken front matter"
+    if isinstance(values, dict):
+        return values, rest, ""
+    return {}, text if values is not None else rest, ""  # a rule, then text, then a rule
+
+
+def _parsed(values: str, *, toml: bool) -> Any:
+    if toml:
+        return tomllib.loads(values)
+    import yaml
+
+    try:
+        return yaml.safe_load(values)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def wiki_text(name: str, shown: str | None) -> str:
+    """Return what [[name]] or [[name|shown]] shows."""
+    return shown.strip() if shown and shown.strip() else name.split("#")[0].strip()
+
+
+def parse_text(text: str) -> ParsedPage:
+    """Return a plain text as a page: paragraphs stand between empty lines.
+
+    A first line that stands alone, is short and does not end as a sentence does is the heading.
+    """
+    links = tuple(Link(match[1].strip(), wiki=True) for match in WIKI_LINK.finditer(text))
+    blocks = []
+    for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")):
+        lines = [line for line in block.splitlines() if line.strip()]
+        kept = [line for line in lines if not _UNDERLINE.fullmatch(line)]
+        if kept:
+            blocks.append(
+                (len(kept), WIKI_LINK.sub(lambda m: wiki_text(m[1], m[2]), "\n".join(kept)))
+            )
+    heading = ""
+    if len(blocks) > 1 and _is_heading(*blocks[0]):
+        heading = clean([blocks.pop(0)[1]])
+    paragraph = ""
+    for _, block in blocks:
+        prose = Prose()
+        prose.add(block)
+        paragraph = prose.text()
+        if paragraph:
+            break
+    return ParsedPage(heading=heading, paragraph=paragraph, links=links)
+
+
+def _is_heading(lines: int, text: str) -> bool:
+    words = text.split()
+    return lines == 1 and len(words) <= _TITLE_WORDS and not text.rstrip().endswith((".", "!", ":"))

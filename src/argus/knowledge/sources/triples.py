@@ -1,0 +1,240 @@
+"""Triples and the texts of their ends: TSV as Freebase's excerpts come, or N-Triples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
+from argus.data.kb_tables import HYPERLINK, TRIPLES
+from argus.data.rows import FORMATS
+from argus.errors import InputError, Location
+from argus.knowledge.edge_columns import OBJECT_FIELDS, SUBJECT_FIELDS
+from argus.knowledge.sources.gathered import MEMORY_BYTES, Gathered
+from argus.knowledge.sources.lines import ending, text_lines
+from argus.knowledge.sources.ntriples import Literal, read_ntriples
+from argus.knowledge.sources.raw import RawWriter
+from argus.knowledge.sources.rows import EntityRows, entity_texts
+from argus.knowledge.sources.vocabulary import (
+    LABEL,
+    PARAGRAPH,
+    REDIRECT,
+    TEXT_PROPERTIES,
+    WIKI_LINK,
+    language_rank,
+)
+from argus.progress import progress
+
+PROPERTY_FIELDS = ("relation", "property", "predicate", "p", "rel")
+NTRIPLES = ".nt"
+TABLES = (".tsv", ".txt")
+ROW_FORMATS = tuple(suffix for suffix in FORMATS if suffix not in TABLES)
+LINES_PER_STEP = 10_000
+
+
+@dataclass(frozen=True)
+class TripleFiles:
+    """Relations from a file of triples, and what their ends are called.
+
+    triples: TSV (.tsv, .txt) of subject, property, object, with or without a header, or N-Triples
+    (.nt); both may be compressed (.gz, .bz2). labels, abstracts: N-Triples, TSV of id and text, or
+    rows of id, label, paragraph (JSONL, CSV, Parquet), which need no abstracts beside them. An
+    N-Triples file may hold all in one. language: of the texts that are used; those without a tag
+    count for every language. skip_unknown: make no entity of an id that no file gives a label;
+    else the label is read off the id. memory_bytes: bound of the sort that brings texts together.
+
+    Of N-Triples, ids are whole IRIs; labels are rdfs:label, else skos:prefLabel, schema:name,
+    foaf:name, and the ones that are not taken are aliases, as skos:altLabel is; paragraphs are
+    dbo:abstract, else rdfs:comment, else schema:description. dbo:wikiPageRedirects are redirects,
+    followed to 8 steps. dbo:wikiPageWikiLink relates by hyperlink. Blank nodes are left out: they
+    have no name outside their file.
+    """
+
+    triples: Path
+    labels: Path | None = None
+    abstracts: Path | None = None
+    language: str = "en"
+    skip_unknown: bool = False
+    memory_bytes: int = MEMORY_BYTES
+
+    def inputs(self) -> dict[str, Path]:
+        """Return the files that are read, by their part."""
+        files = {"triples": self.triples, "labels": self.labels, "abstracts": self.abstracts}
+        return {name: path for name, path in files.items() if path is not None}
+
+    def write(self, into: RawWriter) -> dict[str, int]:
+        """Write entities, relations, aliases and redirects; return counts per reason.
+
+        Raises InputError, with file and line, for what cannot be read, and for labels or abstracts
+        of which none is about an end of a triple.
+        """
+        path: Path | None
+        for path in self.inputs().values():
+            _refuse_unknown_ending(path, rows=path != self.triples)
+        into.start_over()
+        counts: Counter[str] = Counter()
+        with TemporaryDirectory(dir=into.staging) as folder:
+            gathered = Gathered(Path(folder), memory_bytes=self.memory_bytes)
+            if ending(self.triples) == NTRIPLES:
+                self._read_ntriples(self.triples, gathered, counts, edges=True)
+            else:
+                _read_table(self.triples, gathered, counts)
+            for path, kind in ((self.labels, LABEL), (self.abstracts, PARAGRAPH)):
+                if path is not None:
+                    self._read_texts(path, kind, gathered, counts)
+                    _refuse_strangers(gathered, path, kind)
+            counts += gathered.write(into, only_labelled=self.skip_unknown)
+        return dict(+counts)
+
+    def _read_texts(self, path: Path, kind: str, gathered: Gathered, counts: Counter[str]) -> None:
+        gathered.begin_file()
+        if ending(path) == NTRIPLES:
+            self._read_ntriples(path, gathered, counts, edges=False)
+        elif ending(path) in ROW_FORMATS or _has_header(path):
+            for id_, kind_, text in entity_texts(EntityRows(path=path)):
+                gathered.add(id_, kind_, text)
+        else:
+            for id_, text in _id_texts(path):
+                gathered.add(id_, kind, text)
+
+    def _read_ntriples(
+        self, path: Path, gathered: Gathered, counts: Counter[str], *, edges: bool
+    ) -> None:
+        with progress(f"read {path.name}", None) as advance:
+            for number, (subject, predicate, object_) in read_ntriples(path):
+                if number % LINES_PER_STEP == 0:
+                    advance(LINES_PER_STEP)
+                if isinstance(object_, Literal):
+                    counts[self._take_literal(subject, predicate, object_, gathered)] += 1
+                elif subject.startswith("_:") or object_.startswith("_:"):
+                    counts["blank node"] += 1
+                elif predicate == REDIRECT:
+                    gathered.add_redirect(subject, object_)
+                elif not edges:
+                    counts["relation beside the triples"] += 1
+                else:
+                    source = HYPERLINK if predicate == WIKI_LINK else TRIPLES
+                    gathered.add_relation(subject, predicate, object_, source)
+                    counts["relation"] += 1
+
+    def _take_literal(
+        self, subject: str, predicate: str, literal: Literal, gathered: Gathered
+    ) -> str:
+        use = TEXT_PROPERTIES.get(predicate)
+        if use is None:
+            return "literal"
+        if subject.startswith("_:"):
+            return "blank node"
+        language = language_rank(literal.language, self.language)
+        if language is None:
+            return "other language"
+        text = literal.text.strip()
+        if not text:
+            return "empty text"
+        gathered.add(subject, use.kind, text, language * len(TEXT_PROPERTIES) + use.rank)
+        return "text"
+
+
+def _read_table(path: Path, gathered: Gathered, counts: Counter[str]) -> None:
+    with progress(f"read {path.name}", None) as advance:
+        for number, subject, property_, object_ in _table_rows(path):
+            gathered.add_relation(subject, property_, object_, TRIPLES)
+            if number % LINES_PER_STEP == 0:
+                advance(LINES_PER_STEP)
+            counts["relation"] += 1
+
+
+def _table_rows(path: Path) -> Iterator[tuple[int, str, str, str]]:
+    columns: tuple[int, int, int] | None = None
+    width = 3
+    for number, line in text_lines(path):
+        fields = line.rstrip("\r\n").split("\t")
+        if fields == [""]:
+            continue
+        if columns is None:
+            columns = _columns_of_header(fields)
+            if columns is not None:
+                width = len(fields)
+                continue
+            columns = (0, 1, 2)
+        if len(fields) != width:
+            raise InputError(
+                f"{len(fields)} columns",
+                expected=f"{width}: subject, property and object" if width == 3 else f"{width}",
+                fix="Separate columns by one tab, or name them in a header: "
+                "subject, relation, object.",
+                where=Location(path, number),
+            )
+        subject, property_, object_ = (fields[i] for i in columns)
+        if not subject or not object_:
+            raise InputError(
+                "an empty id",
+                expected="an id at both ends",
+                fix="Mend or remove the line.",
+                where=Location(path, number, "object" if subject else "subject"),
+            )
+        yield number, subject, property_, object_
+
+
+def _columns_of_header(fields: list[str]) -> tuple[int, int, int] | None:
+    places = [
+        next((i for i, field in enumerate(fields) if field.strip().lower() in names), None)
+        for names in (SUBJECT_FIELDS, PROPERTY_FIELDS, OBJECT_FIELDS)
+    ]
+    subject, property_, object_ = places
+    if subject is None or property_ is None or object_ is None:
+        return None
+    return subject, property_, object_
+
+
+def _has_header(path: Path) -> bool:
+    names = set(next(text_lines(path), (1, ""))[1].rstrip("\r\n").split("\t"))
+    return bool(names & set(ID_FIELDS) and names & {*TITLE_FIELDS, *TEXT_FIELDS})
+
+
+def _id_texts(path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in text_lines(path):
+        id_, tab, text = line.rstrip("\r\n").partition("\t")
+        if not id_ and not tab:
+            continue
+        if not tab or not id_:
+            raise InputError(
+                f"no {'tab' if id_ else 'id'} in {line.strip()[:60]!r}",
+                expected="id, tab, text",
+                fix="Separate the id from its text by one tab.",
+                where=Location(path, number),
+            )
+        if text.strip():
+            yield id_, text.strip()
+
+
+def _refuse_unknown_ending(path: Path, *, rows: bool) -> None:
+    suffix = ending(path)
+    known = (NTRIPLES, *TABLES, *(ROW_FORMATS if rows else ()))
+    if suffix in known:
+        return
+    raise InputError(
+        f"file type {suffix or '(none)'} is not read",
+        expected=f"one of {', '.join(known)} (text may be compressed: .gz, .bz2)",
+        fix="DBpedia's .ttl have one triple a line: rename them to .nt. Convert others: "
+        "rapper -i turtle -o ntriples FILE > FILE.nt"
+        if suffix in (".ttl", ".n3", ".rdf", ".owl", ".nq", ".trig")
+        else "Convert the file, or rename it if only its ending is wrong.",
+        where=path,
+    )
+
+
+def _refuse_strangers(gathered: Gathered, path: Path, kind: str) -> None:
+    both, named, end = gathered.meet()
+    if both is None:
+        raise InputError(
+            f"no {kind} of an id in the triples"
+            + (f": it has ids like {named!r}" if named is not None else ""),
+            expected=f"ids as in the triples, like {end!r}",
+            fix="Check that both files are of one data set, write ids in one way, and that the "
+            "texts are in the language that is asked for.",
+            where=path,
+        )

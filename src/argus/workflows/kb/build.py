@@ -1,0 +1,139 @@
+"""`argus kb build`, step by step: read, align, finish, index the words, say what became of it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from argus import __version__
+from argus.data.artifacts import ArtifactFolder
+from argus.data.kb import KbWriter, KnowledgeFolder
+from argus.data.provenance import content_hash
+from argus.engine import EngineConfig, open_engine
+from argus.engine.protocol import Engine
+from argus.errors import InputError
+from argus.knowledge.alignment import AlignSettings, finish
+from argus.reports import write_report
+from argus.workflows.kb.findings import findings, outcomes, write_words
+from argus.workflows.kb.raw import RawInput, Source
+from argus.workflows.kb.settings import Dumps, KbConfig, state_of
+from argus.workflows.workspace import Record
+
+JOB = "kb"
+WORK, WORDS = "work", "words"
+
+
+@dataclass(frozen=True)
+class KbResult:
+    """A knowledge base, and what became of everything that was read; also in summary.json.
+
+    unchanged: it was there already, made of the same input by the same settings.
+    """
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    unchanged: bool = False
+
+    @property
+    def damage(self) -> dict[str, str]:
+        """Which dumps break off, and where."""
+        return dict(self.summary["damage"])
+
+    def open(self) -> KnowledgeFolder:
+        """Return it for reading."""
+        return KnowledgeFolder.open(self.summary["shards"])
+
+
+def build_kb(
+    source: Dumps | Source,
+    *,
+    out: Path | str,
+    config: KbConfig | None = None,
+    shards: str | None = None,
+    engine: EngineConfig | None = None,
+    fresh: bool = False,
+) -> KbResult:
+    """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
+
+    out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
+    s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
+    for input that is no dump, or one of another language, ArgusError when the disk is full.
+    """
+    config = config or KbConfig()
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    place = shards or str(folder.path)
+    given = RawInput(source, config)
+    key = _key(source, config, place)
+    if not fresh and (summary := _finished(folder, key)):
+        return KbResult(folder.path, folder / "report.html", summary, unchanged=True)
+    record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
+    record.open(folder)
+    with open_engine(engine or EngineConfig()) as running:
+        record.config["engine"] = running.describe()
+        summary = _build(given, config, _work_folder(folder, key), place, running, record)
+    summary |= {"key": key, "shards": place, "language": config.language}
+    summary |= {"made_of": {name: str(path) for name, path in source.inputs().items()}}
+    kb = KnowledgeFolder.open(place)
+    summary |= findings(kb) | {"outcomes": outcomes(summary)}
+    if config.words:
+        with record.timed("indexing the paragraphs"):
+            write_words(kb.documents(), folder / WORDS)
+    names = ", ".join(path.name for path in source.inputs().values())
+    record.encoder |= {"what": "knowledge base", "fingerprint": names}
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+    return KbResult(folder.path, write_report(folder.path), summary)
+
+
+def _build(
+    given: RawInput, config: KbConfig, work: Path, place: str, engine: Engine, record: Record
+) -> dict[str, Any]:
+    settings = AlignSettings(
+        language=config.language, sample=config.sample, seed=config.seed,
+        memory_bytes=config.memory_bytes,
+    )  # fmt: skip
+    read = given.to_raw(work, settings, engine, record)
+    with record.timed("writing the shards"):
+        writer = KbWriter(place)
+        counts = finish(work, writer, engine, settings)
+        facts = {
+            "argus": __version__,
+            "language": config.language,
+            "sample": config.sample,
+            "damage": read.damage,
+        }
+        writer.finish(counts["graph"], facts)
+    return {"read": read.counts, "damage": read.damage, "counts": counts}
+
+
+def _key(source: Dumps | Source, config: KbConfig, place: str) -> str:
+    """Return what a finished build, and the parts of a killed one, are known by."""
+    inputs = [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
+    return content_hash(*inputs, repr(config), repr(source), place, size=8).hex()
+
+
+def _finished(folder: ArtifactFolder, key: str) -> dict[str, Any] | None:
+    summary = folder.read_json("summary.json").get(JOB)
+    if not isinstance(summary, dict) or summary.get("key") != key:
+        return None
+    try:
+        KnowledgeFolder.open(summary["shards"])
+    except InputError:  # it is made again
+        return None
+    return summary
+
+
+def _work_folder(folder: ArtifactFolder, key: str) -> Path:
+    """Return where parts go; those of another build are removed."""
+    home = folder / WORK
+    if home.is_dir():
+        for other in home.iterdir():
+            if other.name != key:
+                shutil.rmtree(other)
+    work = home / key
+    work.mkdir(parents=True, exist_ok=True)
+    return work

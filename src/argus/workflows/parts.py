@@ -1,0 +1,51 @@
+"""Results of a long computation on disk, part by part: a killed run goes on where it stopped."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.artifacts import ArtifactFolder, replacing
+
+PARTS = "ranks"
+
+
+class Parts:
+    """Parts of one computation, by number, under the hash of what determines them.
+
+    Which engine makes them is not part of that: what one began another goes on with.
+    """
+
+    def __init__(self, folder: ArtifactFolder, key: str) -> None:
+        self.home = folder / PARTS / key
+        self.home.mkdir(parents=True, exist_ok=True)
+
+    def __contains__(self, number: int) -> bool:
+        return self._path(number).is_file()
+
+    def read(self, number: int) -> dict[str, np.ndarray]:
+        """Return the arrays of a part, by name."""
+        with np.load(self._path(number), allow_pickle=False) as data:
+            return {name: data[name] for name in data.files}
+
+    def write(self, number: int, arrays: dict[str, np.ndarray]) -> None:
+        """Write a part, at once and whole."""
+        with replacing(self._path(number)) as temporary, temporary.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    def remove(self) -> None:
+        """Remove these parts, and the folder of all where it holds no others."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        with suppress(OSError):
+            self.home.parent.rmdir()
+
+    def _path(self, number: int) -> Path:
+        return self.home / f"{number:09d}.npz"
+
+
+def remove_parts(folder: ArtifactFolder) -> None:
+    """Remove the parts of this and of earlier settings."""
+    shutil.rmtree(folder / PARTS, ignore_errors=True)

@@ -1,0 +1,37 @@
+"""Ranks of related pairs as work for an engine: a block is a range of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from argus.data.types import FloatArray
+from argus.devices import check_device
+from argus.knowledge import RelationGraph
+from argus.retrievability.ranks import PairRanks, Ranker
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What every worker holds; device None takes a GPU where there is one.
+
+    Vectors that are memory-mapped go to workers as the name of their file.
+    """
+
+    vectors: FloatArray
+    graph: RelationGraph
+    reservoir: int | None
+    seed: int
+    device: str | None
+
+    def ranker(self, device: str) -> Ranker:
+        """Return what ranks on a device."""
+        return Ranker(
+            self.vectors, self.graph, reservoir=self.reservoir, seed=self.seed,
+            device=device,
+        )  # fmt: skip
+
+
+def begin_ranking(ranking: Ranking) -> Callable[[range], PairRanks]:
+    """Return what ranks the related entities of a range of queries."""
+    return ranking.ranker(check_device(ranking.device)).rank

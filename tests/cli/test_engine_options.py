@@ -1,0 +1,74 @@
+"""--engine, --address and --workers, the same on every command that has heavy work."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from argus.cli.blocks import Engine
+from argus.cli.main import app, main
+from argus.engine import EngineConfig
+from argus.errors import InputError
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    rows = [{"_id": f"d{i}", "title": f"T{i}", "text": f"Text {i}."} for i in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_without_options_nothing_is_opened():
+    assert Engine().chosen() is None
+    assert Engine().config() == EngineConfig()  # for jobs that always have one
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"engine": "local"}, EngineConfig(name="local")),
+        ({"workers": 3}, EngineConfig(name="local", workers=3)),
+        ({"engine": "ray", "workers": 2}, EngineConfig(name="ray", workers=2)),
+        ({"address": "10.0.0.1:6379"}, EngineConfig(name="ray", address="10.0.0.1:6379")),
+    ],
+)
+def test_one_option_suffices_to_choose_an_engine(given, expected):
+    assert Engine(**given).chosen() == Engine(**given).config() == expected
+
+
+def test_options_that_do_not_fit_together_are_an_input_error():
+    with pytest.raises(InputError, match="'spark'; expected one of local, ray"):
+        Engine(engine="spark").chosen()
+    with pytest.raises(InputError, match="for the local engine"):
+        Engine(engine="local", address="10.0.0.1:6379").chosen()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit",), ("exposure",), ("diagnose",), ("index", "build"), ("index", "add"),
+        ("remedy", "synthesize"), ("remedy", "scenarios"),
+    ],
+)  # fmt: skip
+def test_every_command_with_heavy_work_has_the_options(command):
+    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+    for option in ("--engine", "--address", "--workers", "Engine"):
+        assert option in shown
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("audit",), ("exposure",), ("diagnose", "--mentions", "capitals"), ("index", "build")],
+)
+def test_an_unknown_engine_is_named_and_nothing_is_written(
+    command, corpus, tmp_path, monkeypatch, capsys
+):
+    out = tmp_path / "out"
+    given = ["--corpus", str(corpus), "--out", str(out), "--engine", "dask"]
+    monkeypatch.setattr("sys.argv", ["argus", *command, *given])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "--engine: 'dask'; expected one of local, ray" in capsys.readouterr().err
+    assert not out.exists()

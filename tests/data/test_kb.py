@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.data import ArtifactFolder, Document, FieldNames, read_corpus
+from argus.data import kb as kb_module
+from argus.data import kb_folder as folder_module
+from argus.data.corpus import corpus_file
+from argus.data.kb import KbWriter, KnowledgeFolder
+from argus.data.kb_tables import TABLES
+from argus.data.provenance import describe_inputs, file_hash
+from argus.data.storage import Storage
+from argus.errors import ArgusError, InputError
+from tests.support.kb import PARAGRAPHS, RELATIONS, batches, entity_rows, named, write_kb
+
+IDS = list(PARAGRAPHS)
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Path:
+    return Path(write_kb(tmp_path / "kb", targets=["Q1", "Q2"]))
+
+
+def error_of(location: Path, read: Callable[[KnowledgeFolder], object] = lambda _: None) -> str:
+    with pytest.raises(InputError) as caught:
+        read(KnowledgeFolder.open(location))
+    return str(caught.value)
+
+
+def pairs(folder: KnowledgeFolder, *given: str, **options: int) -> list[tuple[str, str]]:
+    subjects, objects = folder.relations(*given, **options)
+    return [(IDS[s], IDS[o]) for s, o in zip(subjects, objects, strict=True)]
+
+
+def files_of(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_documents_are_the_paragraphs_with_labels_as_titles_and_aliases(kb: Path) -> None:
+    documents = KnowledgeFolder.open(kb).documents()
+    assert [d.id for d in documents] == IDS
+    label, paragraph = PARAGRAPHS["Q1"]
+    facts = {"description": "about Ada Lovelace", "article": "Ada_Lovelace", "target": True}
+    names = ["Countess of Lovelace", "Ada King"]
+    assert documents[0] == Document("Q1", paragraph, label, facts | {"aliases": names})
+    assert documents[2].metadata["aliases"] == []
+    assert [d.metadata["target"] for d in documents] == [True, True, False, False, False]
+    assert KnowledgeFolder.open(kb).documents(2) == documents[:2]
+    assert KnowledgeFolder.open(kb).documents(9) == documents
+
+
+def test_a_corpus_may_be_a_knowledge_base_by_folder_or_file(kb: Path) -> None:
+    assert read_corpus(kb) == read_corpus(kb / "kb.json") == KnowledgeFolder.open(kb).documents()
+    assert [d.id for d in read_corpus(kb, limit=3)] == IDS[:3]
+    assert corpus_file(kb) == corpus_file(kb / "kb.json") == kb / "kb.json"
+    with pytest.raises(InputError, match=r"a column was named \('words'\); expected no --id-field"):
+        read_corpus(kb, FieldNames(text="words"))
+
+
+def test_kb_json_stands_for_every_shard(kb: Path) -> None:
+    header = json.loads((kb / "kb.json").read_text())
+    shards = [shard for table in header["tables"].values() for shard in table]
+    assert {shard["file"] for shard in shards} == files_of(kb) - {"kb.json"}
+    for shard in shards:
+        assert shard["sha256"] == file_hash(kb / shard["file"])
+        assert shard["bytes"] == (kb / shard["file"]).stat().st_size
+        assert shard["rows"] == pq.read_metadata(kb / shard["file"]).num_rows
+    before = describe_inputs(corpus=corpus_file(kb))["corpus"]["sha256"]
+    changed = {**PARAGRAPHS, "Q5": ("London", "Other words.")}
+    write_kb(kb, changed)
+    assert describe_inputs(corpus=corpus_file(kb))["corpus"]["sha256"] != before
+
+
+def test_relations_are_positions_of_one_source_or_of_all(kb: Path) -> None:
+    folder = KnowledgeFolder.open(kb)
+    assert (folder.graph, folder.sources) == ("wikidata", {"wikidata": 3, "hyperlink": 2})
+    assert pairs(folder) == [("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4")]
+    assert pairs(folder, "hyperlink") == [("Q1", "Q4"), ("Q3", "Q5")]
+    assert sorted(pairs(folder, "all")) == sorted((s, o) for s, _, o, _ in RELATIONS)
+    assert pairs(folder, "triples") == []
+    assert pairs(folder, "all", limit=3) == [("Q1", "Q2"), ("Q2", "Q3")]
+    assert folder.relations()[0].dtype == np.int64
+
+
+@settings(max_examples=15, deadline=None)  # each writes a folder of files
+@given(st.integers(1, 12), st.integers(1, 6), st.data())
+def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObject) -> None:
+    names = [f"e{i:03d}" for i in range(n)]
+    ends = st.sampled_from(names)
+    drawn = data.draw(
+        st.lists(st.tuples(ends, ends, st.sampled_from(["wikidata", "hyperlink"])), max_size=20)
+    )
+    rows = named("relations", [(s, "r", o, source) for s, o, source in drawn])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kb_module, "SHARD_ROWS", data.draw(st.integers(1, 5)))
+        patch.setattr(folder_module, "LOOKED_UP_TOGETHER", data.draw(st.integers(1, 9)))
+        location = folder_at(names, rows, size)
+    folder = KnowledgeFolder.open(location)
+    assert folder.rows("relations") == len(drawn)
+    assert folder.entities(["id"])["id"].to_pylist() == names
+    for source in ("wikidata", "hyperlink", "all"):
+        subjects, objects = folder.relations(source)
+        found = [(names[s], names[o]) for s, o in zip(subjects, objects, strict=True)]
+        wanted = [(s, o) for s, o, of in drawn if source in (of, "all")]
+        assert sorted(found) == sorted(wanted)
+    shutil.rmtree(location)
+
+
+def folder_at(names: list[str], rows: list[dict[str, str]], size: int) -> Path:
+    location = Path(tempfile.mkdtemp())
+    writer = KbWriter(location)
+    entities = entity_rows({name: ("L", "P") for name in names}, names)
+    assert writer.write("entities", batches("entities", entities, size)) == len(names)
+    assert writer.write("relations", batches("relations", rows, size)) == len(rows)
+    writer.finish("all", {})
+    return location
+
+
+def test_shards_have_a_hundred_thousand_rows_and_do_not_depend_on_batches(tmp_path: Path) -> None:
+    ids = pa.array([f"{i:06d}" for i in range(250_001)])
+    table = pa.table({"id": ids, "alias": ids, "source": ids}, TABLES["aliases"])
+    shards = {}
+    for size in (7_000, 120_000):
+        writer = KbWriter(tmp_path / str(size))
+        assert writer.write("aliases", iter(table.to_batches(size))) == 250_001
+        folder = tmp_path / str(size) / "aliases"
+        shards[size] = [file_hash(path) for path in sorted(folder.iterdir())]
+        rows = [pq.read_metadata(path).num_rows for path in sorted(folder.iterdir())]
+        assert rows == [100_000, 100_000, 50_001]
+    assert shards[7_000] == shards[120_000]
+
+
+def test_a_shorter_table_removes_the_shards_of_a_longer_one(
+    kb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
+    write_kb(kb)
+    assert len(list((kb / "entities").iterdir())) == 3
+    write_kb(kb, dict(list(PARAGRAPHS.items())[:2]), [], [], graph="mention")
+    assert files_of(kb) == {"kb.json", "entities/part-00000.parquet"}
+    assert [d.id for d in read_corpus(kb)] == ["Q1", "Q2"]
+    assert pairs(KnowledgeFolder.open(kb), "all") == []
+
+
+def test_columns_in_other_types_and_order_are_cast_and_others_left_out(tmp_path: Path) -> None:
+    large = pa.RecordBatch.from_pydict(
+        {
+            "source": pa.array(["alias"]).dictionary_encode(),
+            "more": [1],
+            "alias": pa.array(["a"], pa.large_string()),
+            "id": ["x"],
+        }
+    )
+    writer = KbWriter(tmp_path)
+    writer.write("aliases", [large])
+    assert pq.read_schema(tmp_path / "aliases/part-00000.parquet").equals(TABLES["aliases"])
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        ("entities", [("b",), ("a",)]),
+        ("entities", [("a",), ("a",)]),
+        ("entities", [("",), ("a",)]),
+        ("entities", [(None,), ("a",)]),
+        ("relations", [("a", "r", "c"), ("a", "r", "b")]),
+        ("relations", [("b", "r", "a"), ("a", "r", "b")]),
+        ("relations", [("a", "s", "b"), ("a", "r", "c")]),
+    ],
+)
+@pytest.mark.parametrize("together", [True, False])
+def test_rows_out_of_order_are_a_mistake_of_the_caller(
+    tmp_path: Path, table: str, rows: list[tuple[str, ...]], together: bool
+) -> None:
+    schema = TABLES[table]
+    records = [dict(zip(schema.names, row, strict=False)) for row in rows]
+    if table == "relations":
+        records = [record | {"source": "wikidata"} for record in records]
+    groups = [records] if together else [[record] for record in records]
+    given = [pa.RecordBatch.from_pylist(group, schema) for group in groups]
+    with pytest.raises(ValueError, match=f"{table} are not in ascending order of"):
+        KbWriter(tmp_path).write(table, given)
+
+
+def test_relations_may_come_twice_and_without_a_property(tmp_path: Path) -> None:
+    writer = KbWriter(tmp_path)
+    rows = [
+        ("a", None, "b", "hyperlink"),
+        ("a", "P1", "b", "wikidata"),
+        ("a", "P1", "b", "triples"),
+    ]
+    given = pa.RecordBatch.from_pylist(list(named("relations", rows)), TABLES["relations"])
+    assert writer.write("relations", [given]) == 3
+    with pytest.raises(ValueError, match="graph 'mentions', but relations are from"):
+        writer.finish("mentions", {})
+    bad = [("b", "", "a", "gossip")]
+    given = pa.RecordBatch.from_pylist(list(named("relations", bad)), TABLES["relations"])
+    with pytest.raises(ValueError, match="relations from 'gossip', which is none of"):
+        writer.write("relations", [given])
+
+
+def test_a_folder_that_is_being_written_again_is_not_whole(kb: Path) -> None:
+    def fails() -> Iterator[pa.RecordBatch]:
+        yield from batches("entities", entity_rows(PARAGRAPHS, []))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        KbWriter(kb).write("entities", fails())
+    for read in (corpus_file, read_corpus, KnowledgeFolder.open):
+        with pytest.raises(InputError) as caught:
+            read(kb)
+        assert str(caught.value) == (
+            f"{kb}: was not finished; expected a whole knowledge base (kb.json). "
+            "Run the same kb build again: it goes on where it was."
+        )
+
+
+def test_a_build_that_was_stopped_before_any_shard_is_not_whole(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    with pytest.raises(InputError, match="the folder holds no corpus file"):
+        corpus_file(tmp_path)
+    ArtifactFolder(tmp_path).open()
+    with pytest.raises(InputError, match="was not finished"):
+        corpus_file(tmp_path)
+
+
+def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
+    tmp_path: Path, full_disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
+    full_disk(Storage, "write", 100, when=lambda _, name, data: name.endswith("00001.parquet"))
+    writer = KbWriter(tmp_path)
+    with pytest.raises(ArgusError) as caught:
+        writer.write("entities", batches("entities", entity_rows(PARAGRAPHS, [])))
+    assert str(caught.value) == (
+        f"{tmp_path}/entities/part-00001.parquet: cannot be written ([Errno 27] File too large). "
+        "Whole are 1 shards (2 rows) of entities; the folder is no knowledge base yet. "
+        "Free space on the disk, or mend access to it, and run the same kb build again."
+    )
+    assert files_of(tmp_path) == {"entities/part-00000.parquet"}
+    with pytest.raises(InputError, match="was not finished"):
+        read_corpus(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "entities").write_text("a file")
+    writer = KbWriter(tmp_path)
+    with pytest.raises(ArgusError, match=r"part-00000.parquet: cannot be written \("):
+        writer.write("entities", batches("entities", entity_rows(PARAGRAPHS, [])))
+
+
+def test_what_is_no_knowledge_base_is_refused(tmp_path: Path) -> None:
+    assert error_of(tmp_path).startswith(f"{tmp_path}: no kb.json in it; expected a knowledge base")
+    assert error_of(tmp_path / "none").startswith(f"{tmp_path}/none: no kb.json in it")
+
+
+def test_shards_that_are_missing_or_cut_or_longer_are_named(kb: Path) -> None:
+    shard = kb / "relations" / "part-00000.parquet"
+    data = shard.read_bytes()
+    shard.write_bytes(data[:-10])
+    assert error_of(kb) == (
+        f"{shard}: has {len(data) - 10:,} bytes, not {len(data):,}; expected the knowledge base as "
+        "its kb.json describes it. Copy the folder again, or run the same kb build again."
+    )
+    shard.unlink()
+    assert error_of(kb).startswith(f"{shard}: is missing;")
+    (kb / "kb.json").write_text("{")
+    assert error_of(kb).startswith(f"{kb}/kb.json: is not as Argus wrote it (")
+
+
+def test_a_shard_of_the_same_size_with_other_bytes_is_not_read(kb: Path) -> None:
+    shard = kb / "entities" / "part-00000.parquet"
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 4] ^= 0xFF
+    shard.write_bytes(data)
+    message = error_of(kb, lambda folder: folder.documents())
+    assert message.startswith(f"{shard}: cannot be read (")
+
+
+def put(kb: Path, table: str, content: pa.Table) -> None:
+    """Put a shard where another was, and let kb.json name it with its size."""
+    shard = kb / table / "part-00000.parquet"
+    pq.write_table(content, shard)
+    header = json.loads((kb / "kb.json").read_text())
+    header["tables"][table][0]["bytes"] = shard.stat().st_size
+    (kb / "kb.json").write_text(json.dumps(header))
+
+
+def test_shards_with_other_columns_rows_or_order_are_refused(kb: Path) -> None:
+    shard = kb / "entities" / "part-00000.parquet"
+    table = pq.read_table(shard)
+    put(kb, "entities", table[:3])
+    assert error_of(kb, KnowledgeFolder.documents).startswith(f"{shard}: 3 rows, not 5;")
+    put(kb, "entities", table.drop_columns(["label"]))
+    assert error_of(kb, KnowledgeFolder.documents).startswith(f"{shard}: has no column 'label';")
+    put(kb, "entities", table.take([1, 0, 2, 3, 4]))
+    message = error_of(kb, KnowledgeFolder.documents)
+    assert message.startswith(f"{kb}/entities: ids are not in ascending order")
+
+
+def test_an_end_that_is_no_entity_is_named(kb: Path) -> None:
+    shard = kb / "relations" / "part-00000.parquet"
+    table = pq.read_table(shard).to_pylist()
+    table[2]["object"] = "Q99"
+    put(kb, "relations", pa.Table.from_pylist(table, TABLES["relations"]))
+    message = error_of(kb, lambda folder: folder.relations("all"))
+    assert message.startswith(f"{kb}/relations: 'Q2' is related to 'Q99', and one of them is no")
+
+
+def test_a_newer_format_and_an_empty_knowledge_base_say_so(kb: Path, tmp_path: Path) -> None:
+    header = json.loads((kb / "kb.json").read_text())
+    (kb / "kb.json").write_text(json.dumps(header | {"format": 2}))
+    assert error_of(kb).startswith(f"{kb}/kb.json: format 2; expected format 1, which this version")
+    empty = Path(write_kb(tmp_path / "empty", {}, [], [], graph="mention"))
+    assert error_of(empty, KnowledgeFolder.documents).startswith(f"{empty}: no entity in it")

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.engine.packing import LARGE, Packed, dumps, pack
+from argus.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def mapped(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mapped") / "rows.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 255, (300, 7, 11)))
+    return np.load(path, mmap_mode="r")
+
+
+def bounds(n):
+    return st.tuples(st.integers(0, n), st.integers(0, n)).map(lambda ab: slice(*sorted(ab)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(first=bounds(300), second=bounds(7), step=st.sampled_from([1, 1, 2, -1]), turn=st.booleans())
+def test_any_part_of_a_mapped_array_comes_out_as_it_went_in(mapped, first, second, step, turn):
+    part = mapped[first, second][::step]
+    part = part.T if turn else part
+    for sent in (part, np.asarray(part)):
+        packed = pack(sent)
+        found = packed.unpack()
+        np.testing.assert_array_equal(found, sent)
+        assert found.dtype == sent.dtype
+
+
+def test_a_mapped_array_travels_by_name(mapped):
+    for part in (mapped, mapped[100:200], mapped[7], mapped.T, np.asarray(mapped)):
+        packed = pack({"part": part})
+        assert not packed.buffers
+        assert len(packed.payload) < 1_000
+        assert type(packed.unpack()["part"]) is type(part)
+
+
+def test_what_is_not_the_file_any_more_travels_as_content(mapped, tmp_path):
+    np.save(tmp_path / "own.npy", np.zeros((100, 100)))
+    private = np.load(tmp_path / "own.npy", mmap_mode="c")
+    private[0, 0] = 7
+    assert pack(private).unpack()[0, 0] == 7
+    gone = np.load(tmp_path / "own.npy", mmap_mode="r")
+    (tmp_path / "own.npy").unlink()
+    np.testing.assert_array_equal(pack(gone).unpack(), gone)
+    np.testing.assert_array_equal(pack(mapped + 1).unpack(), mapped + 1)
+
+
+def test_large_arrays_lie_beside_the_pickle_and_are_not_copied():
+    large, small = np.arange(LARGE, dtype=np.int64), np.arange(5)
+    packed = pack([large, small])
+    assert len(packed.payload) < 1_000
+    (buffer,) = packed.buffers
+    assert np.shares_memory(np.frombuffer(buffer, np.int64), large)
+    np.testing.assert_array_equal(packed.unpack()[0], large)
+    np.testing.assert_array_equal(Packed(dumps([large, small])).unpack()[1], small)
+
+
+def test_a_mapped_file_that_a_machine_does_not_see_is_named(tmp_path):
+    np.save(tmp_path / "rows.npy", np.zeros(9))
+    payload = dumps(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    (tmp_path / "rows.npy").unlink()
+    with pytest.raises(
+        InputError,
+        match=r"rows\.npy: a worker on .* cannot read it .*same path\. Put it on storage",
+    ):
+        Packed(payload).unpack()

@@ -1,0 +1,229 @@
+import bz2
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.knowledge.dumps import bzip2
+from argus.knowledge.dumps.bzip2 import Mark, Window, block_at, blocks
+from argus.knowledge.dumps.source import Damage, DamagedDump, Source
+from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
+
+LINES = b"".join(
+    b"%d %s\n" % (i, random.Random(i).randbytes(random.Random(i).randint(0, 900)).hex().encode())
+    for i in range(450)
+)
+PACKED = bz2.compress(LINES, 1)  # four blocks in one stream
+STREAMS = b"".join(bz2.compress(LINES[i : i + 90_000], 9) for i in range(0, len(LINES), 90_000))
+
+
+def opened(path, data: bytes) -> Source:
+    path.write_bytes(data)
+    return Source(path)
+
+
+def marks(path, data: bytes) -> list[Mark]:
+    with opened(path, data) as source:
+        window = Window(source, 0)
+        window.reach(len(data))
+        return window.marks
+
+
+def lines(path, data: bytes, size: int) -> tuple[list[bytes], list[Damage]]:
+    """What the blocks give, and every damage; the blocks behind one are read, too."""
+    path.write_bytes(data)
+    found: list[bytes] = []
+    damage: list[Damage] = []
+    for block in blocks_of(path, RecordKind.LINE, size=size):
+        try:
+            found.extend(records_of(block, RecordKind.LINE))
+        except DamagedDump as error:
+            damage.append(error.damage)
+    return found, damage
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    changed = bytearray(data)
+    changed[bit // 8] ^= 128 >> bit % 8
+    return bytes(changed)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "dump"
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40), st.integers(0, 7), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_mark_is_found_at_any_bit(tmp_path_factory, before, after, shift, block):
+    magic = bzip2._BLOCK if block else bzip2._END
+    bits = int.from_bytes(before, "big") << (48 + 8 * len(after) + 8)
+    bits |= (magic << (8 - shift) << 8 * len(after)) | int.from_bytes(after, "big")
+    data = bits.to_bytes(len(before) + 7 + len(after), "big")
+    path = tmp_path_factory.getbasetemp() / "marks"
+    expected = Mark(len(before) * 8 + shift, "block" if block else "end")
+    assert expected in marks(path, data)
+    for step in (1, 2, 5, 8):  # wherever what is read at once ends
+        with opened(path, data) as source:
+            window = Window(source, 0)
+            for byte in range(0, len(data) + step, step):
+                window.reach(byte, least=1)
+            assert window.marks.count(expected) == 1
+
+
+@given(start=st.integers(0, 60), n=st.integers(1, 200))
+def test_bits_are_moved_to_the_beginning_of_a_byte(tmp_path_factory, start, n):
+    data = random.Random(1).randbytes(40)
+    with opened(tmp_path_factory.getbasetemp() / "bits", data) as source:
+        window = Window(source, 0)
+        window.reach(40)
+        window.forget(start // 8)
+        got = window.bits(start, start + n)
+    text = "".join(f"{byte:08b}" for byte in data)[start : start + n]
+    assert len(got) == (n + 7) // 8
+    assert "".join(f"{byte:08b}" for byte in got)[:n] == text
+
+
+def test_blocks_are_those_of_the_stream_wherever_they_begin(path):
+    with opened(path, PACKED) as source:
+        pieces = list(blocks(source, 0, len(PACKED)))
+        assert len(pieces) == 4
+        assert b"".join(piece.data for piece in pieces) == LINES
+        assert {mark.bit % 8 for mark in marks(path, PACKED)} > {0}
+        for i, piece in enumerate(pieces[1:], 1):
+            before = pieces[i - 1].at
+            assert list(blocks(source, before + 1, piece.at + 1)) == pieces[i:]
+            assert list(blocks(source, piece.at, piece.at + 1)) == pieces[i:]
+            assert list(blocks(source, before + 1, piece.at)) == []
+
+
+@pytest.mark.parametrize("size", [500, 10_000, 60_000, 1 << 20])
+def test_streams_of_several_levels_and_empty_ones_are_one_text(path, size):
+    packed = b"".join(
+        bz2.compress(b"") * (level % 3) + bz2.compress(LINES[i : i + 40_000], level)
+        for level, i in zip((1, 9, 5, 2), range(0, 160_000, 40_000), strict=True)
+    )
+    expected = [line for line in LINES[:160_000].split(b"\n") if line]
+    assert lines(path, packed + bz2.compress(b""), size) == (expected, [])
+    assert lines(path, bz2.compress(b"") * 3, size) == ([], [])
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 5000, b"garbage", b"\0BZh", b"BZx", bz2.compress(b"")])
+def test_what_follows_the_last_stream_is_ignored(path, tail):
+    for size in (50_000, 1 << 30):
+        assert lines(path, PACKED + tail, size) == (LINES.split(b"\n")[:-1], [])
+
+
+@pytest.mark.parametrize("kind", ["block", "end"])
+def test_a_mark_that_occurs_by_chance_within_a_block_is_passed_over(path, kind):
+    with opened(path, PACKED) as source:
+        window = Window(source, 0)
+        window.reach(len(PACKED))
+        true = window.marks[1:3]
+        data, stop = block_at(window, true[0].bit)
+        assert stop == true[1]
+        for bit in (true[0].bit + 100, true[1].bit - 1, true[1].bit - 50_000):
+            window.marks = sorted([*window.marks, Mark(bit, kind)])
+        assert block_at(window, true[0].bit) == (data, stop)
+        with pytest.raises(DamagedDump):
+            block_at(window, true[0].bit + 100)
+
+
+def test_a_split_that_begins_with_a_mark_by_chance_gives_what_really_begins_in_it(
+    path, monkeypatch
+):
+    real = [mark.bit for mark in marks(path, PACKED) if mark.kind == "block"]
+    chance = real[2] + 8001
+    true_marks = bzip2._marks
+
+    def with_chance(data: bytearray, start: int) -> list[Mark]:
+        found = true_marks(data, start)
+        at = PACKED.find(bytes(data[start:][:60]))  # where in the file the window is
+        bit = chance - (at - start) * 8
+        return sorted([*found, Mark(bit, "block")]) if start * 8 <= bit < len(data) * 8 else found
+
+    monkeypatch.setattr(bzip2, "_marks", with_chance)
+    with opened(path, PACKED) as source:
+        everything = list(blocks(source, 0, len(PACKED)))
+        assert b"".join(piece.data for piece in everything) == LINES
+        start = real[2] // 8 + 1
+        assert list(blocks(source, start, len(PACKED))) == everything[3:]
+        assert list(blocks(source, start, chance // 8 + 1)) == []
+    assert lines(path, PACKED, start) == (LINES.split(b"\n")[:-1], [])
+
+
+@pytest.mark.parametrize("size", [9_000, 1 << 30])
+@pytest.mark.parametrize("block", [0, 1, 3])
+@pytest.mark.parametrize("place", [0, 47, 60, 90, 20_000])
+def test_a_bit_that_is_flipped_is_found_and_what_precedes_is_given(path, size, block, place):
+    found = [mark.bit for mark in marks(path, PACKED)]
+    packed = flipped(PACKED, found[block] + place)
+    with opened(path, PACKED) as source:
+        before = b"".join(p.data for p in list(blocks(source, 0, 1))[:block])
+    got, damage = lines(path, packed, size)
+    whole = before.split(b"\n")[:-1]
+    assert damage[0].byte - found[block] // 8 in (0, 1)
+    assert damage[0].what in (bzip2._BROKEN, bzip2._ASTRAY)
+    assert got[: len(whole)] == whole
+    assert set(got) <= set(LINES.split(b"\n"))
+    assert len({d.byte for d in damage}) == 1
+
+
+def test_blocks_behind_the_damage_are_there_for_other_splits(path):
+    found = [mark.bit for mark in marks(path, PACKED)]
+    got, damage = lines(path, flipped(PACKED, found[2] + 5000), 40_000)
+    assert damage
+    assert got[-1] == LINES.split(b"\n")[-2]
+    assert 0.4 < len(got) / 450 < 0.9
+
+
+@pytest.mark.parametrize("size", [9_000, 1 << 30])
+@pytest.mark.parametrize("packed", [PACKED, STREAMS], ids=["one stream", "streams"])
+@pytest.mark.parametrize("left", [-1, -3, -11, -14, 0.99, 0.5, 20, 12, 8, 5])
+def test_a_file_that_is_cut_says_so(path, size, packed, left):
+    n = left if isinstance(left, int) else int(len(packed) * left)
+    cut = packed[:n]
+    got, damage = lines(path, cut, size)
+    assert "cut short" in damage[0].what
+    assert 0 <= damage[0].byte <= len(cut)
+    decoder, text = bz2.BZ2Decompressor(), b""
+    while cut:  # the plain reader gives all blocks that are whole
+        text += decoder.decompress(cut)
+        cut = decoder.unused_data
+        if decoder.eof:
+            decoder = bz2.BZ2Decompressor()
+    whole = text.split(b"\n")[:-1]
+    assert got == whole
+
+
+@pytest.mark.parametrize("size", [9_000, 1 << 30])
+def test_a_download_that_ends_in_zeros_is_damaged(path, size):
+    got, damage = lines(path, PACKED[: len(PACKED) // 2] + bytes(300_000), size)
+    found = [mark.bit for mark in marks(path, PACKED) if mark.bit // 8 < len(PACKED) // 2]
+    assert {d.byte for d in damage} == {found[-1] // 8}
+    assert damage[0].what == bzip2._BROKEN
+    assert got == LINES.split(b"\n")[: len(got)]
+    assert len(got) > 100
+
+
+@pytest.mark.parametrize("size", [9_000, 1 << 30])
+def test_what_is_no_bz2_between_two_streams_is_damage(path, size):
+    first = bz2.compress(LINES[:50_000])
+    for garbage in (b"garbage", b"\0" * 70_000, b"BZh"):
+        data = first + garbage + bz2.compress(LINES[50_000:])
+        got, damage = lines(path, data, size)
+        assert damage[0] == Damage(str(path), len(first), bzip2._BETWEEN)
+        whole = LINES[:50_000].split(b"\n")[:-1]
+        assert got[: len(whole)] == whole
+    _, damage = lines(path, first + flipped(bz2.compress(LINES), 40), size)
+    assert damage[0] == Damage(str(path), len(first) + 4, bzip2._ASTRAY)
+
+
+def test_garbage_within_a_stream_is_damage(path):
+    found = [mark.bit for mark in marks(path, PACKED)]
+    at = found[3] // 8 + 1000
+    for size in (9_000, 1 << 30):
+        got, damage = lines(path, PACKED[:at] + b"<html>502</html>" * 50 + PACKED[at:], size)
+        assert {(d.byte, d.what) for d in damage} == {(found[3] // 8, bzip2._BROKEN)}
+        assert got[:300] == LINES.split(b"\n")[:300]

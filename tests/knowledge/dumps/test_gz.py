@@ -1,0 +1,133 @@
+import gzip
+import random
+import sys
+
+import pytest
+
+from argus.knowledge.dumps import gz
+from argus.knowledge.dumps.gz import inflated
+from argus.knowledge.dumps.source import DamagedDump, Source
+from argus.knowledge.dumps.splits import Chunk, RecordKind, blocks_of, records_of
+
+LINES = b"".join(
+    b"%d %s\n" % (i, random.Random(i).randbytes(random.Random(i).randint(0, 900)).hex().encode())
+    for i in range(1000)
+)
+PACKED = gzip.compress(LINES)
+
+
+def text(path, data: bytes, threads: int) -> tuple[bytes, tuple[int, str] | None]:
+    path.write_bytes(data)
+    found = bytearray()
+    with Source(path) as source:
+        try:
+            for piece in inflated(source, threads):
+                found += piece.data
+        except DamagedDump as error:
+            return bytes(found), (error.damage.byte, error.damage.what)
+    return bytes(found), None
+
+
+@pytest.fixture(params=[1, 2], ids=["zlib", "rapidgzip"])
+def threads(request) -> int:
+    if request.param > 1:
+        pytest.importorskip("rapidgzip")
+    return request.param
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "dump"
+
+
+def test_members_and_zeros_at_the_end_are_one_text(path, threads):
+    assert text(path, PACKED, threads) == (LINES, None)
+    assert text(path, gzip.compress(b"") + PACKED * 2, threads) == (LINES * 2, None)
+    assert text(path, PACKED + bytes(3000), threads) == (LINES, None)
+    assert text(path, gzip.compress(b""), threads) == (b"", None)
+
+
+def test_a_file_that_is_cut_gives_all_text_before_the_cut(path, threads):
+    for n in (len(PACKED) // 2, len(PACKED) - 3, 200):
+        got, damage = text(path, PACKED[:n], threads)
+        assert damage == (n, gz._CUT)
+        assert LINES.startswith(got)
+        assert len(got) > len(LINES) * n / len(PACKED) - 40_000
+    got, damage = text(path, PACKED + PACKED[:1000], threads)
+    assert damage == (len(PACKED) + 1000, gz._CUT)
+    assert got.startswith(LINES)
+
+
+def test_a_wrong_checksum_is_told_after_the_text(path, threads):
+    for back in (8, 4)[: 3 - threads]:  # of the text; of its length rapidgzip takes no notice
+        wrong = PACKED[:-back] + bytes([PACKED[-back] ^ 1]) + PACKED[len(PACKED) - back + 1 :]
+        got, damage = text(path, wrong, threads)
+        assert got == LINES
+        assert damage is not None
+        assert damage[1] == gz._CHECKSUM
+        assert len(PACKED) - 8 < damage[0] + 1 <= len(PACKED)
+
+
+def test_broken_data_are_located(path, threads):
+    at = len(PACKED) // 2
+    got, damage = text(path, PACKED[:at] + b"\xff" * 5000 + PACKED[at + 5000 :], threads)
+    assert damage is not None
+    assert damage[1] == gz._BROKEN
+    assert at <= damage[0] < at + 5000
+    assert got.startswith(LINES[: len(LINES) // 2 - 5000])
+    got, damage = text(path, PACKED[:at] + bytes(at), threads)
+    assert damage is not None
+    assert damage[0] >= at - 1
+
+
+def test_what_is_not_gz_behind_the_last_member_is_told(path, threads):
+    assert text(path, PACKED + b"garbage", threads) == (LINES, (len(PACKED), gz._NOT_GZ))
+
+
+def test_without_rapidgzip_one_thread_reads(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidgzip", None)
+    assert text(path, PACKED, 8) == (LINES, None)
+
+
+def test_several_threads_are_used_on_a_large_machine(path, monkeypatch):
+    used = []
+    monkeypatch.setattr(
+        gz, "_in_parallel", lambda source, threads: iter(used.append(threads) or ())
+    )
+    path.write_bytes(PACKED)
+    for cores in (2, 15, 16, 64):
+        monkeypatch.setattr(gz, "available_cores", lambda cores=cores: cores)
+        with Source(path) as source:
+            assert b"".join(piece.data for piece in inflated(source)) == LINES
+    assert used == [4, 16]
+
+
+def test_a_reader_that_is_left_open_does_not_abort_the_interpreter(path):
+    rapidgzip = pytest.importorskip("rapidgzip")
+    import subprocess
+
+    path.write_bytes(PACKED * 20)
+    code = (
+        "from argus.knowledge.dumps.gz import inflated; import sys, builtins\n"
+        "from argus.knowledge.dumps.source import Source\n"
+        f"builtins.kept = inflated(Source({str(path)!r}), 4)\n"
+        "next(builtins.kept); print('read')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert rapidgzip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "read\n", "")
+
+
+@pytest.mark.parametrize("size", [500, 60_000, 1 << 30])
+def test_the_last_chunk_says_what_is_broken_and_has_no_cut_record(path, size):
+    path.write_bytes(PACKED[: len(PACKED) // 2])
+    chunks = [block for block in blocks_of(path, RecordKind.LINE, size=size)]
+    assert all(isinstance(chunk, Chunk) for chunk in chunks)
+    assert all(chunk.damage is None for chunk in chunks[:-1])
+    assert chunks[-1].damage is not None
+    found = []
+    with pytest.raises(DamagedDump, match="cut short"):
+        for chunk in chunks:
+            found.extend(records_of(chunk, RecordKind.LINE))
+    assert found == LINES.split(b"\n")[: len(found)]
+    assert len(found) > 400

@@ -1,0 +1,42 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.knowledge.dumps.links import link_targets
+from argus.knowledge.dumps.site import any_site
+
+SITE = any_site()
+PAGE = """{{Infobox x
+| born = [[Rome]]
+}}
+:''For others, see [[Foo (other)]].''
+[[File:a.jpg|thumb|A [[caption]] here]]
+'''Foo''' is a [[bar|thing]] of [[bar]]<ref>[[Publisher]]</ref> and
+[[Baz#Top|baz]].<!-- [[Hidden]] -->
+<nowiki>[[Literal]]</nowiki> [[:Category:X]] [[wikt:foo|foo]] [[#There]] [[Category:Y]]
+
+== More ==
+:''Main article: [[Qux]]''
+See [[rome]], [[quux]].<ref name="a" /> [[unclosed
+"""
+
+
+def test_links_of_the_lead_come_in_order_each_once():
+    assert link_targets(PAGE, SITE, "lead") == ["Rome", "Caption", "Bar", "Baz"]
+
+
+def test_links_of_the_page_go_on_to_its_end():
+    links = link_targets(PAGE, SITE, "page")
+    assert links == ["Rome", "Foo (other)", "Caption", "Bar", "Baz", "Qux", "Quux"]
+
+
+@pytest.mark.parametrize("text", ["", "[[", "[[]]", "[[ | ]]", "[[a\nb]]", "[[|x]]", "[[{{a}}]]"])
+def test_what_is_no_link_gives_none(text):
+    assert link_targets(text, SITE, "page") == []
+
+
+@given(st.text("[]|{}<>!-#: abA\n", max_size=60))
+def test_links_of_the_lead_are_among_those_of_the_page(text):
+    lead, page = link_targets(text, SITE, "lead"), link_targets(text, SITE, "page")
+    assert len(lead) == len(set(lead))
+    assert set(lead) <= set(page)

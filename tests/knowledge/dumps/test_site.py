@@ -1,0 +1,118 @@
+import pickle
+from pathlib import Path
+
+import pytest
+
+from argus.errors import InputError
+from argus.knowledge.dumps.site import Site, any_site, read_site, title_of
+
+HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
+  <siteinfo>
+    <sitename>Wikipedia</sitename>
+    <dbname>dewiki</dbname>
+    <case>{case}</case>
+    <namespaces>
+      <namespace key="0" case="first-letter" />
+      <namespace key="1" case="first-letter">Diskussion</namespace>
+      <namespace key="4" case="first-letter">Wikipedia</namespace>
+      <namespace key="6" case="first-letter">Datei</namespace>
+      <namespace key="14" case="first-letter">Kategorie</namespace>
+    </namespaces>
+  </siteinfo>
+  <page>"""
+
+
+@pytest.fixture(scope="module")
+def german():
+    return read_site(HEAD.format(case="first-letter").encode(), where="x.bz2")
+
+
+def test_a_dump_says_its_wiki_language_and_namespaces(german):
+    assert (german.dbname, german.language, german.case) == ("dewiki", "de", "first-letter")
+    names = german.namespaces
+    assert names["datei"] == names["bild"] == names["file"] == names["image"] == 6
+    assert names["kategorie"] == names["category"] == 14
+    assert names["diskussion"] == names["talk"] == 1
+    assert "" not in names
+
+
+def test_without_a_language_the_name_of_the_database_tells():
+    head = HEAD.format(case="case-sensitive").replace(' xml:lang="de"', "")
+    site = read_site(head.encode(), where="x")
+    assert (site.language, site.case) == ("de", "case-sensitive")
+
+
+@pytest.mark.parametrize(
+    ("head", "got"),
+    [
+        (b"", "nothing (it is empty)"),
+        (b"<!DOCTYPE html><html><body>404", "'<!DOCTYPE html><html><body>404'"),
+        (b'[\n{"id":"Q1"}', "a file that begins with"),
+        (b"BZh91AY&SY\x00\xff", "a file that begins with 'BZh91AY"),
+        (HEAD.split("<namespaces>")[0].encode(), "without a whole <siteinfo>"),
+        (HEAD.replace("</case>", "").encode(), "a <siteinfo> that is not XML"),
+    ],
+)
+def test_what_is_no_export_is_said_with_what_to_give(head, got):
+    with pytest.raises(InputError) as error:
+        read_site(head, where=Path("dump.xml"))
+    assert got in str(error.value)
+    assert "expected a MediaWiki export" in str(error.value)
+    assert str(error.value).startswith("dump.xml: ")
+    assert "pages-articles" in error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("target", "title"),
+    [
+        ("alan Turing", "Alan Turing"),
+        ("Alan_Turing", "Alan Turing"),
+        ("  alan __ Turing ", "Alan Turing"),
+        (":Alan Turing", "Alan Turing"),
+        ("Turing#Life", "Turing"),
+        ("AT&amp;T", "AT&T"),
+        ("AT&T", "AT&T"),
+        ("Caf%C3%A9", "Café"),
+        ("Cafe\u0301", "Café"),
+        ("100% Foo", "100% Foo"),
+        ("élan", "Élan"),
+        ("ßar", "ßar"),
+        ("ლი", "ლი"),
+        ("2001: A Space Odyssey", "2001: A Space Odyssey"),
+        ("Star Trek: Voyager", "Star Trek: Voyager"),
+        ("x", "X"),
+    ],
+)
+def test_a_target_means_the_title_that_the_page_bears(german, target, title):
+    assert title_of(target, german) == title
+    assert title_of(title, german) == title
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["", " ", "#History", "Datei:x.jpg", "bild:x.jpg", ":Kategorie:Foo", "Image:x", "Category:X",
+     "Wikipedia:Foo", "User talk:X", "user_talk:X", "fr:Foo", ":en:Foo", "wikt:foo", "commons:X",
+     "a{b", "a|b", "a<b", "a\nb]", "x" * 256, "ü" * 128, "doi:10.1", "&#91;a"],
+)  # fmt: skip
+def test_a_target_that_is_no_article_here_means_none(german, target):
+    assert title_of(target, german) is None
+
+
+def test_the_first_letter_counts_where_the_wiki_says_so():
+    site = read_site(HEAD.format(case="case-sensitive").encode(), where="x")
+    assert title_of("foo", site) == "foo"
+
+
+def test_turkish_has_its_own_capital_i():
+    assert title_of("ilk", Site("trwiki", "tr", "first-letter", {})) == "İlk"
+    assert title_of("ilk", Site("enwiki", "en", "first-letter", {})) == "Ilk"
+
+
+def test_a_site_goes_to_another_process(german):
+    assert pickle.loads(pickle.dumps(german)) == german
+
+
+def test_an_unknown_site_takes_the_names_of_all_languages():
+    names = any_site().namespaces
+    assert names["datei"] == names["fichier"] == names["файл"] == 6
+    assert names["categoría"] == 14

@@ -1,0 +1,304 @@
+"""From wikitext to the first paragraph: each construct by a small example, and broken text."""
+
+import bz2
+import re
+import sys
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.errors import InputError
+from argus.knowledge.dumps import templates
+from argus.knowledge.dumps.disambiguation import is_disambiguation
+from argus.knowledge.dumps.pages import parse_page
+from argus.knowledge.dumps.site import Site
+from argus.knowledge.dumps.wikitext import count_words, first_paragraph, lead_of
+
+FOO = "Foo is a bar of things."
+ENGLISH = Site("enwiki", "en", "first-letter", {})
+GERMAN = Site("dewiki", "de", "first-letter", {"datei": 6, "kategorie": 14, "bild": 6})
+LEFT = re.compile(r"\{\{|\}\}|\[\[|\]\]|<ref|''|\{\||\|\}|<!--|\(\)|  |\x00")
+
+SENTENCES = {
+    "bold and italics": ("'''Foo''' is ''a'' '''''bar'''''.", "Foo is a bar."),
+    "an apostrophe beside italics": ("''Voyager'''s crew is here.", "Voyager's crew is here."),
+    "an apostrophe beside bold": ("L''''Amour''' is here.", "L'Amour is here."),
+    "links": ("A [[bar]] of [[Thing (x)|things]], [[dog]]s.", "A bar of things, dogs."),
+    "a link to a section": ("A [[bar#Top]], [[#There|there]].", "A bar, there."),
+    "the pipe trick": ("A [[Foo (bar)|]] in [[Rome, Italy|]].", "A Foo in Rome."),
+    "a link to a namespace": ("See [[:Category:Foo]], [[Help:Bar|]].", "See Category:Foo, Bar."),
+    "links that do not show": ("Foo is.[[Category:Foo]] [[de:Foo]]", "Foo is."),
+    "links to sister projects": ("A [[wikt:bar|bar]], [[:fr:Foo|foo]].", "A bar, foo."),
+    "external links": ("At [http://x.org the site] now [http://y.org].", "At the site now."),
+    "square brackets": ("He [''sic''] [and she] is.", "He [sic] [and she] is."),
+    "a file within prose": ("Foo [[File:a.png|20px|a [[b]]]] is it.", "Foo is it."),
+    "entities": ("A&nbsp;b &amp; c &ndash; d &#8364;.", "A b & c – d €."),
+    "references": ('Foo<ref name="a">{{cite|x}} [[y]]</ref> is<ref name=b />.', "Foo is."),
+    "comments": ("Foo <!-- a\n\nb -->is it.", "Foo is it."),
+    "comments on lines of their own": (
+        "Foo\n<!-- a\nb -->\nis it.<!-- c -->\nOr.",
+        "Foo is it. Or.",
+    ),
+    "a template that never ends after one that does": (
+        "Foo ({{lang|fr|m}} {{IPA|f) is a bar of things.",
+        "Foo (m f) is a bar of things.",
+    ),
+    "HTML": ("<span style='x'>Foo</span> is<br />a <small>bar</small>.", "Foo is a bar."),
+    "what is no HTML": ("It takes <stdio.h> in &lt; 5 s.", "It takes <stdio.h> in < 5 s."),
+    "powers and indices": ("10<sup>-6</sup> m<sup>3</sup> CO<sub>2</sub> now.", "10⁻⁶ m³ CO2 now."),
+    "ordinals": ("The 1<sup>st</sup> of them.", "The 1st of them."),
+    "formulas": ("Foo <math>x^2</math> is it.", "Foo is it."),
+    "nowiki": ("Foo is <nowiki>*''not''* {</nowiki>.", "Foo is *not* {."),
+    "behaviour switches": ("Foo __NOTOC__ is it.__NOEDITSECTION__", "Foo is it."),
+    "single newlines": ("Foo is\na bar\nof it.", "Foo is a bar of it."),
+    "composed characters": ("Cafe\u0301 is it.", "Café is it."),
+    "Chinese variants": ("他用-{zh-hans:软件; zh-hant:軟體}-写作。", "他用软件写作。"),
+    "unknown templates": ("Foo{{cn}}, bar {{x|{{y}}}}, it {{z}} is{{a}}.", "Foo, bar, it is."),
+    "empty brackets": ("Foo (; , ) is () a ( ; born 1950 ; ) bar.", "Foo is a (born 1950) bar."),
+    "pronunciation": ("Foo (pronounced {{IPA|fu}} or {{IPA|fo}}) is.", "Foo is."),
+    "one of several in brackets": ("Foo ({{IPAc-en|f}}; {{lang|fr|m}}, b.) is.", "Foo (m, b.) is."),
+    "a label without its words": ("Foo (Greek: {{x}}; 1950) is.", "Foo (1950) is."),
+    "footnotes in brackets": ("Foo ({{harvnb|a}}; see {{harvnb|b}}) is it.", "Foo is it."),
+    "a comma before what goes": ("Foo, {{x}} (born 1950), is.", "Foo (born 1950), is."),
+    "square brackets that empty": ("Berlin [{{IPA|x}}] ist es.", "Berlin ist es."),
+    "wide brackets that empty": (
+        "東京都（{{IPA|x}}）は首都（a、{{IPA|x}}）だ。",
+        "東京都は首都（a）だ。",
+    ),
+    "brackets in brackets": ("Foo (a ({{x}}) b, ({{y}})) is.", "Foo (a b) is."),
+}
+TEMPLATES = {
+    "{{lang|fr|''mot''}}": "mot",
+    "{{langx|fr|mot|lit=word}}": "mot",
+    "{{lang-grc-gre|λόγος|links=no}}": "λόγος",
+    "{{Lang|de|[[Wort|das Wort]]}}": "das Wort",
+    "{{transl|ar|DIN|hamza}}": "hamza",
+    "{{nowrap|'''a {{small|b}}'''}}": "a b",
+    "{{nowrap|1=E = mc<sup>2</sup>}}": "E = mc²",
+    "{{abbr|approx.|approximately}}": "approx.",
+    "{{convert|5|km|mi|0|abbr=on}}": "5 km",
+    "{{convert|5|-|10|km}}": "5–10 km",
+    "{{convert|5|to|7.5|C|F}}": "5 to 7.5 °C",
+    "{{convert|3|x|4|m}}": "3 × 4 m",
+    "{{convert|6|ft|2|in|m}}": "6 ft 2 in",
+    "{{cvt|12000|km2}}": "12,000 km²",
+    "{{convert|5+1/2|mi}}": "5 1/2 mi",
+    "{{convert|1.5|e6t}}": "1.5 million t",
+    "{{val|6.02|e=23|u=kg}}": "6.02×10²³ kg",
+    "{{circa|1500}}": "c. 1500",
+    "{{circa|1500|1510}}": "c. 1500 – c. 1510",
+    "{{fl.|1400|1410}}": "fl. 1400–1410",
+    "{{as of|2010|3|lc=y}}": "as of March 2010",
+    "{{As of|2015|6|30}}": "As of 30 June 2015",
+    "{{as of|2001|alt=by then}}": "by then",
+    "{{birth date|1967|8|31}}": "August 31, 1967",
+    "{{birth date and age|df=yes|1967|8|31}}": "31 August 1967",
+    "{{start date|1967}}": "1967",
+    "{{OldStyleDate|February 2|1905|January 20}}": "February 2 [O.S. January 20] 1905",
+    "{{nihongo|'''Aikido'''|合気道|Aikidō}}": "Aikido (合気道, Aikidō)",
+    "{{zh|s=汉字|p=hànzì}}": "汉字; hànzì",
+    "{{ill|Name|de|Nam}}": "Name",
+    "{{ill|Name|de|lt=words}}": "words",
+    "{{frac|1|2}}": "1/2",
+    "{{carbon}}H<sub>4</sub>": "CH4",
+    "{{formatnum:12345}}": "12,345",
+    "{{gaps|1|000|000}}": "1000000",
+    "{{post-nominals|country=GBR|OBE|FRS}}": "OBE FRS",
+    "{{US$|5 million}}": "US$5 million",
+    "{{USS|Enterprise|CVN-65}}": "USS Enterprise (CVN-65)",
+    "{{USS|Iowa|BB-61|2}}": "USS Iowa",
+    "{{ship|HMS|Hood|51}}": "HMS Hood (51)",
+    "{{flag|France}}": "France",
+    "a{{snd}}b{{ndash}}c": "a – b–c",
+    "{{Template:Lang|fr|mot}}": "mot",
+    "{{lang\n|fr\n|mot\n}}": "mot",
+}
+BEFORE = {
+    "an infobox": "{{Infobox x\n| a = {{b|c}} [[d]]\n| e = '''f'''\n}}\n",
+    "templates of hatnotes": "{{About|x|y|z}}{{pp-move}}\n",
+    "a hatnote": ":''For other uses, see [[Foo (x)|that page]].''\n",
+    "a hatnote in italics alone": "''For other uses, see [[Foo (x)|that page]].''\n",
+    "an old hatnote": '<div class="dablink">For other uses, see [[that]].</div>\n',
+    "a table": '{| class="x"\n! a !! b\n|-\n| {{c|d}} || e of many words.\n{|\n| f\n|}\n|}\n',
+    "an HTML table": "<table><tr><td>Many words stand here.</td></tr></table>\n",
+    "a file": "[[File:a.jpg|thumb|A [[caption]] of [http://x y] {{z}}, long. [[b]]]]\n",
+    "a gallery": "<gallery>\nFile:a.jpg|A caption of many words.\n</gallery>\n",
+    "a list": "* a list of very many words.\n# b of the same kind.\n; c\n\n",
+    "a quotation": "<blockquote>A motto of many words.</blockquote>\n",
+    "coordinates": "Coordinates: 51°30′N 0°7′W, or so they say.\n\n",
+    "a lone caption": "A lone caption\n\n",
+    "a rule and a switch": "__NOTOC__\n----\n",
+    "a comment with a heading": "<!--\n== Not yet ==\n-->\n",
+    "a comment of its own line": "\n<!-- a -->\n",
+}
+BROKEN = {
+    "a template that never ends": "{{Infobox\n| a = b\n| c = [[d]]\n\n",
+    "a template that never ends, in one that does": "{{Infobox\n| a = {{x\n| b = c\n}}\n",
+    "a table that never ends": "{| class=x\n| a\nb c d e f g h.\n\n",
+    "a file that never ends": "[[File:a.jpg|thumb|A caption of many words.\n\n",
+    "ends without beginnings": "}}\n|}\n]]",
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_prose_stays_and_its_markup_goes(name):
+    wikitext, plain = SENTENCES[name]
+    assert first_paragraph(wikitext) == plain
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_templates_that_mark_up_words_are_the_words(template):
+    assert (
+        first_paragraph(f"There was {template} in it.") == f"There was {TEMPLATES[template]} in it."
+    )
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_what_is_no_prose_is_skipped(name):
+    assert first_paragraph(f"{BEFORE[name]}'''Foo''' is a bar of things.\n\nMore of it.") == FOO
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_markup_costs_no_prose(name):
+    assert first_paragraph(f"{BROKEN[name]}'''Foo''' is a bar of things.\n\nMore of it.") == FOO
+
+
+def test_markup_that_never_ends_within_prose_goes_alone():
+    assert first_paragraph("Foo is {{nowrap|a bar of things.") == FOO
+    assert first_paragraph("Foo is [[bar|a bar of things.") == FOO
+    assert first_paragraph("Foo is a [[bar of things.") == FOO
+    assert first_paragraph("Foo is <ref>a bar of things.") == FOO
+    assert first_paragraph("Foo is a bar of things.<!-- no end\n\n") == FOO
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "{{a}}\n{|\n|}\n",
+        "* a b c d e f.\n",
+        "== Foo ==\nFoo is a bar.",
+        "[[File:a.jpg]]",
+    ],
+)
+def test_without_prose_before_the_first_heading_there_is_none(text):
+    assert first_paragraph(text) == ""
+
+
+def test_a_list_ends_a_paragraph():
+    assert first_paragraph("Foo can be a few things:\n* a\nAnd more.") == "Foo can be a few things:"
+
+
+def test_a_few_words_are_better_than_none():
+    assert first_paragraph("{{a}}\n\nFoo\n\n* b") == "Foo"
+
+
+def test_words_of_scripts_without_spaces_are_counted_too():
+    assert count_words("It is the dog's well-known 3.5 m bone.") == 8
+    assert count_words("東京は日本の首都である。") >= 5
+    assert count_words("") == 0
+
+
+def test_another_language_is_read_by_its_names():
+    text = (
+        "{{Infobox Ort}}\n[[Datei:x.jpg|mini|Ein [[Bild]] von vielen Worten.]]\n"
+        "'''Foo''' ({{enS|word}}, [[Englisch|engl.]]) ist eine [[Sache]]nart."
+        "[[Kategorie:Y]]\n\nMehr."
+    )
+    assert first_paragraph(text, GERMAN) == "Foo (word, engl.) ist eine Sachenart."
+    assert (
+        first_paragraph(text.replace("enS", "lang|en")) == "Foo (word, engl.) ist eine Sachenart."
+    )
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["{{", "{{lang|fr|", "[[", "[[File:a|", "<ref>", "<!--", "{|\n", "(", "(,", "''x", "__a", ", ",
+     "{{lang|fr|x}} is ", "[[a]] is ", "a<ref>b</ref> ", "<div>", "[http://", " ", "\n", "{{{1|"],
+)  # fmt: skip
+def test_a_page_of_10_mb_costs_no_more_than_a_second_or_so(piece):
+    text = piece * (10_000_000 // len(piece))
+    begin = time.process_time()
+    plain = first_paragraph(text)
+    assert time.process_time() - begin < 2
+    assert not LEFT.search(plain)
+
+
+@pytest.mark.parametrize("half", [("{{", "\n|}"), ("{|\n", "}}"), ("{{", "}"), ("[[", "]")])
+def test_beginnings_with_the_wrong_ends_cost_no_more(half):
+    begin = time.process_time()
+    first_paragraph(half[0] * 40_000 + half[1] * 40_000)
+    assert time.process_time() - begin < 2
+
+
+def test_templates_in_templates_end_somewhere():
+    deep = "{{lang|fr|" * 3000 + "x" + "}}" * 3000
+    assert first_paragraph(f"Foo {deep} is a bar of things.") == FOO
+
+
+FRAGMENTS = [
+    "{{", "}}", "[[", "]]", "|", "{|", "|}", "\n", "\n\n", "<ref>", "</ref>", "<ref name=a/>",
+    "<!--", "-->", "<nowiki>", "</nowiki>", "''", "'''", "File:a.jpg", "lang|fr|mot",
+    "convert|5|km", "=", "==", "Infobox", "Foo is a bar of things.", "word ", "[http://x y]",
+    "[", "]", "{", "}", "(", ")", ",", "&nbsp;", "&#91;&#91;", "&lt;ref&gt;", "__NOTOC__",
+    "<br/>", "<math>", "</math>", "<div>", "</div>", "*", ":", "#", "'", "<sup>2</sup>",
+    "{{{1|x}}}", "-{", "}-", "<table>", "nihongo|a|b|c", "\x00",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
+def test_no_jumble_of_markup_raises_or_is_left(text):
+    assert not LEFT.search(first_paragraph(text))
+
+
+@given(st.text())
+def test_any_text_becomes_one_even_line(text):
+    plain = first_paragraph(text)
+    assert plain == " ".join(plain.split())
+
+
+def test_another_parser_keeps_the_same_words(shared):
+    """But for templates: its plain text has no word that is lost here, except those that are meant.
+
+    "named" and "occasionally" stand beside a pronunciation, "years ago" beside an age that is not
+    known; "n2n" and "17751783" are what it leaves of templates; it leaves a caption, too.
+    """
+    from mwparserfromhell import parse
+
+    lost: Counter[str] = Counter()
+    (path,) = shared("enwiki_excerpt").glob("*.bz2")
+    for record in re.findall(rb"<page>.*?</page>", bz2.decompress(path.read_bytes()), re.DOTALL):
+        page = parse_page(record)
+        if page.redirect or is_disambiguation(page, ENGLISH):
+            continue
+        if plain := first_paragraph(page.text):
+            ours = Counter(re.findall(r"\w+", plain))
+            text = parse(lead_of(page.text)).strip_code().replace("\xa0", " ")
+            blocks = [
+                Counter(re.findall(r"\w+", block))
+                for block in re.split(r"\n\s*\n|\n(?=[A-Z\"])", text)
+            ]
+            same = max(blocks, key=lambda block: 2 * (block & ours).total() - block.total())
+            lost += same - ours
+    meant = {"named", "occasionally", "years", "ago"}
+    assert set(lost) == meant | {"n2n", "17751783", "thumb", "Demonstration", "2013"}
+
+
+def test_without_its_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mwparserfromhell", None)
+    templates._parser.cache_clear()
+    with pytest.raises(InputError, match=r"pip install 'argus-retrieval\[kb\]'"):
+        first_paragraph("Foo is a {{lang|fr|mot}} of it.")
+    templates._parser.cache_clear()
+
+
+def test_what_the_library_cannot_parse_vanishes(monkeypatch):
+    def fail(*_, **__):
+        raise RecursionError
+
+    monkeypatch.setattr(templates._parser(), "parse", fail)
+    assert first_paragraph("Foo is {{lang|fr|mot}} a bar of things.") == FOO

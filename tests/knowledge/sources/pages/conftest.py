@@ -1,0 +1,150 @@
+"""A company's wiki in HTML, Markdown and plain text, with all that such folders hold."""
+
+import pytest
+
+
+def html(title, body, head="", site=" - Acme Wiki"):
+    return (
+        f"<!DOCTYPE html><html><head><title>{title}{site}</title>{head}<style>p {{}}</style></head>"
+        "<body><header><h1>Acme Wiki</h1><a href='/index.html'>Home</a></header>"
+        "<nav><p>Navigation is no prose.</p><a href='/dead-nav.html'>x</a></nav>"
+        f"{body}<footer><p>Copyright by Acme.</p></footer></body></html>"
+    )
+
+
+PAGES = {
+    "README.md": """# Acme Wiki
+
+[![build](https://ci.acme.com/badge.svg)](https://ci.acme.com)
+![logo](logo.png)
+
+<!-- a comment
+with <p>HTML</p> -->
+
+```sh
+This code is no prose.
+```
+
+Welcome to the **wiki** of [Acme](company/about.html#history),
+where `all` is written down[^1].
+
+| table | of |
+|---|---|
+| [Rockets](./products/rockets.md) | no prose |
+
+> [!NOTE]
+> A box is no prose.
+
+* [Anvils](products/anvils.md?plain=1 "title")
+* [Mail](mailto:a@acme.com), <https://acme.com>, [web](//acme.com), [top](#top)
+* [Gone](gone.md), [logo](logo.png), [outside](../../etc/passwd.md)
+
+See [the guide][g], [[Coyote]] and [[Ada Smith|our founder]].
+<a href="company/">inline HTML</a>
+
+[g]: guide/
+""",
+    "company/about.html": html(
+        "About us",
+        """<main><p class="breadcrumbs"><a href="/">Home</a> » About</p>
+<p><a href="../README.md">Back</a></p><p><img src="x.png" alt="A picture"></p><p>2024-01-01</p>
+<h1>About Acme<a class="headerlink" href="#about">¶</a></h1>
+<table><tr><td><p>An infobox is no prose.</p></table>
+<p>Acme&nbsp;Corporation <em>makes</em> anvils<sup class="reference"><a href="#r1">[1]</a></sup> and
+<a href="../products/Rockets.md">rockets</a>.<script>alert(1)</script></p><p>Second.</p>
+<a href="/products/anvils">rooted</a> <a href="people/Ada%20Smith.html">percent</a>
+<a href="HTTPS://acme.com/x">web</a> <a>no target</a> <a href="">empty</a></main>
+<aside><p>An aside.</p><a href="/gone-aside.html">x</a></aside>""",
+    ),
+    "company/index.html": html(
+        "The company",
+        "<div>A text in no paragraph element counts too.<br><br>Its second part.</div>"
+        "<a href='about'>x</a>",
+    ),
+    "company/people/Ada Smith.html": html(
+        "Ada Smith",
+        "<article><header><h1>Ada Smith</h1></header><p>Ada Smith founded it.</p>",
+    ),
+    "old.html": html(
+        "Old page",
+        "<p>Moved.</p>",
+        "<meta http-equiv='Refresh' content=\"0; URL='company/about.html'\">",
+    ),
+    "latin.html": (
+        "<html><head><meta charset='iso-8859-1'><title>Caf\xe9 - Acme Wiki</title>"
+        "<base href='https://old.acme.com/products/x.html'></head>"
+        "<body><p>The caf\xe9 \x96 open daily.</p><a href='anvils.html'>x</a></body></html>"
+    ).encode("latin-1"),
+    "undeclared.html": "<p>Na\xefve text of Windows.</p>".encode("cp1252"),
+    "products/rockets.md": """---
+title: "Rockets: a guide"
+description: What flies.
+aliases: [Projectiles, /old/rocket-page.html]
+redirect_from:
+  - /r/rocket_shop
+---
+Rockets
+=======
+
+!!! warning
+    Do not light.
+
+{% include note.html %}
+Rockets fly {{ site.height }} up ( ) and come down, see [[products/anvils#use]].
+![[Coyote]]
+
+[One](/r/rocket_shop/) [two](/OLD/Rocket-Page.html) [three](../company/About.html) [[Projectiles]]
+[[missing page]] `[[not a link]]` [[1]](anvils.md)
+""",
+    "products/anvils.md": """+++
+title = "Anvils"
++++
+- A list is no prose.
+
+Anvils are heavy.
+""",
+    "guide/index.md": """Setext heading
+===
+
+The guide has [a part](part-two/) and [[old]].
+""",
+    "guide/part-two.txt": """Part two
+========
+
+The second part of
+the guide, after [[guide/index]].
+""",
+    "people/coyote.markdown": """---
+- not a mapping
+---
+
+The coyote is our best customer. {#id}
+""",
+    "broken.md": "---\ntitle: [open\n---\n\nText after broken front matter.\n",
+    "moved.md": "---\nredirect_to: /products/anvils/\naliases: Hammers\n---\n",
+    "nowhere.md": "---\nredirect_to: https://acme.com\n---\n\nIt went away.\n",
+    "deck.md": "Deck.\n",
+    "deck.html": "<p>Deck.</p>",
+    "empty.md": " \n",
+    "notes.md": b"caf\xe9",
+    "sixteen.txt": "\ufeffSixteen bits a character here.".encode("utf-16-le"),
+    "huge.md": b"x" * 20_001,
+    "binary.txt": b"\0\1\2",
+    "logo.png": b"\x89PNG",
+    ".git/config.md": "Hidden.",
+    "node_modules/x/README.md": "Hidden.",
+    ".hidden.md": "Hidden.",
+}
+
+
+@pytest.fixture
+def wiki(tmp_path):
+    """The folder of the wiki; a link to a folder leads in a circle, and one leads nowhere."""
+    folder = tmp_path / "wiki"
+    for name, page in PAGES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(page if isinstance(page, bytes) else page.encode())
+    (folder / "products" / "loop").symlink_to(folder, target_is_directory=True)
+    (folder / "lost.md").symlink_to(folder / "nothing.md")
+    return folder

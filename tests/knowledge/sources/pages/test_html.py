@@ -1,0 +1,90 @@
+import pytest
+
+from argus.knowledge.sources.pages.html import parse_html
+from argus.knowledge.sources.pages.page import Link
+from argus.knowledge.sources.pages.text import decode_html
+
+
+@pytest.mark.parametrize(
+    ("body", "paragraph"),
+    [
+        ("<p>One &amp; <b>t</b>wo</p><p>Three</p>", "One & two"),
+        ("<p> <img> </p><p>2024</p><p><a>Only a link</a></p><p>Prose.</p>", "Prose."),
+        ("<p>See <a>a link</a>.</p>", "See a link."),
+        ("<p>Line<br>break<br> <br>next</p>", "Line break"),
+        ("<div>Four words of text.</div><p>Prose.</p>", "Prose."),
+        ("<div>Loose text <i>of</i> six words.</div>", "Loose text of six words."),
+        ("<div>Only four words here.</div>", ""),
+        ("<ul><li><p>Item.</p></ul><blockquote><p>Quoted.</p></blockquote><p>Prose.</p>", "Prose."),
+        ("<pre>code</pre><figure><p>A caption.</p></figure><p>Prose.</p>", "Prose."),
+        ("<div hidden><p>No.</p></div><div class='toc'><p>No.</p></div><p>Prose.</p>", "Prose."),
+        ("<div role='navigation'><p>Menu.</p></div><p>Prose <!-- no -->here.</p>", "Prose here."),
+        ("<p>Open <p>Next", "Open"),
+        ("<p>soft\u00adhyphen\u200b</p>", "softhyphen"),
+        ("<p>日本語の文です。</p>", "日本語の文です。"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_the_first_paragraph_of_prose(body, paragraph):
+    assert parse_html(f"<body>{body}").paragraph == paragraph
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("<body><header><h1>Site</h1></header><h1>Page <a class=headerlink>#</a></h1>", "Page"),
+        ("<body><nav><h1>Site</h1></nav><p>x</p>", ""),
+        ("<main><header><h1>Page</h1></header></main>", "Page"),
+        ("<body><h1></h1><h1>Second</h1>", "Second"),
+        ("<body><h1>Site</h1><article><h1>Page</h1></article>", "Page"),
+    ],
+)
+def test_the_first_heading_of_the_page_itself(text, heading):
+    assert parse_html(text).heading == heading
+
+
+@pytest.mark.parametrize(
+    ("base", "href", "target"),
+    [
+        ("", "a/b.html", "a/b.html"),
+        ("/docs/", "a.html", "/docs/a.html"),
+        ("https://x.org/docs/index.html", "a.html", "/docs/a.html"),
+        ("/docs/", "/a.html", "/a.html"),
+        ("/docs/", "#top", "#top"),
+        ("/docs/", "mailto:x@y.z", "mailto:x@y.z"),
+    ],
+)
+def test_links_stand_on_the_base_of_the_page(base, href, target):
+    head = f"<base href='{base}'>" if base else ""
+    page = parse_html(f"<head>{head}</head><body><p><a href='{href}'>x</a></p>")
+    assert page.links == (Link(target),)
+
+
+@pytest.mark.parametrize(
+    ("content", "redirect"),
+    [("0;url=a.html", "a.html"), ("5; URL='/x y'", "/x y"), (", url=b", "b"), ("30", ""), ("", "")],
+)
+def test_a_refresh_with_an_address_is_a_redirect(content, redirect):
+    text = f'<meta http-equiv="REFRESH" content="{content}">'
+    assert parse_html(text).redirect == redirect
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "note"),
+    [
+        ("é".encode(), "é", ""),
+        (b"\xef\xbb\xbf" + "é".encode(), "é", ""),
+        ("\ufeffé".encode("utf-16-le"), "é", ""),
+        ("\ufeffé".encode("utf-16-be"), "é", ""),
+        (b"\xe9", "é", "read as Windows-1252"),
+        (b'<meta charset="latin1">\x80', '<meta charset="latin1">€', ""),
+        ('<meta content="text/html; charset=shift_jis">日本'.encode("shift_jis"),
+         '<meta content="text/html; charset=shift_jis">日本', ""),
+        (b"<meta charset=utf-8>\xe9", "<meta charset=utf-8>\ufffd", "broken characters"),
+        ("<meta charset=nonsense>é".encode(), "<meta charset=nonsense>é", ""),
+        ("<meta charset=hex>é".encode(), "<meta charset=hex>é", ""),
+        ("<meta charset=utf-16>é".encode(), "<meta charset=utf-16>é", ""),
+    ],
+)  # fmt: skip
+def test_bytes_are_read_as_browsers_read_them(data, text, note):
+    assert decode_html(data) == (text, note)

@@ -1,0 +1,104 @@
+import pytest
+
+from argus.knowledge.sources.pages.markdown import parse_markdown
+from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter
+from argus.knowledge.sources.pages.text import decode_text, parse_text, split_front_matter
+
+
+@pytest.mark.parametrize(
+    ("text", "paragraph"),
+    [
+        ("# H\n\nSome *text*\nin `two` lines.\n\nNext.", "Some text in two lines."),
+        ("[a](a.md) | [b](b.md)\n\nProse.", "Prose."),
+        ("![img](x.png)\n\n[![badge](b.svg)](https://x)\n\nProse ![y](y.png) here.", "Prose here."),
+        ("| a | b |\n|---|---|\n| c | d |\n\nProse.", "Prose."),
+        ("    indented code\n\n```\nfenced\n```\n\nProse.", "Prose."),
+        ("<p align=left>HTML.</p>\n\n<!-- c -->\n\nProse <b>b</b> <!-- c -->end.", "Prose b end."),
+        ("- item\n\n> quote\n\n1. one\n\nProse.", "Prose."),
+        ("::: tip\nBox\n:::\n\n!!! note\n\nProse.", "Prose."),
+        ("{% raw %}\n\n{{< youtube x >}}\n\nProse[^1] {#id}", "Prose"),
+        ("---\n\n***\n\nProse &amp; more \\* here.", "Prose & more * here."),
+        ("[[Link]]\n\nSee [[Page#part|a page]] and [[Other#part]].", "See a page and Other."),
+        ("# Only a heading", ""),
+    ],
+)  # fmt: skip
+def test_the_first_paragraph_of_prose(text, paragraph):
+    assert parse_markdown(text).paragraph == paragraph
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("[a](b.md) ![no](c.png) <https://auto.x>", [Link("b.md")]),
+        ("[t][r] and [r]\n\n[r]: ../x.md 'title'", [Link("../x.md"), Link("../x.md")]),
+        ("[[A b]] [[C|d]] ![[E#f]]", [Link("A b", True), Link("C", True), Link("E#f", True)]),
+        ("| x |\n|---|\n| [[A\\|b]] [c](c.md) |", [Link("A", True), Link("c.md")]),
+        ("`[[code]]` \\[[escaped]] [[1]](x.md)", [Link("x.md")]),
+        ("<a href='x.html'>x</a> <a name=y>\n\n<div><a href=z.html>z</a></div>",
+         [Link("x.html"), Link("z.html")]),
+        ("<div><a href=first.html>z</a></div>", [Link("first.html")]),
+        ("# [h](h.md)\n\n- [l](<a b.md>)\n\n> [q](q%20r.md)",
+         [Link("h.md"), Link("a%20b.md"), Link("q%20r.md")]),
+    ],
+)  # fmt: skip
+def test_links_of_the_whole_page(text, links):
+    assert list(parse_markdown(text).links) == links
+
+
+def test_the_first_heading_of_level_one():
+    assert parse_markdown("## Two\n\n# [The *one*](x.md) {#id}\n\n# Next").heading == "The one"
+    assert parse_markdown("Set\n===\n").heading == "Set"
+    assert parse_markdown("## Two").heading == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "rest", "note"),
+    [
+        ("---\na: 1\n---\nrest", {"a": 1}, "rest", ""),
+        ("---\r\na: 1\r\n---\r\nrest", {"a": 1}, "rest", ""),
+        ("---\n---\nrest", {}, "rest", ""),
+        ("+++\na = 1\n+++\nrest", {"a": 1}, "rest", ""),
+        ("---\na: [\n---\nrest", {}, "rest", "broken front matter"),
+        ("+++\na =\n+++\nrest", {}, "rest", "broken front matter"),
+        ("---\nA rule, then text.\n---\nrest", {}, "---\nA rule, then text.\n---\nrest", ""),
+        ("---\nno end", {}, "---\nno end", ""),
+        ("text\n---\na: 1\n---\n", {}, "text\n---\na: 1\n---\n", ""),
+        ("---\na: x---\n---\nrest", {"a": "x---"}, "rest", ""),
+    ],
+)
+def test_front_matter_is_split_off(text, values, rest, note):
+    assert split_front_matter(text) == (values, rest, note)
+
+
+def test_front_matter_gives_title_names_and_former_paths():
+    values = {
+        "title": 2024, "aliases": ["A name", "/old/path", "x.html", 7, None, ["nested"]],
+        "alias": "Another", "redirect_from": "/older/", "redirect_to": ["/new"],
+        "description": None,
+    }  # fmt: skip
+    page = with_front_matter(ParsedPage(description="kept"), values)
+    assert (page.title, page.description, page.redirect) == ("2024", "kept", "/new")
+    assert page.aliases == ("A name", "7", "Another")
+    assert page.moved_from == ("/older/", "/old/path", "x.html")
+
+
+@pytest.mark.parametrize(
+    ("text", "heading", "paragraph"),
+    [
+        ("Title\n=====\n\nProse here.", "Title", "Prose here."),
+        ("Prose at once.\n\nMore.", "", "Prose at once."),
+        ("Title\r\n\r\nProse in\r\ntwo lines.", "Title", "Prose in two lines."),
+        ("Only one line", "", "Only one line"),
+        ("----\n\n1 2 3\n\nSee [[A|b]].", "1 2 3", "See b."),
+    ],
+)
+def test_plain_text_has_paragraphs_and_maybe_a_heading(text, heading, paragraph):
+    page = parse_text(text)
+    assert (page.heading, page.paragraph) == (heading, paragraph)
+
+
+def test_text_is_utf_8_or_says_by_a_mark_what_it_is():
+    assert decode_text("é".encode()) == decode_text(b"\xef\xbb\xbf" + "é".encode()) == "é"
+    assert decode_text("\ufeffé".encode("utf-16-le")) == "é"
+    assert decode_text(b"\xe9") is None
+    assert decode_text(b"a\0b") is None

@@ -1,0 +1,160 @@
+import bz2
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.errors import InputError
+from argus.knowledge.sources.ntriples import Literal, parse_line, read_ntriples
+
+FILE = Path("x.nt")
+S, P = "http://example.org/s", "http://example.org/p"
+characters = st.characters(exclude_categories=["Cs"])
+iris = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters='<>"\\ ', min_codepoint=0x21),
+    min_size=1,
+)
+blanks = st.from_regex(r"_:[A-Za-z0-9_]([A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?", fullmatch=True)
+literals = st.builds(
+    Literal, st.text(characters), st.just(""), st.one_of(st.just(""), iris)
+) | st.builds(
+    Literal, st.text(characters), st.from_regex(r"[a-z]{2,3}(-[A-Za-z0-9]{1,4})?", fullmatch=True)
+)
+
+
+def parse(line):
+    return parse_line(line, FILE, 7)
+
+
+def escaped(text, always):
+    """Write a literal's text; `always`: other characters as numbers, as old writers do."""
+    short = {
+        "\n": "\\n",
+        "\r": "\\r",
+        '"': '\\"',
+        "\\": "\\\\",
+        "\t": "\\t",
+        "\b": "\\b",
+        "\f": "\\f",
+    }
+    number = lambda c: f"\\u{ord(c):04X}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}"  # noqa: E731
+    return "".join(short.get(c) or (number(c) if always and not c.isalpha() else c) for c in text)
+
+
+def serialised(term, always):
+    if isinstance(term, Literal):
+        end = (
+            f"@{term.language}"
+            if term.language
+            else f"^^<{term.datatype}>"
+            if term.datatype
+            else ""
+        )
+        return f'"{escaped(term.text, always)}"{end}'
+    return term if term.startswith("_:") else f"<{term}>"
+
+
+@given(
+    iris.filter(lambda i: not i.startswith("_:")) | blanks,
+    iris,
+    iris.filter(lambda i: not i.startswith("_:")) | blanks | literals,
+    st.booleans(),
+    st.sampled_from([" ", "\t", "  \t"]),
+    st.sampled_from(["", "\n", "\r\n", " # a comment\n"]),
+)
+def test_what_is_serialised_is_parsed_again(subject, predicate, object_, always, space, end):
+    terms = (serialised(term, always) for term in (subject, predicate, object_))
+    assert parse(space.join([*terms, "."]) + end) == (subject, predicate, object_)
+
+
+@pytest.mark.parametrize(
+    ("line", "object_"),
+    [
+        (f'<{S}> <{P}> "chat"@fr .', Literal("chat", "fr")),
+        (f'<{S}><{P}>"no space".', Literal("no space")),
+        (f'<{S}> <{P}> "1"^^<http://www.w3.org/2001/XMLSchema#int> .',
+         Literal("1", "", "http://www.w3.org/2001/XMLSchema#int")),
+        (rf'<{S}> <{P}> "\u00E9\U0001F600\"\\n" .', Literal('é😀"\\n')),
+        (rf'<{S}> <{P}> "\uD83D\uDE00" .', Literal("😀")),
+        (f'<{S}> <{P}> "a . # b" . # c', Literal("a . # b")),
+        (f'<{S}> <{P}> "a\u2028b" .', Literal("a\u2028b")),
+        (rf"<{S}> <{P}> <http://example.org/\u00E9> .", "http://example.org/é"),
+        (f"<{S}> <{P}> <http://example.org/a`b|c> .", "http://example.org/a`b|c"),
+        (f"<{S}> <{P}> _:b.1 .", "_:b.1"),
+        (f"<{S}> <{P}> _:b1.", "_:b1"),
+    ],
+)  # fmt: skip
+def test_the_forms_of_the_grammar(line, object_):
+    assert parse(line) == (S, P, object_)
+
+
+@pytest.mark.parametrize("line", ["", "  \n", "# comment", "  # comment\n"])
+def test_empty_lines_and_comments_are_no_triples(line):
+    assert parse(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            f"<{S}> <{P}> <http://example.org/open .",
+            "an IRI without '>': '<http://example.org/open .'",
+        ),
+        ("<http://example.org/open .", "an IRI without '>'"),
+        (f"<{S}> <{P}> <{S}>", r"no object and a full stop at '<http://example.org/s>'"),
+        (f'<{S}> <{P}> "open .', "no object and a full stop at"),
+        (f'<{S}> "{P}" <{S}> .', r"no property \(<IRI>\) at"),
+        (f'"{S}" <{P}> <{S}> .', r"no subject \(<IRI> or _:blank\) at"),
+        ("@prefix ex: <http://example.org/> .", "rapper -i turtle"),
+        (f"<{S}> <{P}> <{S}> <{S}> .", "no object and a full stop"),
+        (rf'<{S}> <{P}> "\q" .', r"the escape \\q stands for no character"),
+        (rf'<{S}> <{P}> "\U00110000" .', r"the escape \\U00110000 stands for no character"),
+        (rf'<{S}> <{P}> "\u12" .', r"the escape \\u stands for no character"),
+        (rf'<{S}> <{P}> "\uD83D" .', "half a surrogate pair"),
+    ],
+)
+def test_a_broken_line_says_where_and_what(line, says):
+    with pytest.raises(InputError, match=f"x.nt, line 7: .*{says}"):
+        parse(line)
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [("", open), (".gz", gzip.open), (".bz2", bz2.open)])
+def test_files_may_be_compressed(tmp_path, suffix, opener):
+    path = tmp_path / f"x.nt{suffix}"
+    with opener(path, "wb") as out:
+        out.write(f'# c\n<{S}> <{P}> "é" .\n\n<{S}> <{P}> <{S}> .'.encode())
+    assert list(read_ntriples(path)) == [(2, (S, P, Literal("é"))), (4, (S, P, S))]
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open)])
+@pytest.mark.parametrize("cut", ["half", "rubbish"])
+def test_damaged_compression_is_said_after_what_precedes_it(tmp_path, suffix, opener, cut):
+    path = tmp_path / f"x.nt{suffix}"
+    with opener(path, "wb") as out:
+        out.write(b"".join(b'<%d> <p> "%d" .\n' % (i * i, i**5) for i in range(5000)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if cut == "half" else b"not compressed")
+    with pytest.raises(InputError, match=rf"x\.nt\{suffix}, line \d+: .* damaged or cut off"):
+        list(read_ntriples(path))
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [("", open), (".bz2", bz2.open)])
+def test_bytes_that_are_not_utf_8_are_named_with_their_line(tmp_path, suffix, opener):
+    path = tmp_path / f"x.nt{suffix}"
+    with opener(path, "wb") as out:
+        out.write(b'<s> <p> "a" .\n<s> <p> "caf\xe9" .\n')
+    with pytest.raises(InputError, match=r"line 2: byte 0xe9 at position 13 is not UTF-8"):
+        list(read_ntriples(path))
+
+
+def test_an_empty_file_and_no_file_are_said(tmp_path):
+    empty = tmp_path / "x.nt"
+    empty.write_text("\n \n")
+    with pytest.raises(InputError, match="is empty"):
+        list(read_ntriples(empty))
+    with pytest.raises(InputError, match="no such file"):
+        list(read_ntriples(tmp_path / "y.nt"))
+    with pytest.raises(InputError, match="is a folder"):
+        list(read_ntriples(tmp_path))

@@ -1,0 +1,99 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.corpus import FieldNames
+from argus.errors import InputError
+from argus.knowledge.sources import EntityRows
+
+ADA = {
+    "id": "ada", "label": "Ada Lovelace", "paragraph": "Ada wrote notes.", "description": "woman",
+    "aliases": ["Countess", "Ada Lovelace", "Countess"],
+    "relations": [{"property": "knew", "object": "babbage"}, {"id": "byron"}, "engine"],
+    "links": ["engine"],
+}  # fmt: skip
+RELATIONS = {
+    ("ada", "knew", "babbage", "triples"), ("ada", "related", "byron", "triples"),
+    ("ada", "related", "engine", "triples"), ("ada", "link", "engine", "hyperlink"),
+}  # fmt: skip
+
+
+def test_json_lines_hold_aliases_and_relations(file, written):
+    source = EntityRows(file("e.jsonl", json.dumps(ADA), json.dumps({"id": "b", "title": "B"})))
+    raw = written(source)
+    assert source.inputs() == {"entities": source.path}
+    assert raw.entities["ada"] == {
+        "id": "ada", "label": "Ada Lovelace", "description": "woman", "article": "",
+        "paragraph": "Ada wrote notes.",
+    }  # fmt: skip
+    assert (raw.entities["b"]["label"], raw.entities["b"]["paragraph"]) == ("B", "")
+    assert set(raw.relations) == RELATIONS
+    assert raw.aliases == {("ada", "Countess", "alias")}
+    assert raw.counts == {"entity": 2, "relation": 4}
+
+
+def test_tables_hold_lists_with_bars_between(file, written):
+    for separator, name in ((",", "e.csv"), ("\t", "e.tsv")):
+        lines = (["id", "name", "text", "aliases", "links"], ["a", "A", "Text", "x| y|", "b|c"])
+        raw = written(EntityRows(file(name, *map(separator.join, lines))))
+        assert raw.aliases == {("a", "x", "alias"), ("a", "y", "alias")}
+        assert set(raw.relations) == {("a", "link", i, "hyperlink") for i in "bc"}
+
+
+def test_parquet_holds_lists_and_structs(tmp_path, written):
+    ada = ADA | {"relations": [{"property": "knew", "object": "babbage"}]}
+    pq.write_table(pa.Table.from_pylist([ada, {"id": "b", "label": "B"}]), tmp_path / "e.parquet")
+    raw = written(EntityRows(tmp_path / "e.parquet"))
+    assert set(raw.entities) == {"ada", "b"}
+    assert ("ada", "knew", "babbage", "triples") in raw.relations
+
+
+def test_fb15k237_entities_are_read_with_the_column_that_is_named(shared, written):
+    path = shared("fb15k237") / "entities.jsonl"
+    raw = written(EntityRows(path, FieldNames(text="paragraph_long")))
+    assert raw.counts == {"entity": 14_541}
+    assert sum(bool(e["paragraph"]) for e in raw.rows("entities")) == 2416
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (['{"id": "a", "label": "A"}'], r"no paragraph field among 'id', 'label'"),
+        (['{"id": "a", "text": "A"}'], r"no label field among 'id', 'text'"),
+        (['{"label": "a", "text": "A"}'], r"e.jsonl, line 1: no id field"),
+        (['{"id": 7, "label": "A", "text": "T"}'], r"7 is a number.*--coerce-ids"),
+        (
+            ['{"id": "a", "label": "A", "text": "T"}'] * 2,
+            r"line 2: id 'a' was already given on line 1",
+        ),
+        (['{"id": "a", "label": 1, "text": "T"}'], r"field 'label': 1 is of type int"),
+        (['{"id": "a", "label": "A", "text": "T", "aliases": [1]}'], r"field 'aliases': '\[1\]'"),
+        (['{"id": "a", "label": "A", "text": "T", "aliases": {}}'], r"field 'aliases': '{}'"),
+        (
+            ['{"id": "a", "label": "A", "text": "T", "links": [[1]]}'],
+            r"field 'links'.*a list of ids",
+        ),
+        (
+            ['{"id": "a", "label": "A", "text": "T", "links": [{}]}'],
+            r"field 'links'.*a list of ids",
+        ),
+        (
+            ['{"id": "a", "label": "A", "text": "T", "links": [null]}'],
+            r"field 'links': None is no id",
+        ),
+        (['{"id": "a", "label": "A", "text": "T", "links": 3}'], r"field 'links': '3'"),
+        (["not JSON"], r"line 1: broken JSON"),
+        ([""], "no entity in it"),
+    ],
+)
+def test_bad_rows_are_said(file, written, lines, says):
+    with pytest.raises(InputError, match=says):
+        written(EntityRows(file("e.jsonl", *lines)))
+
+
+def test_numbers_are_ids_where_that_is_asked_for(file, written):
+    row = {"id": 7, "label": "Seven", "text": "T", "relations": [8]}
+    raw = written(EntityRows(file("e.jsonl", json.dumps(row)), FieldNames(coerce_ids=True)))
+    assert list(raw.relations) == [("7", "related", "8", "triples")]

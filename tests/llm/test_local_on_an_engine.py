@@ -1,0 +1,126 @@
+"""A model on this machine, asked in the workers of an engine; here the worker is this process."""
+
+from collections import Counter
+
+import pytest
+from pydantic import BaseModel
+
+from argus.engine import EngineConfig, open_engine
+from argus.errors import ArgusError
+from argus.llm import Ledger, LocalConfig, Prompt, TransformersModel, open_model
+from argus.llm.spread import Generating, begin_generating, load_generator, question, shares
+from tests.support.in_process_engine import InProcessEngine, Lost
+from tests.support.tiny_llama import make_tokenizer, save_llama, teach
+
+WINDOW = 160
+PROMPTS = [Prompt(("word " * (1 + 7 * i % 23)).strip() + f" {i}", system="s") for i in range(40)]
+PROMPTS += [PROMPTS[4], PROMPTS[0], Prompt("far " * 100, system="s")]  # repeated; too long
+
+
+class Colour(BaseModel):
+    name: str
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = save_llama(tmp_path_factory.mktemp("models") / "tiny", make_tokenizer(), window=WINDOW)
+    return teach(made, [("s", prompt.text, f"answer {i}") for i, prompt in enumerate(PROMPTS[:9])])
+
+
+@pytest.fixture(scope="module")
+def config(folder):
+    return LocalConfig(model=str(folder), batch_size=3, max_tokens=12)
+
+
+def answers(outcomes):
+    return [(o.prompt, o.state, o.value, o.reason, o.tokens_in, o.tokens_out, o.cached)
+            for o in outcomes]  # fmt: skip
+
+
+def asked(path, config, engine=None, prompts=PROMPTS, **options):
+    with Ledger(path) as ledger:
+        model = TransformersModel(config, ledger, engine)
+        return answers(model.complete(prompts, **options)), model.spent
+
+
+@pytest.mark.parametrize("options", [{}, {"schema": Colour}])
+def test_answers_are_the_same_in_the_order_of_the_prompts(config, tmp_path, options):
+    engine = InProcessEngine(ahead=4)
+    expected, spent = asked(tmp_path / "here", config, **options)
+    found, as_much = asked(tmp_path / "there", config, engine, **options)
+    assert found == expected and as_much == spent
+    assert engine.setups == ["answering"] and engine.blocks >= 40 / config.batch_size
+    assert [answer[0] for answer in found] == PROMPTS
+    assert "leaves no room" in found[-1][3]
+    if not options:
+        assert [answer[2] for answer in found[:9]] == [f"answer {i}" for i in range(9)]
+
+
+def test_what_the_ledger_holds_is_not_asked_again(config, tmp_path):
+    engine = InProcessEngine()
+    settled = LocalConfig(model=config.model, batch_size=3, max_tokens=12, retry_failed=False)
+    first, _ = asked(tmp_path / "there", settled, engine)
+    again, spent = asked(tmp_path / "there", settled, engine)
+    assert engine.setups == ["answering"]  # once: nobody loads a model for nothing
+    assert [a[:-1] for a in again] == [a[:-1] for a in first]
+    assert all(a[-1] for a in again) and (spent.tokens_in, spent.tokens_out) == (0, 0)
+
+
+def test_an_engine_that_is_lost_costs_what_was_under_way(config, tmp_path):
+    engine = InProcessEngine()
+    engine.fail_at = 6
+    settled = LocalConfig(model=config.model, batch_size=3, max_tokens=12, retry_failed=False)
+    with Ledger(tmp_path / "there") as ledger:
+        with pytest.raises(Lost):
+            list(TransformersModel(settled, ledger, engine).complete(PROMPTS))
+        kept = len(ledger)
+    assert kept == 6 * settled.batch_size
+    found, _ = asked(tmp_path / "there", settled)  # goes on in this process
+    expected, _ = asked(tmp_path / "here", settled)
+    assert [a[:3] for a in found] == [a[:3] for a in expected]
+    assert sum(a[-1] for a in found) >= kept
+
+
+def test_who_stops_listening_stops_the_workers(config, tmp_path):
+    engine = InProcessEngine(ahead=1)
+    with Ledger(tmp_path / "there") as ledger:
+        outcomes = TransformersModel(config, ledger, engine).complete(PROMPTS)
+        next(outcomes)
+        outcomes.close()
+        assert 0 < engine.blocks < 40 / config.batch_size
+        assert len(ledger) >= engine.blocks
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 24, 40])
+def test_shares_are_the_batches_of_all_once_each(config, n):
+    generator = load_generator(config)
+    prompts = {str(i): prompt for i, prompt in enumerate(PROMPTS[:n])}
+    found = Counter()
+    for share in shares(prompts, 24, config.batch_size):
+        questions = [question(generator, config, k, p, None) for k, p in share.prompts.items()]
+        batches = generator.batches(questions, config.batch_size)
+        found.update(q.key for batch in batches[share.part :: share.of] for q in batch)
+    assert found == Counter(prompts.keys())
+
+
+def test_a_worker_with_less_memory_answers_the_same_share(config):
+    generating = Generating(config, config.identity, None)
+    share = next(shares({str(i): p for i, p in enumerate(PROMPTS[:20])}, 24, 3))
+    plenty = {a.key: a.reply for a in begin_generating(generating)(share)}
+    generator = load_generator(config)
+    generator.batch_size = 1
+    questions = [question(generator, config, k, p, None) for k, p in share.prompts.items()]
+    (first, *_) = generator.batches(questions, config.batch_size)
+    assert {a.key: a.reply for a in generator.answer(first)} == plenty and len(plenty) == 3
+
+
+def test_a_worker_with_another_model_is_refused(config):
+    with pytest.raises(ArgusError, match=r"A worker has another model at .+tiny than"):
+        begin_generating(Generating(config, "local:other", None))
+
+
+def test_the_local_engine_leaves_the_model_to_this_process(config, ledger):
+    with open_engine(EngineConfig(workers=2)) as engine:
+        assert open_model(config, ledger, engine).engine is None
+    away = InProcessEngine()
+    assert open_model(config, ledger, away).engine is away

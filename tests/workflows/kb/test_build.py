@@ -1,0 +1,186 @@
+import json
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.corpus import read_corpus
+from argus.errors import InputError
+from argus.indexes.lexical import LexicalIndex
+from argus.workflows.audit import AuditConfig, audit
+from argus.workflows.kb.build import build_kb
+from argus.workflows.kb.settings import Dumps, KbConfig
+from tests.support.dumps import item, items_dump, pages_dump
+
+TEXT = {
+    "Alan Turing": "'''Alan Turing''' was a [[mathematician]] from [[London]] (a city).\n\n== Life",
+    "London": "'''London''' is the capital of [[England]], and a city on the [[Thames]].",
+    "England": "'''England''' is a country whose capital is [[London|the city]] on the Thames.",
+    "Mathematician": "Someone who works on mathematics is called that; [[Alan Turing]] was one.",
+    "Turing": "#REDIRECT [[Alan Turing]]",
+    "A. Turing": "#REDIRECT [[Turing]]",
+    "Mercury": "'''Mercury''' may refer to:\n* [[Mercury (planet)]]\n{{disambiguation}}",
+    "Stub": "Too short.",
+    "Broken {{template": "'''Unbalanced''' is a page with {{a template that never ends [[London]].",
+}
+ITEMS = [
+    item("Q7251", "Alan Turing", "Alan Turing", aliases=["A. M. Turing"], relations=[
+        ("P19", "Q84"), ("P106", "Q170790"), ("P31", "Q5"), ("P19", "Q84", "deprecated")]),
+    item("Q84", "London", "London", relations=[("P1376", "Q21"), ("P47", "Q84")]),
+    item("Q21", "England", "England", relations=[("P36", "Q84"), ("P36", "Q84")]),
+    item("Q170790", "mathematician", "Mathematician"),
+    item("Q9", None, "Stub"),
+    item("Q308", "Mercury", "Mercury"),
+    item("Q5", "human"),
+    item("Q11", "nowhere", "Not in the dump"),
+    item("Q12", None, "London"),
+    "{broken",
+]  # fmt: skip
+
+
+@pytest.fixture
+def dumps(tmp_path):
+    pages = pages_dump(tmp_path / "enwiki.xml.bz2", TEXT)
+    items = items_dump(tmp_path / "wikidata.json.gz", ITEMS)
+    return Dumps(wikipedia=str(pages), wikidata=str(items))
+
+
+def shards(folder):
+    return json.loads((folder / "kb.json").read_text())["tables"]
+
+
+def rows(folder, table):
+    return pq.read_table(folder / table / "part-00000.parquet").to_pylist()
+
+
+def test_two_dumps_become_entities_with_paragraph_aliases_and_relations(dumps, tmp_path):
+    result = build_kb(dumps, out=tmp_path / "kb")
+    found = {e["id"]: e for e in rows(tmp_path / "kb", "entities")}
+    assert list(found) == ["Q170790", "Q21", "Q7251", "Q84"]
+    turing = found["Q7251"]
+    assert turing["paragraph"] == "Alan Turing was a mathematician from London (a city)."
+    assert (turing["span_start"], turing["span_end"], turing["prepended"]) == (0, 11, False)
+    assert turing["related"] == 2 and turing["target"]
+    made_first = found["Q170790"]
+    assert made_first["prepended"] and made_first["span_end"] == len("mathematician")
+    relations = rows(tmp_path / "kb", "relations")
+    wikidata = [(r["subject"], r["property"], r["object"]) for r in relations
+                if r["source"] == "wikidata"]  # fmt: skip
+    assert wikidata == [
+        ("Q21", "P36", "Q84"), ("Q7251", "P106", "Q170790"), ("Q7251", "P19", "Q84"),
+        ("Q84", "P1376", "Q21"),
+    ]  # fmt: skip
+    links = {(r["subject"], r["object"]) for r in relations if r["source"] == "hyperlink"}
+    assert links == {("Q7251", "Q170790"), ("Q7251", "Q84"), ("Q84", "Q21"), ("Q21", "Q84"),
+                     ("Q170790", "Q7251")}  # fmt: skip
+    names = {(a["alias"], a["source"]) for a in rows(tmp_path / "kb", "aliases")
+             if a["id"] == "Q7251"}  # fmt: skip
+    assert names == {("A. M. Turing", "alias"), ("Turing", "redirect"), ("A. Turing", "redirect")}
+    assert result.summary["counts"]["graph"] == "wikidata" and not result.damage
+
+
+def test_every_page_and_item_has_one_reason(dumps, tmp_path):
+    outcomes = dict(build_kb(dumps, out=tmp_path / "kb").summary["outcomes"])
+    assert sum(outcomes["wikipedia"].values()) == len(TEXT)
+    assert sum(outcomes["wikidata"].values()) == len(ITEMS)
+    items = {"entities": 4, "no article": 1, "broken JSON": 1, "article not in the dump": 1}
+    assert items.items() <= outcomes["wikidata"].items()
+    assert outcomes["wikidata"]["no label"] == 2 and outcomes["wikidata"]["disambiguation"] == 1
+    assert outcomes["wikidata relations left out"] == {
+        "to no entity": 1, "self-loop": 1, "duplicate": 1, "deprecated": 1,
+    }  # fmt: skip
+
+
+def test_the_folder_is_a_corpus_to_other_commands(dumps, tmp_path):
+    build_kb(dumps, out=tmp_path / "kb")
+    documents = {d.id: d for d in read_corpus(tmp_path / "kb")}
+    assert documents["Q84"].title == "London"
+    assert documents["Q7251"].metadata["aliases"] == ["A. M. Turing", "A. Turing", "Turing"]
+    words = LexicalIndex.open(tmp_path / "kb" / "words")
+    assert words.search(["mathematician from London"], 1).ids == [["Q7251"]]
+    audited = audit(
+        tmp_path / "kb", out=tmp_path / "audit", config=AuditConfig(k=(1,), pool=(2,)),
+        encoder=_Letters(),
+    )  # fmt: skip
+    assert audited.summary["entities"]["measured"] == 4
+    assert audited.summary["relations_from"] == "wikidata"
+    assert "What became of the input?" in (tmp_path / "kb" / "report.html").read_text()
+
+
+class _Letters:
+    """Counts of letters: enough to rank four paragraphs."""
+
+    fingerprint, dim, pools_spans = "letters", 26, False
+
+    def encode_documents(self, texts):
+        import numpy as np
+
+        counts = np.array([[1 + t.lower().count(chr(97 + i)) for i in range(26)] for t in texts])
+        return (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
+
+    encode_queries = encode_documents
+
+    def encode_spans(self, texts, spans):
+        return self.encode_documents(texts)
+
+
+@pytest.mark.parametrize("packs", [("plain", "bz2"), ("gz", "plain"), ("bz2", "bz2")])
+def test_any_compression_of_either_dump_gives_the_same_shards(packs, dumps, tmp_path):
+    build_kb(dumps, out=tmp_path / "kb")
+    pages = pages_dump(tmp_path / "pages", TEXT, pack=packs[0])
+    items = items_dump(tmp_path / "items", ITEMS, pack=packs[1])
+    build_kb(Dumps(wikipedia=str(pages), wikidata=str(items)), out=tmp_path / "other")
+    assert shards(tmp_path / "other") == shards(tmp_path / "kb")
+
+
+def test_the_same_build_again_changes_nothing_and_says_so(dumps, tmp_path):
+    build_kb(dumps, out=tmp_path / "kb")
+    before = (tmp_path / "kb" / "kb.json").stat().st_mtime_ns
+    again = build_kb(dumps, out=tmp_path / "kb")
+    assert again.unchanged and (tmp_path / "kb" / "kb.json").stat().st_mtime_ns == before
+    assert not build_kb(dumps, out=tmp_path / "kb", config=KbConfig(min_words=6)).unchanged
+
+
+def test_a_shard_that_is_gone_is_made_again(dumps, tmp_path):
+    build_kb(dumps, out=tmp_path / "kb")
+    shutil.rmtree(tmp_path / "kb" / "aliases")
+    with pytest.raises(InputError, match="is missing"):
+        read_corpus(tmp_path / "kb")
+    assert not build_kb(dumps, out=tmp_path / "kb").unchanged
+    assert len(read_corpus(tmp_path / "kb")) == 4
+
+
+def test_a_dump_of_another_language_is_refused_before_anything_is_written(dumps, tmp_path):
+    german = pages_dump(tmp_path / "dewiki.xml.bz2", TEXT, lang="de")
+    with pytest.raises(InputError, match="a dump of dewiki") as caught:
+        build_kb(Dumps(wikipedia=str(german)), out=tmp_path / "kb")
+    assert "--lang de" in str(caught.value) and not (tmp_path / "kb").exists()
+    built = build_kb(
+        Dumps(wikipedia=str(german)), out=tmp_path / "kb", config=KbConfig(language="de")
+    )
+    assert built.summary["counts"]["entities"] == 5  # with "Broken {{template"
+
+
+def test_dumps_given_the_wrong_way_round_are_told(dumps, tmp_path):
+    with pytest.raises(InputError, match="a JSON dump") as caught:
+        build_kb(Dumps(wikidata=dumps.wikipedia), out=tmp_path / "kb")
+    assert "Wikidata" in str(caught.value)
+    with pytest.raises(InputError, match="MediaWiki"):
+        build_kb(Dumps(wikipedia=dumps.wikidata), out=tmp_path / "kb")
+
+
+def test_a_limit_takes_the_first_records(dumps, tmp_path):
+    built = build_kb(dumps, out=tmp_path / "kb", config=KbConfig(limit=3))
+    assert sum(dict(built.summary["outcomes"])["wikipedia"].values()) == 3
+    assert built.summary["counts"]["entities"] == 3
+
+
+def test_a_sample_brings_related_entities_along(dumps, tmp_path):
+    built = build_kb(dumps, out=tmp_path / "kb", config=KbConfig(sample=1, seed=3))
+    entities = rows(tmp_path / "kb", "entities")
+    assert sum(e["target"] for e in entities) == built.summary["counts"]["targets"] == 1
+    drawn = next(e for e in entities if e["target"])
+    assert len(entities) == 1 + drawn["related"]
+    again = build_kb(dumps, out=tmp_path / "again", config=KbConfig(sample=1, seed=3))
+    assert again.summary["counts"] == built.summary["counts"]
+    assert shards(tmp_path / "again") == shards(tmp_path / "kb")

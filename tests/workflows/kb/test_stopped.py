@@ -1,0 +1,68 @@
+"""A build that is killed goes on where it was."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from argus.data.corpus import read_corpus
+from argus.errors import InputError
+from argus.workflows.kb.build import build_kb
+from argus.workflows.kb.parts import Parts
+from argus.workflows.kb.settings import Dumps, KbConfig
+from tests.support.dumps import pages_dump
+
+PAGES = {
+    f"Town {i}": f"'''Town {i}''' is a town near [[Town {i + 1}]] in the hills. {i * 7919:x} "
+    + " ".join(f"{(i * 31 + j) ** 5:x}" for j in range(600))
+    for i in range(3000)
+}
+SPLIT = 200_000
+COMMAND = """
+from argus.workflows.kb.build import build_kb
+from argus.workflows.kb.settings import Dumps, KbConfig
+import sys
+if __name__ == "__main__":
+    build_kb(Dumps(wikipedia=sys.argv[1]), out=sys.argv[2], config=KbConfig(split_bytes={split}))
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp_path, monkeypatch):
+    dump = pages_dump(tmp_path / "enwiki.xml.bz2", PAGES)
+    assert dump.stat().st_size > 8 * SPLIT
+    out, script = tmp_path / "kb", tmp_path / "build.py"
+    script.write_text(COMMAND.format(split=SPLIT))
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(dump), str(out)], start_new_session=True
+    )
+    deadline = time.monotonic() + 90
+    while len(read := _parts(out)) < 2:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=30)
+    read = _parts(out)
+    with pytest.raises(InputError, match="kb build"):
+        read_corpus(out)
+
+    again, add = set(), Parts.add
+    monkeypatch.setattr(Parts, "add", lambda self, part: (again.add(part.number), add(self, part)))
+    config = KbConfig(split_bytes=SPLIT)
+    result = build_kb(Dumps(wikipedia=str(dump)), out=out, config=config)
+    assert again and not again & read
+    splits = -(-dump.stat().st_size // SPLIT)
+    assert again | read == set(range(splits))
+    assert not (out / "work").exists()
+    whole = build_kb(Dumps(wikipedia=str(dump)), out=tmp_path / "whole", config=config)
+    assert result.summary["counts"] == whole.summary["counts"]
+    tables = [json.loads((f / "kb.json").read_text())["tables"] for f in (out, tmp_path / "whole")]
+    assert tables[0] == tables[1]
+
+
+def _parts(out):
+    return {int(path.stem) for path in out.glob("work/*/wikipedia-parts/*.json")}

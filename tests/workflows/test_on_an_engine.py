@@ -1,0 +1,203 @@
+"""Whole jobs on the local engine and on a Ray cluster of this machine give what they give here."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.types import Document
+from argus.encoders import EncoderConfig
+from argus.engine import EngineConfig, open_engine
+from argus.errors import EncodingError
+from argus.indexes.views import ViewIndex
+from argus.knowledge import KnowledgeSource
+from argus.llm import LocalConfig
+from argus.workflows import rank_parts
+from argus.workflows.audit import AuditConfig, audit
+from argus.workflows.diagnose import diagnose_corpus
+from argus.workflows.exposure import exposure
+from argus.workflows.index import add_documents, build_index
+from argus.workflows.scenarios_profile import ProfileConfig, profile_documents
+from tests.support.tiny_llama import make_tokenizer, save_llama
+from tests.support.word_encoder import WordEncoder
+
+pytestmark = pytest.mark.slow
+
+FLOAT32 = EncoderConfig(precision="float32")
+N = 240
+FIRST = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir"]
+SECOND = ["Court", "Gate", "Hall", "House"]
+THIRD = ["Ash", "Bay", "Cliff", "Dale", "End", "Ford", "Green", "Hill", "Isle", "Lake"]
+TITLES = [f"{a} {b} {c}" for a in FIRST for b in SECOND for c in THIRD]
+CONFIG = AuditConfig(k=(5,), pool=(50,))
+VOLATILE = {"started", "finished", "timings_s", "peak_memory_bytes", "environment", "engine"}
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """240 documents; each names two others by their titles."""
+    made = []
+    for i, title in enumerate(TITLES):
+        near, far = TITLES[(i + 1) % N], TITLES[(7 * i + 3) % N]
+        text = f"{title} lies {i} miles from {near}. Its road number {i % 17} leads on to {far}."
+        made.append(Document(f"d{i:03}", text, title))
+    return made
+
+
+@pytest.fixture(scope="module")
+def ray():
+    with open_engine(EngineConfig(name="ray", workers=2, object_store_bytes=200 << 20)) as engine:
+        yield engine
+
+
+@pytest.fixture(params=["local", "ray"])
+def engine(request):
+    """An open cluster, or the settings of a local engine."""
+    return EngineConfig(workers=2) if request.param == "local" else request.getfixturevalue("ray")
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(import_module("argus.encoders.embed"), "BATCH_TEXTS", 40)
+    monkeypatch.setattr(rank_parts, "PART_QUERIES", 64)
+
+
+def sections(out, job, name):
+    return json.loads((out / name).read_text())[job]
+
+
+def settled(out, job):
+    """What a job's manifest says that must not depend on where it ran."""
+    section = sections(out, job, "manifest.json")
+    section["encoder"].pop("precision_trials", None)
+    return {key: value for key, value in section.items() if key not in VOLATILE}
+
+
+def tables(out):
+    return {path.name: pq.read_table(path) for path in sorted(out.glob("*.parquet"))}
+
+
+def close(a, b, tolerance):
+    """Assert that two tables agree, floats within the tolerance."""
+    assert a.schema == b.schema and a.num_rows == b.num_rows
+    for name in a.column_names:
+        left, right = a[name].to_pylist(), b[name].to_pylist()
+        if str(a.schema.field(name).type) in ("float", "double") and tolerance:
+            missing = [value is None for value in left]
+            assert missing == [value is None for value in right], name
+            np.testing.assert_allclose(
+                [v or 0.0 for v in left], [v or 0.0 for v in right], atol=tolerance, err_msg=name
+            )
+        else:
+            assert left == right, name
+
+
+def agree(a, b, job, tolerance=0.0):
+    """Assert that two folders hold the same results of a job."""
+    left, right = tables(a), tables(b)
+    assert left.keys() == right.keys() and left
+    for name in left:
+        close(left[name], right[name], tolerance)
+    if not tolerance:
+        assert sections(a, job, "summary.json") == sections(b, job, "summary.json")
+    assert settled(a, job) == settled(b, job)
+    assert "engine" not in sections(a, job, "manifest.json")
+    assert sections(b, job, "manifest.json")["engine"]["name"] in ("local", "ray")
+
+
+def run_audit(documents, out, **options):
+    source = KnowledgeSource(relations="mentions")
+    options = {"encoder": WordEncoder(), "config": CONFIG} | options
+    return audit(documents, out=out, source=source, **options)
+
+
+@pytest.fixture(scope="module")
+def audited(documents, tmp_path_factory):
+    out = tmp_path_factory.mktemp("audited") / "here"
+    run_audit(documents, out)
+    return out
+
+
+def test_an_audit_with_a_model(documents, minilm, ray, tmp_path):
+    run_audit(documents, tmp_path / "here", encoder=minilm)
+    run_audit(documents, tmp_path / "there", encoder=FLOAT32, engine=ray)
+    agree(tmp_path / "here", tmp_path / "there", "audit", tolerance=1e-5)
+    found = [np.fromfile(tmp_path / d / "embeddings" / "vectors.f32", "<f4").reshape(-1, 384)
+             for d in ("here", "there")]  # fmt: skip
+    assert np.abs(found[0] - found[1]).max() <= 1e-6
+
+
+def test_an_audit_in_many_parts_is_the_same_to_the_last_bit(
+    documents, audited, engine, tmp_path, small_batches
+):
+    run_audit(documents, tmp_path / "there", engine=engine)
+    agree(audited, tmp_path / "there", "audit")
+    assert not (tmp_path / "there" / "ranks").exists()
+
+
+def test_an_index_that_is_built_and_added_to(documents, engine, tmp_path, small_batches):
+    for name, where in (("here", None), ("there", engine)):
+        build_index(documents[:200], out=tmp_path / name, encoder=WordEncoder(), engine=where)
+        more = documents[200:]
+        add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)
+    here, there = (ViewIndex.open(tmp_path / name) for name in ("here", "there"))
+    assert here.texts() == there.texts()
+    asked = WordEncoder().encode_queries(TITLES)
+    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+    assert here.search(asked, 20) == there.search(asked, 20)
+    for job in ("index", "index add"):
+        assert settled(tmp_path / "here", job) == settled(tmp_path / "there", job)
+        assert "engine" in sections(tmp_path / "there", job, "manifest.json")
+
+
+def test_an_exposure_run(documents, engine, tmp_path, small_batches, monkeypatch):
+    monkeypatch.setattr("argus.indexes.dense.BLOCK_BYTES", 4 * N * 100)
+    for name, where in (("here", None), ("there", engine)):
+        exposure(documents, out=tmp_path / name, encoder=WordEncoder(), engine=where)
+    agree(tmp_path / "here", tmp_path / "there", "exposure")
+    assert not (tmp_path / "there" / "ranks").exists()
+
+
+def test_a_diagnosis(repairable, engine, tmp_path):
+    options = {"reference": repairable.reference, "encoder": FLOAT32, "tau": repairable.tau}
+    for name, where in (("here", None), ("there", engine)):
+        diagnose_corpus(repairable.documents, out=tmp_path / name, engine=where, **options)
+    agree(tmp_path / "here", tmp_path / "there", "diagnosis", tolerance=1e-5)
+
+
+def test_answers_of_a_language_model(documents, engine, tmp_path):
+    folder = save_llama(tmp_path / "tiny", make_tokenizer(), window=1024)
+    model = LocalConfig(model=str(folder), batch_size=2, max_tokens_override=12)
+    config = ProfileConfig(model=model, max_chars=100, accept_unanswered=True)
+    said = []
+    for name, where in (("here", None), ("there", engine)):
+        with pytest.raises(Exception, match="none of 9 documents has scenarios"):
+            profile_documents(documents[:9], out=tmp_path / name, config=config, engine=where)
+        rows = (tmp_path / name / "profiles.jsonl").read_text()
+        said.append((rows, settled(tmp_path / name, "scenarios")))
+    assert said[0] == said[1]
+
+
+def test_a_worker_that_is_killed_costs_one_block(documents, audited, ray, tmp_path, small_batches):
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    run_audit(documents, tmp_path / "there", encoder=WordEncoder(trap, then="die"), engine=ray)
+    assert (trap / "died").exists()
+    agree(audited, tmp_path / "there", "audit")
+
+
+def test_what_stopped_on_a_cluster_goes_on_on_this_machine(
+    documents, audited, ray, tmp_path, small_batches
+):
+    trap, out = tmp_path / "trap", tmp_path / "there"
+    trap.mkdir()
+    broken = WordEncoder(trap, then="refuse")
+    with pytest.raises(EncodingError, match="the encoder is out of order"):
+        run_audit(documents, out, encoder=broken, engine=ray)
+    kept = (out / "embeddings" / "keys.bin").read_bytes()
+    assert 0 < len(kept) <= 2 * 40 * 16
+    run_audit(documents, out, engine=EngineConfig(workers=2))
+    assert (out / "embeddings" / "keys.bin").read_bytes().startswith(kept)
+    agree(audited, out, "audit")
