@@ -58,6 +58,7 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("add_scenarios", "remedy scenarios"), ("audit_needs", "scenarios needs"),
         ("ablate_scenarios", "scenarios ablate"), ("compare_answers", "scenarios qa"),
         ("distill", "scenarios distill"), ("analyse_failures", "generative analyse"),
+        ("build_kb", "kb build"), ("plan", "plan"),
     ],
 )  # fmt: skip
 def test_every_command_has_a_function(name, command):

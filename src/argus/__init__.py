@@ -11,7 +11,8 @@ what came of it; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_sc
 `compare_answers` and `distill` index what documents would be needed for; `Authority`, `resolve`,
 `lint`, `audit_authority` and `search_authority` keep what is superseded from being served;
 `build_ngrams`, `train_generative`, `search_ngrams` and `ngram_stats` retrieve by n-grams that a
-model writes, and `analyse_failures` says why they miss. Each job writes a folder of results. The
+model writes, and `analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps
+and other sources, and `plan` says what an audit will take. Each job writes a folder of results. The
 pieces under them, such as the measures of `argus.evaluation`, live in the folders that
 docs/design.md names. Importing this package loads nothing heavy.
 """
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
     from argus.authority.stream import Stream
     from argus.authority.uncertain import safe_frontier
     from argus.authority.wrappers import AuthorityRetriever
+    from argus.data.kb import KnowledgeFolder
+    from argus.engine import EngineConfig
     from argus.generative.decode.settings import Decoding
     from argus.generative.index.ngram_index import NgramIndex
     from argus.generative.scoring import Scoring
+    from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
     from argus.llm import ChatConfig, LocalConfig
     from argus.scenarios.files import read_profiles
     from argus.scenarios.profile import Component
@@ -77,6 +81,9 @@ if TYPE_CHECKING:
         compact_index,
         delete_documents,
     )
+    from argus.workflows.kb.build import KbResult, build_kb
+    from argus.workflows.kb.settings import Dumps, KbConfig
+    from argus.workflows.plan import Workload, load_hardware, plan
     from argus.workflows.probe import ProbeConfig, ProbeResult, fit_probe
     from argus.workflows.probe_predict import PredictResult, predict_rps
     from argus.workflows.receipt import RemedyResult
@@ -108,7 +115,10 @@ _HOMES = {
     "DistillConfig": "argus.workflows.scenarios_distill",
     "DistillResult": "argus.workflows.scenarios_distill",
     "Domain": "argus.authority.domains",
+    "Dumps": "argus.workflows.kb.settings",
     "Edge": "argus.authority.rules",
+    "EngineConfig": "argus.engine",
+    "EntityRows": "argus.knowledge.sources",
     "EvaluateConfig": "argus.workflows.evaluate",
     "EvaluateResult": "argus.workflows.evaluate",
     "ExplainConfig": "argus.workflows.explain",
@@ -122,6 +132,9 @@ _HOMES = {
     "GenerativeTrainConfig": "argus.workflows.generative.train",
     "IndexResult": "argus.workflows.index",
     "IndexRetriever": "argus.workflows.retriever",
+    "KbConfig": "argus.workflows.kb.settings",
+    "KbResult": "argus.workflows.kb.build",
+    "KnowledgeFolder": "argus.data.kb",
     "LintBounds": "argus.workflows.authority_lint",
     "LintResult": "argus.workflows.authority_lint",
     "LocalConfig": "argus.llm",
@@ -130,6 +143,7 @@ _HOMES = {
     "NgramBuildConfig": "argus.workflows.generative.build",
     "NgramIndex": "argus.generative.index.ngram_index",
     "NgramSearchConfig": "argus.workflows.generative.search",
+    "PageFolder": "argus.knowledge.sources",
     "PredictResult": "argus.workflows.probe_predict",
     "ProbeConfig": "argus.workflows.probe",
     "ProbeResult": "argus.workflows.probe",
@@ -148,6 +162,8 @@ _HOMES = {
     "Scoring": "argus.generative.scoring",
     "Stream": "argus.authority.stream",
     "SynthesizeConfig": "argus.workflows.synthesize",
+    "TripleFiles": "argus.knowledge.sources",
+    "Workload": "argus.workflows.plan",
     "ablate_scenarios": "argus.workflows.scenarios_ablate",
     "add_documents": "argus.workflows.index",
     "add_scenarios": "argus.workflows.scenarios_index",
@@ -156,6 +172,7 @@ _HOMES = {
     "audit_authority": "argus.workflows.authority_audit",
     "audit_needs": "argus.workflows.scenarios_needs",
     "build_index": "argus.workflows.index",
+    "build_kb": "argus.workflows.kb.build",
     "build_ngrams": "argus.workflows.generative.build",
     "check_conditions": "argus.authority.conditions",
     "compact_index": "argus.workflows.index",
@@ -176,9 +193,11 @@ _HOMES = {
     "generate_benchmark": "argus.workflows.authority_score",
     "lint": "argus.workflows.authority_lint",
     "load_domain": "argus.authority.domains",
+    "load_hardware": "argus.workflows.plan",
     "map_frontier": "argus.authority.latent",
     "ngram_stats": "argus.workflows.generative.stats",
     "open_retriever": "argus.workflows.retriever",
+    "plan": "argus.workflows.plan",
     "predict_rps": "argus.workflows.probe_predict",
     "profile_documents": "argus.workflows.scenarios_profile",
     "read_edges": "argus.authority.edges",
@@ -223,7 +242,10 @@ __all__ = [
     "DistillConfig",
     "DistillResult",
     "Domain",
+    "Dumps",
     "Edge",
+    "EngineConfig",
+    "EntityRows",
     "EvaluateConfig",
     "EvaluateResult",
     "ExplainConfig",
@@ -237,6 +259,9 @@ __all__ = [
     "GenerativeTrainConfig",
     "IndexResult",
     "IndexRetriever",
+    "KbConfig",
+    "KbResult",
+    "KnowledgeFolder",
     "LintBounds",
     "LintResult",
     "LocalConfig",
@@ -245,6 +270,7 @@ __all__ = [
     "NgramBuildConfig",
     "NgramIndex",
     "NgramSearchConfig",
+    "PageFolder",
     "PredictResult",
     "ProbeConfig",
     "ProbeResult",
@@ -263,6 +289,8 @@ __all__ = [
     "Scoring",
     "Stream",
     "SynthesizeConfig",
+    "TripleFiles",
+    "Workload",
     "__version__",
     "ablate_scenarios",
     "add_documents",
@@ -272,6 +300,7 @@ __all__ = [
     "audit_authority",
     "audit_needs",
     "build_index",
+    "build_kb",
     "build_ngrams",
     "check_conditions",
     "compact_index",
@@ -292,9 +321,11 @@ __all__ = [
     "generate_benchmark",
     "lint",
     "load_domain",
+    "load_hardware",
     "map_frontier",
     "ngram_stats",
     "open_retriever",
+    "plan",
     "predict_rps",
     "profile_documents",
     "read_edges",

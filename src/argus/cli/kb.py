@@ -136,8 +136,9 @@ def build(
     from argus.workflows.kb.settings import KbConfig
 
     chosen = KbConfig(
-        language=lang, links=cast("Links", links), min_words=min_words, sample=sample, seed=seed, limit=limit,
-        mentions=mentions, words=words, split_bytes=split_mib << 20, memory_bytes=memory_mib << 20,
+        language=lang, links=cast("Links", links), min_words=min_words, sample=sample, seed=seed,
+        limit=limit, mentions=mentions, words=words, split_bytes=split_mib << 20,
+        memory_bytes=memory_mib << 20,
     )  # fmt: skip
     source = _source(chosen, wikipedia, wikidata, triples, labels, abstracts, entities, pages)
     result = build_kb(

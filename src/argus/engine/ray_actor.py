@@ -10,7 +10,7 @@ from argus.engine.packing import Packed
 
 
 class Actor:
-    """Sets work up once, then does block after block."""
+    """Sets work up once, then does block after block; then other work, perhaps."""
 
     def __init__(self) -> None:
         self._step: Callable[[Any], Any] | None = None
@@ -28,6 +28,10 @@ class Actor:
             self._step = setup(shared)
 
         return outcome_of(set_up)
+
+    def rest(self) -> None:
+        """Let go of what was set up."""
+        self._step = None
 
     def do(self, payload: bytes) -> bytes:
         """Return the outcome of a block, as bytes: it is to be copied out of the object store."""

@@ -99,7 +99,10 @@ def _silence() -> None:
 
 
 class _Driver:
-    """Serves one run after the other."""
+    """Serves one run after the other.
+
+    idle: seats with the actor of an earlier run in them, which has imported its libraries.
+    """
 
     def __init__(
         self,
@@ -114,6 +117,7 @@ class _Driver:
         self.ray, self.conn, self.inbox, self.config, self.nodes = ray, conn, inbox, config, nodes
         self.actor = ray.remote(Actor)
         self.run: _Run | None = None
+        self.idle: list[tuple[Seat, Any]] = []
 
     def serve(self) -> None:
         """Do what the parent says, and pass on what workers say, until the parent has gone."""
@@ -153,6 +157,7 @@ class _Driver:
 
         shared = [np.frombuffer(buffer, np.uint8) for buffer in packed.buffers]
         free = seats(self.nodes, threaded=threaded, workers=self.config.workers)
+        self._dismiss_all_but(free)
         if not free:
             raise ArgusError(
                 f"{what}: no machine of the cluster has cores for workers. Start one with cores: "
@@ -167,12 +172,27 @@ class _Driver:
             self._hand_out(self.run)
 
     def _on_end(self) -> None:
-        """End the run: its workers go, and with them what was shared."""
+        """End the run: its workers rest, or go if they are still at work, with what was shared."""
         if self.run is not None:
             for member in self.run.members:
-                self.ray.kill(member.handle)
+                if member.ready and not member.dead and not member.doing:
+                    member.handle.rest.remote()
+                    self.idle.append((member.seat, member.handle))
+                else:
+                    self.ray.kill(member.handle)
         self.run = None
         self.conn.send(("ended",))
+
+    def _dismiss_all_but(self, seats: list[Seat]) -> None:
+        """End the resting actors whose seats are not among those of the next run."""
+        wanted, kept = list(seats), []
+        for seat, handle in self.idle:
+            if seat in wanted:
+                wanted.remove(seat)
+                kept.append((seat, handle))
+            else:
+                self.ray.kill(handle)
+        self.idle = kept
 
     def _on_check(self, path: str | None) -> None:
         from argus.engine.ray_check import check_nodes
@@ -195,11 +215,22 @@ class _Driver:
             self._start(run)
 
     def _start(self, run: _Run) -> None:
+        seat = run.free.pop()
+        resting = next((pair for pair in self.idle if pair[0] == seat), None)
+        if resting is not None:
+            self.idle.remove(resting)
+        handle = resting[1] if resting is not None else self._hire(seat)
+        member = _Member(handle, seat)
+        run.members.append(member)
+        self._follow(handle.hello.remote(), "placed", run, member)
+        self._follow(handle.begin.remote(run.shared), "begun", run, member)
+
+    def _hire(self, seat: Seat) -> Any:
+        """Start an actor."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        seat = run.free.pop()
         env = {**passed_on(os.environ, self.config.env), "OMP_NUM_THREADS": str(seat.threads)}
-        handle = self.actor.options(
+        return self.actor.options(
             num_cpus=seat.cores,
             num_gpus=seat.gpus,
             max_restarts=0,
@@ -207,10 +238,6 @@ class _Driver:
             scheduling_strategy=NodeAffinitySchedulingStrategy(seat.node, soft=False),
             runtime_env={"env_vars": env},
         ).remote()
-        member = _Member(handle, seat)
-        run.members.append(member)
-        self._follow(handle.hello.remote(), "placed", run, member)
-        self._follow(handle.begin.remote(run.shared), "begun", run, member)
 
     def _follow(self, ref: Any, kind: str, run: _Run, member: _Member, *rest: object) -> None:
         """Have what comes of a call put among the events."""

@@ -10,7 +10,6 @@ from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.remedies.diagnose import TAU
 from argus.remedies.expand import ROBUST, ExpandConfig, check_context, choose, look_up, views
-from argus.remedies.lookup import PassageLookup
 from argus.retrievability.probes import Probe
 from argus.workflows.receipt import RemedyResult, check_judged, settle
 from argus.workflows.reference import ReferenceConfig
@@ -40,7 +39,7 @@ def expand_index(
 
     def make(making: Making) -> Made:
         flagged = making.diagnosis.flagged()
-        found = look_up(making.documents, flagged, PassageLookup(making.passages), config)
+        found = look_up(making.documents, flagged, making.lookup, config)
         checked = found
         if config.min_similarity is not None or config.max_views is not None:
             checked = check_context(found, making.encoder, making.store)

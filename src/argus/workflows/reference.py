@@ -11,11 +11,15 @@ from argus.data.corpus import corpus_file, read_corpus
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.errors import InputError
+from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.spotting import MentionFinder
 from argus.retrievability.probes import Probe, load_default, load_probe
+
+WORDS = "words"
+"""Folder of that index, beside the shards."""
 
 GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
 
@@ -75,6 +79,14 @@ def read_passages(config: ReferenceConfig) -> list[Document]:
             name = f"{number}:{passage.id}"
             passages.append(Document(name, passage.text, passage.title, passage.metadata))
     return passages
+
+
+def read_words(config: ReferenceConfig) -> LexicalIndex | None:
+    """Return the BM25 index that `argus kb build` made, where that is the one knowledge base."""
+    if len(config.kb) != 1:
+        return None
+    folder = corpus_file(config.kb[0]).parent / WORDS
+    return LexicalIndex.open(folder) if folder.is_dir() else None
 
 
 def make_finder(

@@ -22,11 +22,18 @@ from argus.engine import Engine
 from argus.errors import ArgusError, InputError
 from argus.indexes.views import ViewIndex
 from argus.remedies.diagnose import TAU, Diagnosis, check_tau, diagnose
+from argus.remedies.lookup import PassageLookup
 from argus.retrievability.probes import Probe
 from argus.workflows.diagnose import write_diagnosis
 from argus.workflows.live_views import NewViews, new_views
 from argus.workflows.originals import originals
-from argus.workflows.reference import ReferenceConfig, make_finder, open_probe, read_passages
+from argus.workflows.reference import (
+    ReferenceConfig,
+    make_finder,
+    open_probe,
+    read_passages,
+    read_words,
+)
 from argus.workflows.retriever import encoder_of, index_folder
 from argus.workflows.workspace import Record
 
@@ -45,7 +52,7 @@ class Making:
     """The originals of the index; a document's content is the text that is indexed."""
     diagnosis: Diagnosis
     finder: str
-    passages: Sequence[Document]
+    lookup: PassageLookup
     encoder: Encoder
     store: EmbeddingStore
     probe: Probe
@@ -118,7 +125,8 @@ def prepare(
         with record.timed("diagnosing") if record else nullcontext():
             found = diagnose(documents, finder, model, store, judge, tau=tau)
         _require_risk(found, opened.path)
-        yield Making(opened, documents, found, finder.name, passages, model, store, judge)
+        lookup = PassageLookup(passages, read_words(reference))
+        yield Making(opened, documents, found, finder.name, lookup, model, store, judge)
 
 
 def _require_kb(reference: ReferenceConfig) -> None:

@@ -25,7 +25,6 @@ from argus.remedies.expand import (
     check_context,
     look_up,
 )
-from argus.remedies.lookup import PassageLookup
 from argus.remedies.synthesize import (
     Candidate,
     Synthesis,
@@ -166,8 +165,8 @@ def _candidates(
     making: Making, config: SynthesizeConfig
 ) -> tuple[dict[str, list[Candidate]], list[Pair]]:
     """Return the entities at risk with their passages, by document."""
-    lookup = PassageLookup(making.passages)
-    pairs = look_up(making.documents, making.diagnosis.flagged(), lookup, config.lookup)
+    flagged = making.diagnosis.flagged()
+    pairs = look_up(making.documents, flagged, making.lookup, config.lookup)
     grouped: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
         grouped.setdefault((pair.document.id, pair.risk.entity), []).append(pair)

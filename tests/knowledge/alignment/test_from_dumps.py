@@ -362,8 +362,8 @@ def test_dumps_of_two_languages_leave_no_entity(tmp_path):
     world = World(pages=[Page("Bern")], items=[Item("Q1", "a", "Berne"), Item("Q2", None, "B")])
     with pytest.raises(
         InputError,
-        match=r"no entity is left \(pages: 1 no item; items: 1 article not in the dump, 1 no label\)"
-        r".*one language .*\(now en\)",
+        match=r"no entity is left \(pages: 1 no item; items: 1 article not in the dump, "
+        r"1 no label\).*one language .*\(now en\)",
     ):
         built(world, tmp_path)
     assert not (tmp_path / "raw").exists()

@@ -202,11 +202,10 @@ def test_a_drawn_entity_without_relations_stays_as_no_target(tmp_path):
 
 def test_a_sample_without_a_relation_of_the_graph_takes_the_next_source(tmp_path):
     everything = [entity(f"e{i}") for i in range(6)]
-    first, second = sorted("e0 e1 e2 e3 e4 e5".split(), key=_md5)[:2]
-    others = [row[0] for row in everything if row[0] not in (first, second)]
+    first, second, *others = sorted((row[0] for row in everything), key=_md5)
     related = [(others[0], "p", others[1], "wikidata"), (first, "link", second, "hyperlink")]
     write_raw(tmp_path, entities=everything, relations=related)
-    tables, counts = finished(tmp_path, sample=2)
+    _, counts = finished(tmp_path, sample=2)
     assert (counts["graph"], counts["relations"], counts["targets"]) == (
         "hyperlink",
         {"hyperlink": 1},

@@ -9,7 +9,7 @@ ROWS = [
     {"id": "aare", "label": "Aare", "text": "The Aare flows through Bern and into the Rhine."},
     {"id": "rhine", "label": "Rhine", "text": "A river."},
 ]
-MENTIONED = {("bern", "mention", "aare", "mention"), ("aare", "mention", "rhine", "mention")}
+MENTIONED = {("aare", "mention", "bern", "mention"), ("aare", "mention", "rhine", "mention")}
 
 
 def test_pairs_that_name_one_another_are_related_once(file, written):
@@ -20,6 +20,17 @@ def test_pairs_that_name_one_another_are_related_once(file, written):
             assert mention_rows(raw.work, into) == {"mention": 2}
         assert dict(raw.relations) == dict.fromkeys(MENTIONED, 1)
         assert len(raw.entities) == 3
+
+
+def test_the_order_of_entities_changes_nothing(file, written, tmp_path):
+    pairs = []
+    for name, rows in (("one", ROWS), ("two", ROWS[::-1])):
+        raw = written(EntityRows(file(f"{name}.jsonl", *map(json.dumps, rows))), tmp_path / name)
+        with RawWriter(raw.work) as into:
+            mention_rows(raw.work, into)
+        pairs.append(raw.rows("relations"))
+    assert pairs[0] == pairs[1]
+    assert all(row["subject"] < row["object"] for row in pairs[0])
 
 
 def test_one_writer_may_take_the_entities_and_their_mentions(file, tmp_path):

@@ -34,6 +34,17 @@ def test_json_lines_hold_aliases_and_relations(file, written):
     assert raw.counts == {"entity": 2, "relation": 4}
 
 
+def test_labels_are_without_outer_space_and_a_description_stands_for_a_paragraph(file, written):
+    rows = (
+        {"id": "a", "label": "  Ada\n Lovelace ", "paragraph": " \n", "description": "a woman"},
+        {"id": "b", "label": "B", "paragraph": "Text.", "description": "a letter"},
+        {"id": "c", "label": "C"},
+    )
+    raw = written(EntityRows(file("e.jsonl", *map(json.dumps, rows))))
+    kept = {id_: (e["label"], e["paragraph"]) for id_, e in raw.entities.items()}
+    assert kept == {"a": ("Ada Lovelace", "a woman"), "b": ("B", "Text."), "c": ("C", "")}
+
+
 def test_tables_hold_lists_with_bars_between(file, written):
     for separator, name in ((",", "e.csv"), ("\t", "e.tsv")):
         lines = (["id", "name", "text", "aliases", "links"], ["a", "A", "Text", "x| y|", "b|c"])

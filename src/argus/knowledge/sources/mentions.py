@@ -13,7 +13,8 @@ from argus.knowledge.sources.raw import RawWriter
 def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
     """Relate the raw entities in `work` by exact mention; return how many pairs were related.
 
-    Each pair is written once, whichever names the other. All entities are held in memory with
+    Each pair is written once, whichever names the other, the smaller id as its subject, so that the
+    order of the raw entities, which a database does not keep, changes nothing. All entities are held in memory with
     their paragraphs, and an automaton over their names: count on 3 KiB an entity. `into` may be
     the writer that was given these entities.
     """
@@ -22,6 +23,7 @@ def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
         for batch in into.batches("entities", ["id", "label", "paragraph"])
         for id_, label, paragraph in zip(*(c.to_pylist() for c in batch.columns), strict=True)
     ]
+    entities.sort(key=lambda entity: entity.id)
     graph = mention_relations(entities)
     pairs = 0
     for i, entity in enumerate(entities):

@@ -39,7 +39,8 @@ class EntityRows:
     names are known, and `fields` gives one's own); and where there are any `description`,
     `article`, `aliases` (a list, or names with "|" between), `relations` and `links` (a list of
     ids, or of `{"property": ..., "object": ...}`, or ids with "|" between). A row may leave out
-    what it does not know; a column that no row has is an error.
+    what it does not know (for a paragraph, the description then stands); a label or paragraph that
+    no row has is an error.
     """
 
     path: Path
@@ -75,7 +76,7 @@ def entity_texts(source: EntityRows) -> Iterator[tuple[str, str, str]]:
             (DESCRIPTION, _text(row, ("description",))),
             *((ALIAS, alias) for alias in _aliases(row)),
         ]
-        yield from ((id_, kind, text) for kind, text in texts if text.strip())
+        yield from ((id_, kind, text.strip()) for kind, text in texts if text.strip())
 
 
 def _rows(
@@ -118,12 +119,12 @@ def _text(row: Row, names: Sequence[str]) -> str:
 def _write_row(
     row: Row, id_: str, fields: FieldNames, into: RawWriter, counts: Counter[str]
 ) -> None:
-    label = _text(row, _names(fields.title, TITLE_FIELDS))
+    label = " ".join(_text(row, _names(fields.title, TITLE_FIELDS)).split())
+    paragraph = _text(row, _names(fields.text, TEXT_FIELDS))
+    description = _text(row, ("description",))
     into.add_entity(
-        id_,
-        label,
-        _text(row, _names(fields.text, TEXT_FIELDS)),
-        description=_text(row, ("description",)),
+        *(id_, label, paragraph if paragraph.strip() else description),
+        description=description,
         article=_text(row, ("article",)),
     )
     counts["entity"] += 1

@@ -19,10 +19,11 @@ from argus.reports import write_report
 from argus.workflows.kb.findings import findings, outcomes, write_words
 from argus.workflows.kb.raw import RawInput, Source
 from argus.workflows.kb.settings import Dumps, KbConfig, state_of
+from argus.workflows.reference import WORDS
 from argus.workflows.workspace import Record
 
 JOB = "kb"
-WORK, WORDS = "work", "words"
+WORK = "work"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,7 +44,9 @@ def calibrate(
     dumps, or pieces of them, of some megabytes. Raises ArgusError when a run fails.
     """
     with progress("measuring this machine", len(STEPS)) as advance:
+        begun = time.perf_counter()
         encoding = _run("encoding", encoder)
+        starting = time.perf_counter() - begun - encoding.pop("encoding_s")
         advance(1)
         products = _run("products")
         advance(1)
@@ -64,7 +67,8 @@ def calibrate(
         **encoding,
         **products,
         **graph,
-        **_of_audits(small, large, dense),
+        **(rates := _of_audits(small, large, dense)),
+        start_s=starting + max(small["rest_s"] - rates["entity_s"] * SMALL, 0.0),
     )
     with TemporaryDirectory() as folder:
         for kind, dump in (("wikipedia", wikipedia), ("wikidata", wikidata)):

@@ -31,6 +31,8 @@ class Hardware:
     """The one that was measured, with its precision."""
     encoder_parameters: int
     """Of its layers, without the table of token vectors."""
+    start_s: float
+    """Once: start, load and check the encoder, write the report."""
     encode_s: float
     """Per token."""
     multiply_s: float

@@ -120,7 +120,7 @@ def _knowledge(work: Workload, hw: Hardware) -> list[Step]:
 
 
 def _load(work: Workload, hw: Hardware) -> Step:
-    seconds = work.entities * hw.entity_s
+    seconds = hw.start_s + work.entities * hw.entity_s
     return Step("load and ground", seconds, _held(work, hw), 0, "one core", False)
 
 
