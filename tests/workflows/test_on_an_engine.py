@@ -19,7 +19,10 @@ from argus.workflows.audit import AuditConfig, audit
 from argus.workflows.diagnose import diagnose_corpus
 from argus.workflows.exposure import exposure
 from argus.workflows.index import add_documents, build_index
+from argus.workflows.kb.build import build_kb
+from argus.workflows.kb.settings import Dumps, KbConfig
 from argus.workflows.scenarios_profile import ProfileConfig, profile_documents
+from tests.support.dumps import item, items_dump, pages_dump
 from tests.support.tiny_llama import make_tokenizer, save_llama
 from tests.support.word_encoder import WordEncoder
 
@@ -201,3 +204,23 @@ def test_what_stopped_on_a_cluster_goes_on_on_this_machine(
     run_audit(documents, out, engine=EngineConfig(workers=2))
     assert (out / "embeddings" / "keys.bin").read_bytes().startswith(kept)
     agree(audited, out, "audit")
+
+
+def test_a_knowledge_base(ray, tmp_path):
+    pages = {t: f"'''{t}''' is a place near [[{TITLES[i - 1]}]]." for i, t in enumerate(TITLES)}
+    items = [
+        item(f"Q{i}", title, title, relations=[("P47", f"Q{(i * 7) % N}")])
+        for i, title in enumerate(TITLES)
+    ]
+    dumps = Dumps(
+        wikipedia=str(pages_dump(tmp_path / "pages.bz2", pages)),
+        wikidata=str(items_dump(tmp_path / "items.gz", items)),
+    )
+    config = KbConfig(split_bytes=3_000)
+    here = build_kb(dumps, out=tmp_path / "here", config=config, engine=EngineConfig(workers=1))
+    there = build_kb(dumps, out=tmp_path / "there", config=config, engine=ray)
+    assert here.summary["counts"] == there.summary["counts"]
+    assert here.summary["counts"]["entities"] == N
+    kbs = [json.loads((tmp_path / name / "kb.json").read_text()) for name in ("here", "there")]
+    assert kbs[0]["tables"] == kbs[1]["tables"]
+    assert sections(tmp_path / "there", "kb", "manifest.json")["engine"]["name"] == "ray"

@@ -11,14 +11,14 @@ from argus import __version__
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.provenance import content_hash
-from argus.engine import EngineConfig, open_engine
-from argus.engine.protocol import Engine
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.reports import write_report
 from argus.workflows.kb.findings import findings, outcomes, write_words
 from argus.workflows.kb.raw import RawInput, Source
 from argus.workflows.kb.settings import Dumps, KbConfig, state_of
+from argus.workflows.on_engine import opened
 from argus.workflows.reference import WORDS
 from argus.workflows.workspace import Record
 
@@ -54,14 +54,15 @@ def build_kb(
     out: Path | str,
     config: KbConfig | None = None,
     shards: str | None = None,
-    engine: EngineConfig | None = None,
+    engine: EngineConfig | Engine | None = None,
     fresh: bool = False,
 ) -> KbResult:
     """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
 
     out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
     s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
-    for input that is no dump, or one of another language, ArgusError when the disk is full.
+    for input that is no dump, or one of another language, ArgusError when the disk is full. engine:
+    what reads and grounds; None takes a process per core.
     """
     config = config or KbConfig()
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -72,8 +73,9 @@ def build_kb(
         return KbResult(folder.path, folder / "report.html", summary, unchanged=True)
     record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
     record.open(folder)
-    with open_engine(engine or EngineConfig()) as running:
-        record.config["engine"] = running.describe()
+    with opened(engine or EngineConfig()) as running:
+        assert running is not None
+        record.runs_on(running)
         summary = _build(given, config, _work_folder(folder, key), place, running, record)
     summary |= {"key": key, "shards": place, "language": config.language}
     summary |= {"made_of": {name: str(path) for name, path in source.inputs().items()}}
