@@ -26,7 +26,8 @@ def audit(
         str | None,
         typer.Option(
             "--relations",
-            help='Triples file, or "mentions"; default: edges.* beside the corpus, else mentions.',
+            help='Triples file, or "mentions"; of a knowledge base also wikidata, hyperlink, '
+            "triples, all. Default: its own, or edges.* beside the corpus, else mentions.",
         ),
     ] = None,
     skip_unknown: Annotated[

@@ -207,7 +207,9 @@ class Entities:
     kb: Annotated[
         list[Path] | None,
         typer.Option(
-            "--kb", help="Passages with titles that say what entities are; may be given again."
+            "--kb",
+            help="Knowledge base (argus kb build), or passages with titles that say what entities "
+            "are; may be given again.",
         ),
     ] = None
     mentions: Annotated[

@@ -69,7 +69,11 @@ def print_json(value: Any) -> None:
 
 
 Corpus = Annotated[
-    Path, typer.Option("--corpus", help="BEIR folder, or a JSONL, CSV, TSV or Parquet file.")
+    Path,
+    typer.Option(
+        "--corpus",
+        help="BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file.",
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 EncoderName = Annotated[

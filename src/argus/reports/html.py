@@ -15,8 +15,8 @@ from argus.errors import InputError
 from argus.reports.figures import Figure
 from argus.reports.sections import SECTIONS
 
-OUTPUTS = "outputs"
-"""What an analysis of retrievers' outputs notes in place of an encoder."""
+OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
+"""What an analysis of retrievers' outputs, and a knowledge base, note in place of an encoder."""
 
 
 def write_report(folder: Path | str) -> Path:
@@ -93,7 +93,7 @@ def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> 
 
 def _title(manifest: dict[str, Any]) -> str:
     for section in manifest.values():
-        if section["encoder"].get("what") == OUTPUTS:
+        if section["encoder"].get("what") in (OUTPUTS, KNOWLEDGE):
             return str(section["encoder"]["fingerprint"])
         inputs = section["inputs"]
         source = inputs.get("corpus") or inputs.get("records") or {}

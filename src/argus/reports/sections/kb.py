@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, Figure, framed
-from argus.reports.sections.base import Section, table
+from argus.reports.sections.base import Section, naming, table
 
 
 def section(folder: Path, kb: dict[str, Any]) -> Section:
@@ -19,7 +19,7 @@ def section(folder: Path, kb: dict[str, Any]) -> Section:
         ),
         "kb_shown": table(
             {"entity": "text", "related": "count", "first paragraph": "text"},
-            [[f"{e['label']} · {e['id']}", e["related"], e["paragraph"]] for e in kb["shown"]],
+            [[naming(e["label"], e["id"]), e["related"], e["paragraph"]] for e in kb["shown"]],
         ),
     }
     if kb["properties"]:

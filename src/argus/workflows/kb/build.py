@@ -14,7 +14,7 @@ from argus.data.provenance import content_hash
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.knowledge.alignment import AlignSettings, finish
-from argus.reports import write_report
+from argus.reports.html import KNOWLEDGE, write_report
 from argus.workflows.kb.findings import findings, outcomes, write_words
 from argus.workflows.kb.raw import RawInput, Source
 from argus.workflows.kb.settings import Dumps, KbConfig, state_of
@@ -85,7 +85,7 @@ def build_kb(
         with record.timed("indexing the paragraphs"):
             write_words(kb.documents(), folder / WORDS)
     names = ", ".join(path.name for path in source.inputs().values())
-    record.encoder |= {"what": "knowledge base", "fingerprint": names}
+    record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
     shutil.rmtree(folder / WORK, ignore_errors=True)

@@ -1,0 +1,67 @@
+import bz2
+import gzip
+
+import pytest
+
+from argus.knowledge.dumps.cutting import RecordKind
+from argus.knowledge.dumps.endings import cut_short
+from tests.support.dumps import item, items_dump, pages_dump
+
+PACKS = {"plain": bytes, "bz2": bz2.compress, "bz2 of many streams": None}
+
+
+def packed(text: bytes, pack: str) -> bytes:
+    if pack == "bz2 of many streams":
+        return b"".join(bz2.compress(text[i : i + 700]) for i in range(0, len(text), 700))
+    return PACKS[pack](text)
+
+
+@pytest.fixture
+def pages(tmp_path):
+    text = {f"P{i}": f"'''P{i}''' is a page of several words." for i in range(20)}
+    return pages_dump(tmp_path / "pages.xml", text, pack="plain").read_bytes()
+
+
+@pytest.fixture
+def items(tmp_path):
+    rows = [item(f"Q{i}", f"P{i}", f"P{i}") for i in range(20)]
+    return items_dump(tmp_path / "items.json", rows, pack="plain").read_bytes()
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_whole_dumps_end_as_they_should(tmp_path, pages, items, pack):
+    path = tmp_path / "dump"
+    for text in (pages, pages.rstrip(), pages + b"\nsomething behind it\n"):
+        path.write_bytes(packed(text, pack))
+        assert cut_short(path, RecordKind.PAGE) is None
+    lines = items.removeprefix(b"[\n").replace(b"},\n", b"}\n").replace(b"]\n", b"")
+    for text in (items, items + b"\n\n", lines):
+        path.write_bytes(packed(text, pack))
+        assert cut_short(path, RecordKind.LINE) is None
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_a_text_that_was_cut_before_it_was_packed_is_damage_at_its_end(
+    tmp_path, pages, items, pack
+):
+    path = tmp_path / "dump"
+    cut = {
+        "without </mediawiki>": (pages[: pages.index(b"  <page>", 2000)], RecordKind.PAGE),
+        "ends inside a line": (items[:777], RecordKind.LINE),
+        "without the array's ]": (items[: items.index(b"},\n", 777) + 3], RecordKind.LINE),
+    }
+    for what, (text, kind) in cut.items():
+        path.write_bytes(packed(text, pack))
+        damage = cut_short(path, kind)
+        assert damage is not None
+        assert what in damage.what
+        assert damage.byte == path.stat().st_size
+        assert str(path) in str(damage)
+
+
+def test_gz_is_not_decompressed_again_and_a_broken_end_is_said_by_its_reader(tmp_path, pages):
+    path = tmp_path / "dump"
+    path.write_bytes(gzip.compress(pages[:2000]))
+    assert cut_short(path, RecordKind.PAGE) is None
+    path.write_bytes(bz2.compress(pages)[:-5])
+    assert cut_short(path, RecordKind.PAGE) is None
