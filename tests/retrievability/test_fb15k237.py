@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from argus.data import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents
 from argus.encoders.store import stored_fingerprint
-from argus.knowledge import KnowledgeSource, RelationGraph, load_knowledge
+from argus.knowledge import KnowledgeSource, RelationGraph, ground, load_knowledge
 from argus.retrievability.ranks import pair_ranks
 from argus.workflows.audit import AuditConfig, audit
 
@@ -89,7 +89,7 @@ def test_an_audit_of_real_entities_is_the_definition_worked_out_in_full(fb15k237
     with (fb15k237 / "entities.jsonl").open(encoding="utf-8") as file:
         rows = sorted(map(json.loads, itertools.islice(file, LIMIT)), key=lambda row: row["id"])
     told = [row for row in rows if row["paragraph"]]
-    expected = rps_in_full(vectors_of([row["paragraph"] for row in told], tmp_path), told, fb15k237)
+    expected = rps_in_full(vectors_of(told, tmp_path), told, fb15k237)
     found = {row["id"]: row["rps"] for row in result.table.to_pylist() if row["rps"] is not None}
     assert found == pytest.approx(expected, abs=1e-7) and len(found) > 2000
     summary, scores = result.summary, np.array(list(expected.values()))
@@ -101,8 +101,9 @@ def test_an_audit_of_real_entities_is_the_definition_worked_out_in_full(fb15k237
     assert (tmp_path / "report.html").stat().st_size > 500_000
 
 
-def vectors_of(texts, folder):
-    """What the audit embedded, in the order of the texts."""
+def vectors_of(rows, folder):
+    """What the audit embedded, in the order of the rows: grounded paragraphs."""
+    texts = [ground(row["label"], row["paragraph"]).text for row in rows]
     path = folder / "embeddings"
     with EmbeddingStore(path, fingerprint=stored_fingerprint(path), dim=384) as store:
         return store.gather([item.key for item in documents(texts)]).astype(np.float64)

@@ -120,7 +120,7 @@ def build(
     seed: o.Seed = 0,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", help="Only the first so many pages and items.", min=1),
+        typer.Option("--limit", help="Only the first so many pages and items, or entities.", min=1),
     ] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
@@ -71,9 +72,19 @@ def read_rows(path: Path) -> Iterator[Row]:
         yield from _json_rows(path)
 
 
+_PACKINGS: dict[str, tuple[Any, str, tuple[type[Exception], ...]]] = {
+    ".gz": (gzip.open, "gzip", (EOFError, zlib.error, gzip.BadGzipFile)),
+    ".bz2": (bz2.open, "bzip2", (EOFError, OSError, ValueError)),
+}
+"""How text files are opened by their ending, and what damage raises."""
+
+
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield `(line number, text)` of a UTF-8 file, naming the line that is not UTF-8."""
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    """Yield `(line number, text)` of a UTF-8 file, plain, .gz or .bz2.
+
+    Raises InputError, which names the line, for what is not UTF-8, and for damaged compression.
+    """
+    opener, packing, damage = _PACKINGS.get(path.suffix.lower(), (open, "", ()))
     number = 0
     with opener(path, "rb") as raw:
         while True:
@@ -83,18 +94,20 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if not line:
                     return
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise InputError(
-                    f"the gzip data are damaged or cut off ({error})",
-                    expected="a whole gzip file",
-                    fix="Make or fetch the file again; if it is not gzipped, drop the .gz.",
-                    where=Location(path, number),
-                ) from error
             except UnicodeDecodeError as error:
+                iconv = f"iconv -f LATIN1 -t UTF-8 {path.name} > fixed{path.suffix}"
                 raise InputError(
                     f"byte {line[error.start]:#04x} at position {error.start + 1} is not UTF-8",
                     expected="a UTF-8 file",
-                    fix=f"Convert it: iconv -f LATIN1 -t UTF-8 {path.name} > fixed{path.suffix}",
+                    fix="Decompress and convert it (iconv)." if packing else f"Convert it: {iconv}",
+                    where=Location(path, number),
+                ) from error
+            except damage as error:
+                raise InputError(
+                    f"the {packing} data are damaged or cut off ({error})",
+                    expected=f"a whole {packing} file",
+                    fix="Make or fetch the file again; if it is not compressed, drop the "
+                    f"{path.suffix}.",
                     where=Location(path, number),
                 ) from error
             yield number, text

@@ -48,6 +48,27 @@ def text(value: str, language: str = "en") -> dict:
     return {"language": language, "value": value}
 
 
+@pytest.mark.parametrize(
+    ("wikipedia", "code"), [("simple", "en"), ("no", "nb"), ("zh-yue", "yue"), ("de", "de")]
+)
+def test_texts_are_in_the_language_that_wikidata_has_for_a_wikipedia(wikipedia, code):
+    texts = {code: text("here", code), "fr": text("là", "fr"), "mul": text("all", "mul")}
+    record = line(
+        labels=texts,
+        descriptions={code: text("a place", code)},
+        aliases={code: [text("hither", code)]},
+        sitelinks={site_of(wikipedia): {"title": "Here"}},
+    )
+    item = parse_item(record, wikipedia)
+    assert (item.label, item.description, item.article) == ("here", "a place", "Here")
+    assert item.aliases == ("hither",)
+
+
+def test_the_own_code_of_a_wikipedia_comes_first():
+    texts = {"simple": text("plain", "simple"), "en": text("ornate")}
+    assert parse_item(line(labels=texts), "simple").label == "plain"
+
+
 @pytest.fixture(scope="module")
 def excerpt(shared):
     path = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"

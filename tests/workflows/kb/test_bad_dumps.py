@@ -1,13 +1,14 @@
 """Dumps that break off, hold nonsense, or fill the disk."""
 
 import json
-import os
+import random
 
 import pytest
 
 from argus.cli.main import main
 from argus.data.corpus import read_corpus
 from argus.data.storage import Storage
+from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.workflows.kb.build import build_kb
 from argus.workflows.kb.parts import Parts
@@ -16,10 +17,11 @@ from tests.support.dumps import item, items_dump, pages_dump
 
 PAGES = {
     f"Town {i}": f"'''Town {i}''' is a town on the river [[Town {i // 2}]] in the hills. "
-    + os.urandom(300).hex()
-    for i in range(2000)
+    + random.Random(i).randbytes(300).hex()
+    for i in range(1000)
 }
-SMALL = KbConfig(split_bytes=50_000, words=False)
+SMALL = KbConfig(split_bytes=30_000, words=False)
+HERE = EngineConfig(workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +74,8 @@ def test_pages_of_ten_megabytes_and_unbalanced_templates_are_read_in_bounded_tim
         "Small": "'''Small''' is a page that is short, unlike [[Large]] and {{unclosed.",
     }
     path = pages_dump(tmp_path / "enwiki.xml", pages, pack="plain")
-    built = build_kb(
-        Dumps(wikipedia=str(path)), out=tmp_path / "kb", config=KbConfig(links="page", words=False)
-    )
+    config = KbConfig(links="page", words=False)
+    built = build_kb(Dumps(wikipedia=str(path)), out=tmp_path / "kb", config=config, engine=HERE)
     texts = {d.id: d.text for d in read_corpus(tmp_path / "kb")}
     assert texts["Large"] == "Large is a page that goes on and on, as Small does not."
     assert texts["Small"].startswith("Small is a page that is short, unlike Large and")
@@ -97,7 +98,7 @@ def test_items_that_are_broken_lack_labels_or_point_to_nothing_are_counted(tmp_p
         ],
         pack="plain",
     )  # fmt: skip
-    built = build_kb(Dumps(wikidata=str(items)), out=tmp_path / "kb", config=SMALL)
+    built = build_kb(Dumps(wikidata=str(items)), out=tmp_path / "kb", config=SMALL, engine=HERE)
     outcomes = dict(built.summary["outcomes"])
     assert outcomes["wikidata"]["entities"] == 2 and outcomes["wikidata"]["no label"] == 1
     assert sum(outcomes["wikidata"].values()) == 6
@@ -114,12 +115,12 @@ def test_a_disk_that_fills_leaves_nothing_half_and_the_same_command_goes_on(
     with monkeypatch.context():
         full_disk(owner, method, limit)
         with pytest.raises((ArgusError, OSError)):
-            build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL)
+            build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL, engine=HERE)
         monkeypatch.undo()
     assert not (out / "kb.json").exists()
     with pytest.raises(InputError):
         read_corpus(out)
-    build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL)
+    build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL, engine=HERE)
     assert ids(out) == PAGES.keys()
 
 

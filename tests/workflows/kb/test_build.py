@@ -5,8 +5,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data.corpus import read_corpus
+from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
+from argus.knowledge.sources import EntityRows
 from argus.workflows.audit import AuditConfig, audit
 from argus.workflows.kb.build import build_kb
 from argus.workflows.kb.settings import Dumps, KbConfig
@@ -38,11 +40,23 @@ ITEMS = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def dumps(tmp_path):
-    pages = pages_dump(tmp_path / "enwiki.xml.bz2", TEXT)
-    items = items_dump(tmp_path / "wikidata.json.gz", ITEMS)
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dumps")
+    pages = pages_dump(folder / "enwiki.xml.bz2", TEXT)
+    items = items_dump(folder / "wikidata.json.gz", ITEMS)
     return Dumps(wikipedia=str(pages), wikidata=str(items))
+
+
+@pytest.fixture(scope="module")
+def built(dumps, tmp_path_factory):
+    """A knowledge base of both dumps, for tests that only read it."""
+    return build_kb(dumps, out=tmp_path_factory.mktemp("built") / "kb")
+
+
+def build(source, out, **options):
+    """Build in this process."""
+    return build_kb(source, out=out, engine=EngineConfig(workers=1), **options)
 
 
 def shards(folder):
@@ -53,9 +67,8 @@ def rows(folder, table):
     return pq.read_table(folder / table / "part-00000.parquet").to_pylist()
 
 
-def test_two_dumps_become_entities_with_paragraph_aliases_and_relations(dumps, tmp_path):
-    result = build_kb(dumps, out=tmp_path / "kb")
-    found = {e["id"]: e for e in rows(tmp_path / "kb", "entities")}
+def test_two_dumps_become_entities_with_paragraph_aliases_and_relations(built):
+    found = {e["id"]: e for e in rows(built.folder, "entities")}
     assert list(found) == ["Q170790", "Q21", "Q7251", "Q84"]
     turing = found["Q7251"]
     assert turing["paragraph"] == "Alan Turing was a mathematician from London (a city)."
@@ -63,7 +76,7 @@ def test_two_dumps_become_entities_with_paragraph_aliases_and_relations(dumps, t
     assert turing["related"] == 2 and turing["target"]
     made_first = found["Q170790"]
     assert made_first["prepended"] and made_first["span_end"] == len("mathematician")
-    relations = rows(tmp_path / "kb", "relations")
+    relations = rows(built.folder, "relations")
     wikidata = [(r["subject"], r["property"], r["object"]) for r in relations
                 if r["source"] == "wikidata"]  # fmt: skip
     assert wikidata == [
@@ -73,14 +86,14 @@ def test_two_dumps_become_entities_with_paragraph_aliases_and_relations(dumps, t
     links = {(r["subject"], r["object"]) for r in relations if r["source"] == "hyperlink"}
     assert links == {("Q7251", "Q170790"), ("Q7251", "Q84"), ("Q84", "Q21"), ("Q21", "Q84"),
                      ("Q170790", "Q7251")}  # fmt: skip
-    names = {(a["alias"], a["source"]) for a in rows(tmp_path / "kb", "aliases")
+    names = {(a["alias"], a["source"]) for a in rows(built.folder, "aliases")
              if a["id"] == "Q7251"}  # fmt: skip
     assert names == {("A. M. Turing", "alias"), ("Turing", "redirect"), ("A. Turing", "redirect")}
-    assert result.summary["counts"]["graph"] == "wikidata" and not result.damage
+    assert built.summary["counts"]["graph"] == "wikidata" and not built.damage
 
 
-def test_every_page_and_item_has_one_reason(dumps, tmp_path):
-    outcomes = dict(build_kb(dumps, out=tmp_path / "kb").summary["outcomes"])
+def test_every_page_and_item_has_one_reason(built):
+    outcomes = dict(built.summary["outcomes"])
     assert sum(outcomes["wikipedia"].values()) == len(TEXT)
     assert sum(outcomes["wikidata"].values()) == len(ITEMS)
     items = {"entities": 4, "no article": 1, "broken JSON": 1, "article not in the dump": 1}
@@ -91,20 +104,19 @@ def test_every_page_and_item_has_one_reason(dumps, tmp_path):
     }  # fmt: skip
 
 
-def test_the_folder_is_a_corpus_to_other_commands(dumps, tmp_path):
-    build_kb(dumps, out=tmp_path / "kb")
-    documents = {d.id: d for d in read_corpus(tmp_path / "kb")}
+def test_the_folder_is_a_corpus_to_other_commands(built, tmp_path):
+    documents = {d.id: d for d in read_corpus(built.folder)}
     assert documents["Q84"].title == "London"
     assert documents["Q7251"].metadata["aliases"] == ["A. M. Turing", "A. Turing", "Turing"]
-    words = LexicalIndex.open(tmp_path / "kb" / "words")
+    words = LexicalIndex.open(built.folder / "words")
     assert words.search(["mathematician from London"], 1).ids == [["Q7251"]]
     audited = audit(
-        tmp_path / "kb", out=tmp_path / "audit", config=AuditConfig(k=(1,), pool=(2,)),
+        built.folder, out=tmp_path / "audit", config=AuditConfig(k=(1,), pool=(2,)),
         encoder=_Letters(),
     )  # fmt: skip
     assert audited.summary["entities"]["measured"] == 4
     assert audited.summary["relations_from"] == "wikidata"
-    assert "What became of the input?" in (tmp_path / "kb" / "report.html").read_text()
+    assert "What became of the input?" in (built.folder / "report.html").read_text()
 
 
 class _Letters:
@@ -125,29 +137,27 @@ class _Letters:
 
 
 @pytest.mark.parametrize("packs", [("plain", "bz2"), ("gz", "plain"), ("bz2", "bz2")])
-def test_any_compression_of_either_dump_gives_the_same_shards(packs, dumps, tmp_path):
-    build_kb(dumps, out=tmp_path / "kb")
+def test_any_compression_of_either_dump_gives_the_same_shards(packs, built, tmp_path):
     pages = pages_dump(tmp_path / "pages", TEXT, pack=packs[0])
     items = items_dump(tmp_path / "items", ITEMS, pack=packs[1])
-    build_kb(Dumps(wikipedia=str(pages), wikidata=str(items)), out=tmp_path / "other")
-    assert shards(tmp_path / "other") == shards(tmp_path / "kb")
+    build(Dumps(wikipedia=str(pages), wikidata=str(items)), tmp_path / "other")
+    assert shards(tmp_path / "other") == shards(built.folder)
 
 
-def test_the_same_build_again_changes_nothing_and_says_so(dumps, tmp_path):
-    build_kb(dumps, out=tmp_path / "kb")
-    before = (tmp_path / "kb" / "kb.json").stat().st_mtime_ns
-    again = build_kb(dumps, out=tmp_path / "kb")
-    assert again.unchanged and (tmp_path / "kb" / "kb.json").stat().st_mtime_ns == before
-    assert not build_kb(dumps, out=tmp_path / "kb", config=KbConfig(min_words=6)).unchanged
+def test_the_same_build_again_changes_nothing_and_says_so(built, dumps):
+    before = (built.folder / "kb.json").stat().st_mtime_ns
+    again = build_kb(dumps, out=built.folder)
+    assert again.unchanged and (built.folder / "kb.json").stat().st_mtime_ns == before
 
 
-def test_a_shard_that_is_gone_is_made_again(dumps, tmp_path):
-    build_kb(dumps, out=tmp_path / "kb")
+def test_a_shard_that_is_gone_or_another_setting_make_it_again(dumps, tmp_path):
+    build(dumps, tmp_path / "kb")
     shutil.rmtree(tmp_path / "kb" / "aliases")
     with pytest.raises(InputError, match="is missing"):
         read_corpus(tmp_path / "kb")
-    assert not build_kb(dumps, out=tmp_path / "kb").unchanged
+    assert not build(dumps, tmp_path / "kb").unchanged
     assert len(read_corpus(tmp_path / "kb")) == 4
+    assert not build(dumps, tmp_path / "kb", config=KbConfig(min_words=6)).unchanged
 
 
 def test_a_dump_of_another_language_is_refused_before_anything_is_written(dumps, tmp_path):
@@ -155,9 +165,7 @@ def test_a_dump_of_another_language_is_refused_before_anything_is_written(dumps,
     with pytest.raises(InputError, match="a dump of dewiki") as caught:
         build_kb(Dumps(wikipedia=str(german)), out=tmp_path / "kb")
     assert "--lang de" in str(caught.value) and not (tmp_path / "kb").exists()
-    built = build_kb(
-        Dumps(wikipedia=str(german)), out=tmp_path / "kb", config=KbConfig(language="de")
-    )
+    built = build(Dumps(wikipedia=str(german)), tmp_path / "kb", config=KbConfig(language="de"))
     assert built.summary["counts"]["entities"] == 5  # with "Broken {{template"
 
 
@@ -170,17 +178,29 @@ def test_dumps_given_the_wrong_way_round_are_told(dumps, tmp_path):
 
 
 def test_a_limit_takes_the_first_records(dumps, tmp_path):
-    built = build_kb(dumps, out=tmp_path / "kb", config=KbConfig(limit=3))
+    built = build(dumps, tmp_path / "kb", config=KbConfig(limit=3))
     assert sum(dict(built.summary["outcomes"])["wikipedia"].values()) == 3
     assert built.summary["counts"]["entities"] == 3
 
 
 def test_a_sample_brings_related_entities_along(dumps, tmp_path):
-    built = build_kb(dumps, out=tmp_path / "kb", config=KbConfig(sample=1, seed=3))
+    built = build(dumps, tmp_path / "kb", config=KbConfig(sample=1, seed=3))
     entities = rows(tmp_path / "kb", "entities")
     assert sum(e["target"] for e in entities) == built.summary["counts"]["targets"] == 1
     drawn = next(e for e in entities if e["target"])
     assert len(entities) == 1 + drawn["related"]
-    again = build_kb(dumps, out=tmp_path / "again", config=KbConfig(sample=1, seed=3))
+    again = build(dumps, tmp_path / "again", config=KbConfig(sample=1, seed=3))
     assert again.summary["counts"] == built.summary["counts"]
     assert shards(tmp_path / "again") == shards(tmp_path / "kb")
+
+
+def test_a_limit_takes_the_first_entities_of_other_sources_too(tmp_path):
+    lines = [json.dumps({"id": f"e{i}", "label": f"Entity {i}", "links": [f"e{i + 1}"],
+                         "text": f"Entity {i} is the one after entity {i - 1}."})
+             for i in range(9)]  # fmt: skip
+    (tmp_path / "entities.jsonl").write_text("\n".join(lines))
+    source = EntityRows(tmp_path / "entities.jsonl")
+    built = build_kb(source, out=tmp_path / "kb", config=KbConfig(limit=4, words=False))
+    assert [e["id"] for e in rows(tmp_path / "kb", "entities")] == ["e0", "e1", "e2", "e3"]
+    assert built.summary["counts"]["relations"] == {"hyperlink": 3}
+    assert dict(built.summary["outcomes"])["source"]["entities beyond --limit"] == 5

@@ -23,7 +23,7 @@ def cut_short(location: str | Path, kind: RecordKind) -> Damage | None:
 
     Pages end with </mediawiki>; lines, which are JSON here, with "]" or "}". For a dump that was
     read to its end without damage: compression says nothing of a text that was cut before. A gz is
-    not looked at (that would mean to decompress it once more). Raises InputError as `compression_of`.
+    not looked at (that would mean to decompress it again). Raises InputError as `compression_of`.
     """
     compression = compression_of(location)
     if compression == "gz":

@@ -12,6 +12,11 @@ DISAMBIGUATION = "Q4167410"
 """Wikimedia disambiguation page: what a disambiguation page is an instance of (P31)."""
 ANY_LANGUAGE = "mul"
 """Wikidata's code for labels and aliases that hold in every language."""
+LANGUAGE_OF_LABELS = {
+    "als": "gsw", "bat-smg": "sgs", "be-x-old": "be-tarask", "fiu-vro": "vro", "no": "nb",
+    "roa-rup": "rup", "simple": "en", "zh-classical": "lzh", "zh-min-nan": "nan", "zh-yue": "yue",
+}  # fmt: skip
+"""Wikipedias whose address is not the code that Wikidata has for their language."""
 _BRACKETS = (b"[", b"]", b"[]")
 _ITEM = re.compile(rb'\{\s*"type"\s*:\s*"item"\s*,')
 
@@ -84,7 +89,7 @@ def item_of(entity: dict[str, Any], language: str) -> tuple[Item, int]:
         item = Item(
             id=entity["id"],
             label=label,
-            description=_value(_dict(entity, "descriptions").get(language)) or "",
+            description=_first(_dict(entity, "descriptions"), _codes(language)) or "",
             aliases=_aliases(entity, language, label),
             article=_dict(_dict(entity, "sitelinks"), site_of(language)).get("title") or None,
             disambiguation=any(
@@ -97,15 +102,25 @@ def item_of(entity: dict[str, Any], language: str) -> tuple[Item, int]:
     return item, n_deprecated
 
 
+def _codes(language: str) -> tuple[str, ...]:
+    """Return the codes of a Wikipedia's language in Wikidata, the first to be preferred."""
+    other = LANGUAGE_OF_LABELS.get(language)
+    return (language,) if other is None else (language, other)
+
+
 def _label(entity: dict[str, Any], language: str) -> str | None:
-    labels = _dict(entity, "labels")
-    return _value(labels.get(language)) or _value(labels.get(ANY_LANGUAGE)) or None
+    return _first(_dict(entity, "labels"), (*_codes(language), ANY_LANGUAGE))
 
 
 def _aliases(entity: dict[str, Any], language: str, label: str | None) -> tuple[str, ...]:
     aliases = _dict(entity, "aliases")
-    values = [_value(a) for key in (language, ANY_LANGUAGE) for a in aliases.get(key) or ()]
+    keys = (*_codes(language), ANY_LANGUAGE)
+    values = [_value(a) for key in keys for a in aliases.get(key) or ()]
     return tuple(dict.fromkeys(value for value in values if value and value != label))
+
+
+def _first(texts: dict[str, Any], codes: tuple[str, ...]) -> str | None:
+    return next((text for code in codes if (text := _value(texts.get(code)))), None)
 
 
 def _statements(entity: dict[str, Any]) -> tuple[tuple[Statement, ...], int]:

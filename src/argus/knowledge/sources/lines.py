@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
 from collections.abc import Iterator
 from pathlib import Path
 
 from argus.data.rows import read_lines
-from argus.errors import InputError, Location
+from argus.errors import InputError
 
 COMPRESSED = (".gz", ".bz2")
 
@@ -34,7 +33,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
             where=path,
         )
     empty = True
-    for number, line in _bz2_lines(path) if path.suffix.lower() == ".bz2" else read_lines(path):
+    for number, line in read_lines(path):
         empty = empty and not line.strip()
         yield number, line
     if empty:
@@ -44,31 +43,3 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
             fix="Check that this is the right file and that writing it did not break off.",
             where=path,
         )
-
-
-def _bz2_lines(path: Path) -> Iterator[tuple[int, str]]:
-    number = 0
-    with bz2.open(path, "rb") as raw:
-        while True:
-            number += 1
-            try:
-                line = raw.readline()
-                if not line:
-                    return
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"byte {error.object[error.start]:#04x} at position {error.start + 1}"
-                    " is not UTF-8",
-                    expected="a UTF-8 file",
-                    fix="Decompress it, and convert it with iconv -f LATIN1 -t UTF-8.",
-                    where=Location(path, number),
-                ) from error
-            except (EOFError, OSError, ValueError) as error:
-                raise InputError(
-                    f"the bzip2 data are damaged or cut off ({error})",
-                    expected="a whole bzip2 file",
-                    fix="Make or fetch the file again; if it is not compressed, drop the .bz2.",
-                    where=Location(path, number),
-                ) from error
-            yield number, text

@@ -13,10 +13,10 @@ from argus.knowledge.sources.raw import RawWriter
 def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
     """Relate the raw entities in `work` by exact mention; return how many pairs were related.
 
-    Each pair is written once, whichever names the other, the smaller id as its subject, so that the
-    order of the raw entities, which a database does not keep, changes nothing. All entities are held in memory with
-    their paragraphs, and an automaton over their names: count on 3 KiB an entity. `into` may be
-    the writer that was given these entities.
+    Each pair is written once, whichever names the other, the smaller id as its subject: the order
+    of the raw entities, which a database does not keep, changes nothing. All entities are held in
+    memory with their paragraphs, and an automaton over their names: count on 3 KiB an entity.
+    `into` may be the writer that was given these entities.
     """
     entities = [
         Entity(id_, label, paragraph)

@@ -92,9 +92,13 @@ class RawWriter:
     the place of what is in `work/raw` where a source has said `start_over`; else they join it, in
     place of what has joined it before, so that a step that is run again adds nothing twice.
     `staging` is where they are meanwhile; the next writer removes what a killed one left there.
+    limit: entities that are taken; `beyond` counts the others.
     """
 
-    def __init__(self, work: Path, *, rows_per_part: int = ROWS_PER_PART) -> None:
+    def __init__(
+        self, work: Path, *, rows_per_part: int = ROWS_PER_PART, limit: int | None = None
+    ) -> None:
+        self._limit, self.beyond = limit, 0
         self.work, self.staging, self._joins = work, work / STAGING, True
         with writable(work):
             shutil.rmtree(self.staging, ignore_errors=True)
@@ -116,6 +120,9 @@ class RawWriter:
         self, id_: str, label: str, paragraph: str = "", *, description: str = "", article: str = ""
     ) -> None:
         """Take an entity; article: title of its page, empty where it has none."""
+        if self._limit is not None and self.tables["entities"].rows >= self._limit:
+            self.beyond += 1
+            return
         self._add_entity(id_, label, description, article, paragraph)
 
     def add_alias(self, id_: str, alias: str, source: str = "alias") -> None:

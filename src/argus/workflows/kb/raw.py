@@ -80,8 +80,10 @@ class RawInput:
             with record.timed("aligning"):
                 found.counts["aligned"] = align(work, settings)
         else:
-            with record.timed("reading"), RawWriter(work) as raw:
+            with record.timed("reading"), RawWriter(work, limit=self._config.limit) as raw:
                 found.counts["source"] = self._source.write(raw)
+                if raw.beyond:
+                    found.counts["source"] |= {"entities beyond --limit": raw.beyond}
         if self._config.mentions:
             with record.timed("relating by mention"), RawWriter(work) as raw:
                 found.counts["mentions"] = mention_rows(work, raw)
