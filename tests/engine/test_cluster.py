@@ -1,6 +1,6 @@
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.engine.cluster import Node, living, seats
@@ -37,6 +37,7 @@ def test_threaded_work_has_a_seat_per_gpu_where_there_are_any():
     st.booleans(),
     st.none() | st.integers(1, 20),
 )
+@settings(deadline=None)
 def test_no_machine_is_given_more_than_it_has(sizes, threaded, workers):
     machines = {str(i): node(str(i), *size) for i, size in enumerate(sizes)}
     chosen = seats(list(machines.values()), threaded=threaded, workers=workers)

@@ -32,7 +32,7 @@ def alive(pid):
         return False
 
 
-def assert_gone(pids, within_s=5.0):
+def assert_gone(pids, within_s=30.0):
     until = time.monotonic() + within_s
     while any(map(alive, pids)):
         assert time.monotonic() < until, f"processes left: {[p for p in pids if alive(p)]}"
@@ -176,8 +176,8 @@ def test_ctrl_c_and_a_killed_parent_leave_no_process(sign, tmp_path):
         os.killpg(parent.pid, sign)  # as a terminal does
     else:
         parent.kill()
-    _, stderr = parent.communicate(timeout=30)
-    assert_gone(pids, within_s=15)
+    _, stderr = parent.communicate(timeout=60)
+    assert_gone(pids)
     if sign == signal.SIGINT:
         assert stderr.count("Traceback") == 1  # the parent's own
 

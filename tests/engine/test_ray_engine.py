@@ -35,7 +35,7 @@ def members(session):
     return found
 
 
-def assert_gone(session, within_s=25.0):
+def assert_gone(session, within_s=60.0):
     until = time.monotonic() + within_s
     while left := members(session):
         assert time.monotonic() < until, f"processes left: {left}"
@@ -71,13 +71,13 @@ def address(token, tmp_path_factory):
     }
     with log.open("w") as out:
         head = subprocess.Popen(command, stdout=out, stderr=out, env=env, start_new_session=True)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while "Ray runtime started" not in log.read_text():
         assert head.poll() is None and time.monotonic() < until, log.read_text()
         time.sleep(0.2)
     yield f"127.0.0.1:{port}"
     head.terminate()
-    head.wait(30)
+    head.wait(60)
     assert_gone(head.pid)
 
 
@@ -168,7 +168,7 @@ def test_a_consumer_that_stops_ends_the_actors(engine):
     with pytest.raises(RuntimeError, match="runs another work"):
         run(engine, steps.echo, [1])
     results.close()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -237,8 +237,8 @@ def test_an_address_where_nothing_or_no_cluster_answers_is_named(token):
             open_engine(config),
         ):
             pass
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         listening.listen()  # accepts, and says nothing
         with pytest.raises(ArgusError, match=r"answers at .*no answer in 3 s"), open_engine(config):
             pass
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 60

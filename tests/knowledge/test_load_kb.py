@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data import Document, FieldNames, read_corpus
@@ -220,6 +220,7 @@ def columns(*paragraphs: str | None, chunk: int = 2) -> pa.Table:
 
 
 @given(st.lists(st.text(), max_size=7), st.integers(1, 3), st.data())
+@settings(deadline=None)
 def test_entities_in_columns_are_what_a_list_of_them_is(
     texts: list[str], chunk: int, data: st.DataObject
 ) -> None:

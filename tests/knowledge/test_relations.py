@@ -69,6 +69,7 @@ def edge_lists(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
 
 
 @given(edge_lists(), st.data())
+@settings(deadline=None)
 def test_a_graph_holds_what_a_set_of_pairs_holds(
     given_edges: tuple[int, list[tuple[int, int]]], data: st.DataObject
 ) -> None:

@@ -15,7 +15,7 @@ from argus.knowledge import KnowledgeSource, RelationGraph, ground, load_knowled
 from argus.retrievability.ranks import pair_ranks
 from argus.workflows.audit import AuditConfig, audit
 
-LIMIT = 2500
+LIMIT = 1800
 SKA = "/m/06rqw"
 # How many of the slice's unrelated entities are closer to Ska's neighbour than Ska is.
 EXPECTED = {
@@ -75,7 +75,7 @@ def test_a_fixed_slice_by_hand(fb15k237, minilm):
 
 @pytest.mark.slow
 def test_an_audit_of_real_entities_is_the_definition_worked_out_in_full(fb15k237, tmp_path):
-    """RPS_50 at N=800 of 2,500 entities, from dense float64 similarities and scipy's tail.
+    """RPS_50 at N=800 of 1,800 entities, from dense float64 similarities and scipy's tail.
 
     The whole set's mean is in the benchmarks (`exact_rps`).
     """
@@ -91,11 +91,12 @@ def test_an_audit_of_real_entities_is_the_definition_worked_out_in_full(fb15k237
     told = [row for row in rows if row["paragraph"]]
     expected = rps_in_full(vectors_of(told, tmp_path), told, fb15k237)
     found = {row["id"]: row["rps"] for row in result.table.to_pylist() if row["rps"] is not None}
-    assert found == pytest.approx(expected, abs=1e-7) and len(found) > 2000
+    assert found == pytest.approx(expected, abs=1e-7) and len(found) > 1400
     summary, scores = result.summary, np.array(list(expected.values()))
     assert summary["mean_rps"] == pytest.approx(scores.mean(), abs=1e-6)
     assert summary["share_below_0.33"] == pytest.approx((scores < 0.33).mean(), abs=1e-6)
-    assert summary["share_above_0.5"] == pytest.approx((scores > 0.5).mean(), abs=1e-6)
+    above = [(scores > 0.5 + e).mean() for e in (1e-9, -1e-9)]  # 1 of 2 is half, give or take
+    assert above[0] - 1e-6 <= summary["share_above_0.5"] <= above[1] + 1e-6
     assert summary["entities"]["reasons"]["no paragraph"] == len(rows) - len(told) > 0
     assert summary["entities"]["failed"] == 0
     assert (tmp_path / "report.html").stat().st_size > 500_000
@@ -125,9 +126,9 @@ def rps_in_full(vectors, rows, folder, k=50, draws=799):
         others = np.flatnonzero(neutral[t])
         if len(others) < draws:
             continue
-        for x in np.flatnonzero(related[t]):
-            nearer = similarity[t, others] - similarity[t, x]
-            above = (nearer > 1e-12) | ((abs(nearer) <= 1e-12) & (others < x))
-            hits[t, x] = hypergeom.cdf(k - 1, len(others), above.sum(), draws)
+        xs = np.flatnonzero(related[t])
+        nearer = similarity[t, others] - similarity[t, xs, None]
+        above = (nearer > 1e-12) | ((abs(nearer) <= 1e-12) & (others < xs[:, None]))
+        hits[t, xs] = hypergeom.cdf(k - 1, len(others), above.sum(axis=1), draws)
     scored = np.flatnonzero(~np.isnan(hits).all(axis=0))
     return {rows[x]["id"]: float(np.nanmean(hits[:, x])) for x in scored}

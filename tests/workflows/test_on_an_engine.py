@@ -55,12 +55,6 @@ def ray():
         yield engine
 
 
-@pytest.fixture(params=["local", "ray"])
-def engine(request):
-    """An open cluster, or the settings of a local engine."""
-    return EngineConfig(workers=2) if request.param == "local" else request.getfixturevalue("ray")
-
-
 @pytest.fixture
 def small_batches(monkeypatch):
     monkeypatch.setattr(import_module("argus.encoders.embed"), "BATCH_TEXTS", 40)
@@ -132,16 +126,18 @@ def test_an_audit_with_a_model(documents, minilm, ray, tmp_path):
     assert np.abs(found[0] - found[1]).max() <= 1e-6
 
 
+@pytest.mark.parametrize("where", ["local", "ray"])
 def test_an_audit_in_many_parts_is_the_same_to_the_last_bit(
-    documents, audited, engine, tmp_path, small_batches
+    documents, audited, where, ray, tmp_path, small_batches
 ):
+    engine = EngineConfig(workers=2) if where == "local" else ray
     run_audit(documents, tmp_path / "there", engine=engine)
     agree(audited, tmp_path / "there", "audit")
     assert not (tmp_path / "there" / "ranks").exists()
 
 
-def test_an_index_that_is_built_and_added_to(documents, engine, tmp_path, small_batches):
-    for name, where in (("here", None), ("there", engine)):
+def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_batches):
+    for name, where in (("here", None), ("there", ray)):
         build_index(documents[:200], out=tmp_path / name, encoder=WordEncoder(), engine=where)
         more = documents[200:]
         add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)
@@ -155,27 +151,27 @@ def test_an_index_that_is_built_and_added_to(documents, engine, tmp_path, small_
         assert "engine" in sections(tmp_path / "there", job, "manifest.json")
 
 
-def test_an_exposure_run(documents, engine, tmp_path, small_batches, monkeypatch):
+def test_an_exposure_run(documents, ray, tmp_path, small_batches, monkeypatch):
     monkeypatch.setattr("argus.indexes.dense.BLOCK_BYTES", 4 * N * 100)
-    for name, where in (("here", None), ("there", engine)):
+    for name, where in (("here", None), ("there", ray)):
         exposure(documents, out=tmp_path / name, encoder=WordEncoder(), engine=where)
     agree(tmp_path / "here", tmp_path / "there", "exposure")
     assert not (tmp_path / "there" / "ranks").exists()
 
 
-def test_a_diagnosis(repairable, engine, tmp_path):
+def test_a_diagnosis(repairable, ray, tmp_path):
     options = {"reference": repairable.reference, "encoder": FLOAT32, "tau": repairable.tau}
-    for name, where in (("here", None), ("there", engine)):
+    for name, where in (("here", None), ("there", ray)):
         diagnose_corpus(repairable.documents, out=tmp_path / name, engine=where, **options)
     agree(tmp_path / "here", tmp_path / "there", "diagnosis", tolerance=1e-5)
 
 
-def test_answers_of_a_language_model(documents, engine, tmp_path):
+def test_answers_of_a_language_model(documents, ray, tmp_path):
     folder = save_llama(tmp_path / "tiny", make_tokenizer(), window=1024)
     model = LocalConfig(model=str(folder), batch_size=2, max_tokens_override=12)
     config = ProfileConfig(model=model, max_chars=100, accept_unanswered=True)
     said = []
-    for name, where in (("here", None), ("there", engine)):
+    for name, where in (("here", None), ("there", ray)):
         with pytest.raises(Exception, match="none of 9 documents has scenarios"):
             profile_documents(documents[:9], out=tmp_path / name, config=config, engine=where)
         rows = (tmp_path / name / "profiles.jsonl").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -116,6 +117,7 @@ def build(
         int,
         typer.Option("--split-mib", help="Of a dump that a worker reads at once.", min=1),
     ] = 16,
+    columns: blocks.Columns,
     engine: blocks.Engine,
     seed: o.Seed = 0,
     limit: Annotated[
@@ -132,6 +134,7 @@ def build(
     manifest.json and report.html. A build that was stopped goes on where it was. A dump that breaks
     off gives what precedes the damage; the exit code is then 2.
     """
+    from argus.knowledge.sources import EntityRows, PageFolder
     from argus.workflows.kb.build import build_kb
     from argus.workflows.kb.settings import KbConfig
 
@@ -141,6 +144,15 @@ def build(
         memory_bytes=memory_mib << 20,
     )  # fmt: skip
     source = _source(chosen, wikipedia, wikidata, triples, labels, abstracts, entities, pages)
+    if isinstance(source, EntityRows):
+        source = replace(source, fields=columns.names())
+    if isinstance(source, PageFolder) and out.resolve().is_relative_to(source.folder.resolve()):
+        raise InputError(
+            "it is inside the folder of pages",
+            expected="another place: what is written would be read as pages the next time",
+            fix="Give an --out outside of --pages.",
+            where=out,
+        )
     result = build_kb(
         source, out=out, config=chosen, shards=shards, engine=engine.config(), fresh=fresh
     )
@@ -201,13 +213,14 @@ def _source(
 def print_kb(summary: dict[str, Any]) -> None:
     """Print what became of the input."""
     counts = summary["counts"]
+    relations = [f"{n:,} {source} relations" for source, n in counts["relations"].items()]
     typer.echo(
-        f"{counts['entities']:,} entities ({counts['targets']:,} with related ones), "
-        + ", ".join(f"{n:,} {source} relations" for source, n in counts["relations"].items())
+        f"{counts['entities']:,} entities ({counts['targets']:,} can be audited), "
+        + (", ".join(relations) or "no relations")
         + f"; {counts['aliases']:,} aliases; {counts['redirects']:,} redirects"
     )
     for name, reasons in summary["outcomes"]:
         typer.echo(f"{name}: " + ", ".join(f"{n:,} {what}" for what, n in reasons.items()))
     for name, where in summary["damage"].items():
-        typer.echo(f"warning: {name} breaks off: {where}; what precedes it is in the shards")
+        typer.echo(f"warning: {name} breaks off: {where}")
     typer.echo(f"shards: {summary['shards']}")

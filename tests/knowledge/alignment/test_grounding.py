@@ -2,7 +2,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.kb_tables import ENTITIES
@@ -21,6 +21,7 @@ WORDS = st.text("aAbß_ .,-'\u0301é\u00a0İ1", max_size=8)
 
 
 @given(WORDS, WORDS, st.booleans())
+@settings(deadline=None)
 def test_the_short_way_finds_what_the_long_one_finds(label, rest, begins):
     paragraph = label + rest if begins else rest
     assert quick_ground(label, paragraph) == ground(label, paragraph)

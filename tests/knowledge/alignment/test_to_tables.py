@@ -289,8 +289,9 @@ def test_what_the_writer_raises_comes_out_and_the_database_goes(tmp_path):
 
 
 BOUNDED = """
-import resource, sys
+import sys
 from pathlib import Path
+from argus.data.provenance import peak_memory_bytes
 from argus.knowledge.alignment import AlignSettings, finish
 
 class Serial:
@@ -304,10 +305,9 @@ class Counting:
     def write(self, table, batches):
         return sum(batch.num_rows for batch in batches)
 
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 counts = finish(Path(sys.argv[1]), Counting(), Serial(), AlignSettings(memory_bytes=128 << 20))
 print(counts["relations"]["triples"], counts["dropped"]["relations"]["triples"]["duplicate"])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+print(peak_memory_bytes() >> 20)  # not ru_maxrss, which begins with that of the parent
 """
 
 
@@ -335,5 +335,5 @@ def test_a_million_relations_fit_into_the_memory_that_is_allowed(tmp_path):
     )
     kept, duplicate, peak_mib = map(int, ran.stdout.split())
     assert (kept, duplicate) == (pairs, m - pairs)
-    assert peak_mib < 600
-    assert time.monotonic() - started < 60
+    assert peak_mib < 400  # a list of the relations would take more
+    assert time.monotonic() - started < 120

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps.links import link_targets
@@ -36,6 +36,7 @@ def test_what_is_no_link_gives_none(text):
 
 
 @given(st.text("[]|{}<>!-#: abA\n", max_size=60))
+@settings(deadline=None)
 def test_links_of_the_lead_are_among_those_of_the_page(text):
     lead, page = link_targets(text, SITE, "lead"), link_targets(text, SITE, "page")
     assert len(lead) == len(set(lead))

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
@@ -251,11 +251,13 @@ FRAGMENTS = [
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
+@settings(deadline=None)
 def test_no_jumble_of_markup_raises_or_is_left(text):
     assert not LEFT.search(first_paragraph(text))
 
 
 @given(st.text())
+@settings(deadline=None)
 def test_any_text_becomes_one_even_line(text):
     plain = first_paragraph(text)
     assert plain == " ".join(plain.split())

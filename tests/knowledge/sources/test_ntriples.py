@@ -3,7 +3,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
@@ -64,6 +64,7 @@ def serialised(term, always):
     st.sampled_from([" ", "\t", "  \t"]),
     st.sampled_from(["", "\n", "\r\n", " # a comment\n"]),
 )
+@settings(deadline=None)
 def test_what_is_serialised_is_parsed_again(subject, predicate, object_, always, space, end):
     terms = (serialised(term, always) for term in (subject, predicate, object_))
     assert parse(space.join([*terms, "."]) + end) == (subject, predicate, object_)

@@ -1,3 +1,4 @@
+import fcntl
 import json
 import shutil
 
@@ -6,7 +7,7 @@ import pytest
 
 from argus.data.corpus import read_corpus
 from argus.engine import EngineConfig
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.sources import EntityRows
 from argus.workflows.audit import AuditConfig, audit
@@ -204,3 +205,12 @@ def test_a_limit_takes_the_first_entities_of_other_sources_too(tmp_path):
     assert [e["id"] for e in rows(tmp_path / "kb", "entities")] == ["e0", "e1", "e2", "e3"]
     assert built.summary["counts"]["relations"] == {"hyperlink": 3}
     assert dict(built.summary["outcomes"])["source"]["entities beyond --limit"] == 5
+
+
+def test_a_second_build_into_the_same_folder_is_kept_out(dumps, tmp_path):
+    (tmp_path / "kb" / "work").mkdir(parents=True)
+    with (tmp_path / "kb" / "work" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(ArgusError, match="in use by another kb build"):
+            build_kb(dumps, out=tmp_path / "kb")
+    assert build_kb(dumps, out=tmp_path / "kb").summary["counts"]["entities"] == 4

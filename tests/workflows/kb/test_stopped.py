@@ -19,9 +19,9 @@ from tests.support.dumps import pages_dump
 PAGES = {
     f"Town {i}": f"'''Town {i}''' is a town near [[Town {i + 1}]] in the hills. {i * 7919:x} "
     + " ".join(f"{(i * 31 + j) ** 5:x}" for j in range(600))
-    for i in range(260)
+    for i in range(320)
 }
-SPLIT = 50_000
+SPLIT = 45_000
 STALLING = """
 from argus.workflows.kb.build import build_kb
 from argus.workflows.kb.parts import Parts
@@ -38,7 +38,7 @@ def stall_at_the_third(self, part):
 
 if __name__ == "__main__":
     Parts.add = stall_at_the_third
-    config = KbConfig(split_bytes=int(sys.argv[3]))
+    config = KbConfig(split_bytes=int(sys.argv[3]), words=False)
     build_kb(Dumps(wikipedia=sys.argv[1]), out=sys.argv[2], config=config)
 """
 
@@ -66,7 +66,7 @@ def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp
 
     again, add = set(), Parts.add
     monkeypatch.setattr(Parts, "add", lambda self, part: (again.add(part.number), add(self, part)))
-    config = KbConfig(split_bytes=SPLIT)
+    config = KbConfig(split_bytes=SPLIT, words=False)
     result = build_kb(Dumps(wikipedia=str(dump)), out=out, config=config)
     assert again and not again & read
     splits = -(-dump.stat().st_size // SPLIT)

@@ -8,7 +8,8 @@ from argus.workflows.plan import Hardware, Workload, plan
 
 MACHINE = Hardware(
     name="paper", cores=2, memory_bytes=24 << 30, encoder="e", encoder_parameters=10,
-    start_s=5, encode_s=1e-3, multiply_s=1e-11, count_s=1e-10, pair_s=1e-6, edge_s=1e-7, entity_s=1e-4,
+    start_s=5, encode_s=1e-3,
+    multiply_s=1e-11, count_s=1e-10, pair_s=1e-6, edge_s=1e-7, entity_s=1e-4,
     wikipedia_byte_s=1e-6, wikidata_byte_s=2e-6, align_s=1e-5, words_s=1e-6, base_bytes=10**9,
     entity_bytes=1000, pair_bytes=100, stored_entity_bytes=400, stored_pair_bytes=10,
     price_per_hour=3.6,

@@ -59,7 +59,7 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
             counts = _fates(db, work, has)
             counts["entities"] = db.count("owner")
             if not counts["entities"]:
-                raise _none_left(counts, settings, work)
+                raise _none_left(counts, settings)
             for table, query in _raw_queries(has).items():
                 db.write(query, partial / table / "000000.parquet")
         shutil.rmtree(raw, ignore_errors=True)
@@ -91,7 +91,7 @@ def _fates(db: Database, work: Path, has: Mapping[str, bool]) -> dict[str, Any]:
     return counts
 
 
-def _none_left(counts: Mapping[str, Any], settings: AlignSettings, work: Path) -> InputError:
+def _none_left(counts: Mapping[str, Any], settings: AlignSettings) -> InputError:
     became = [
         f"{name}: " + (", ".join(f"{n:,} {r}" for r, n in part["dropped"].items()) or "none usable")
         for name, part in counts.items()
@@ -104,7 +104,6 @@ def _none_left(counts: Mapping[str, Any], settings: AlignSettings, work: Path) -
             "Give dumps of one language and of about the same day, and that language with --lang "
             f"(now {settings.language}); --min-words and --limit leave pages out, too."
         ),
-        where=work,
     )
 
 

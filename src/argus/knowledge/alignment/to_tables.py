@@ -124,10 +124,9 @@ def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[s
             f"no entity is left ({why or 'there was none'})",
             expected="at least one with an id, a label and a paragraph",
             fix=(
-                "See the counts of what was dropped; dumps have to be of the language that is "
-                f"asked for ({settings.language})."
+                "Triples need --abstracts, rows a paragraph or description; texts have to be in "
+                f"the language that is asked for ({settings.language}), and of --min-words words."
             ),
-            where=work,
         )
     return dropped
 

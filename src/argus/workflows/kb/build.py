@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,18 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.provenance import content_hash
 from argus.engine import Engine, EngineConfig
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.workflows.kb.findings import findings, outcomes, write_words
 from argus.workflows.kb.raw import RawInput, Source
-from argus.workflows.kb.settings import Dumps, KbConfig, state_of
+from argus.workflows.kb.settings import (
+    MEMORY_BYTES,
+    SPLIT_BYTES,
+    Dumps,
+    KbConfig,
+    state_of,
+)
 from argus.workflows.on_engine import opened
 from argus.workflows.reference import WORDS
 from argus.workflows.workspace import Record
@@ -69,14 +78,15 @@ def build_kb(
     place = shards or str(folder.path)
     given = RawInput(source, config)
     key = _key(source, config, place)
+    reading = _reading_key(source, config)
     if not fresh and (summary := _finished(folder, key)):
         return KbResult(folder.path, folder / "report.html", summary, unchanged=True)
     record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
     record.open(folder)
-    with opened(engine or EngineConfig()) as running:
+    with _alone(folder), opened(engine or EngineConfig()) as running:
         assert running is not None
         record.runs_on(running)
-        summary = _build(given, config, _work_folder(folder, key), place, running, record)
+        summary = _build(given, config, _work_folder(folder, reading), place, running, record)
     summary |= {"key": key, "shards": place, "language": config.language}
     summary |= {"made_of": {name: str(path) for name, path in source.inputs().items()}}
     kb = KnowledgeFolder.open(place)
@@ -97,7 +107,7 @@ def _build(
 ) -> dict[str, Any]:
     settings = AlignSettings(
         language=config.language, sample=config.sample, seed=config.seed,
-        memory_bytes=config.memory_bytes,
+        min_words=1 if given.is_of_dumps else config.min_words, memory_bytes=config.memory_bytes,
     )  # fmt: skip
     read = given.to_raw(work, settings, engine, record)
     with record.timed("writing the shards"):
@@ -114,9 +124,22 @@ def _build(
 
 
 def _key(source: Dumps | Source, config: KbConfig, place: str) -> str:
-    """Return what a finished build, and the parts of a killed one, are known by."""
-    inputs = [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
-    return content_hash(*inputs, repr(config), repr(source), place, size=8).hex()
+    """Return what a finished build is known by: all but what changes nothing in it."""
+    same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_BYTES)
+    return content_hash(*_states(source), repr(same), repr(source), place, size=8).hex()
+
+
+def _reading_key(source: Dumps | Source, config: KbConfig) -> str:
+    """Return what the parts of a killed build are known by: what reading a dump depends on.
+
+    More memory, another sample or another place for the shards cost no second reading.
+    """
+    read_by = (config.language, config.links, config.min_words, config.limit, config.split_bytes)
+    return content_hash(*_states(source), repr(read_by), repr(source), size=8).hex()
+
+
+def _states(source: Dumps | Source) -> list[str]:
+    return [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
 
 
 def _finished(folder: ArtifactFolder, key: str) -> dict[str, Any] | None:
@@ -130,12 +153,27 @@ def _finished(folder: ArtifactFolder, key: str) -> dict[str, Any] | None:
     return summary
 
 
+@contextmanager
+def _alone(folder: ArtifactFolder) -> Iterator[None]:
+    """Keep a second build out of the folder."""
+    home = folder / WORK
+    home.mkdir(exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ArgusError(
+                f"{folder.path} is in use by another kb build; wait for it, or give another --out."
+            ) from error
+        yield
+
+
 def _work_folder(folder: ArtifactFolder, key: str) -> Path:
     """Return where parts go; those of another build are removed."""
     home = folder / WORK
     if home.is_dir():
         for other in home.iterdir():
-            if other.name != key:
+            if other.is_dir() and other.name != key:
                 shutil.rmtree(other)
     work = home / key
     work.mkdir(parents=True, exist_ok=True)

@@ -70,6 +70,11 @@ class RawInput:
             if source.wikidata:
                 check_items(source.wikidata)
 
+    @property
+    def is_of_dumps(self) -> bool:
+        """Whether pages were judged when they were read."""
+        return isinstance(self._source, Dumps)
+
     def to_raw(
         self, work: Path, settings: AlignSettings, engine: Engine, record: Record
     ) -> Readout:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.engine.protocol import Engine, Work
 from argus.errors import InputError
+from argus.knowledge.dumps.endings import cut_short
 from argus.knowledge.dumps.item_rows import ItemSetup, read_items
 from argus.knowledge.dumps.page_rows import PageSetup, read_pages
 from argus.knowledge.dumps.site import Site, read_site
@@ -51,10 +52,11 @@ def site_of(location: str, config: KbConfig) -> Site:
     """Return whose dump it is. Raises InputError for another language's, or for no dump."""
     site = read_site(head_of(location), where=location)
     if site.dbname != config.site:
+        code = site.dbname.removesuffix("wiki").replace("_", "-") or "CODE"
         raise InputError(
             f"a dump of {site.dbname} (language {site.language or 'not given'})",
             expected=f"one of {config.site}, as --lang {config.language} says",
-            fix=f"Give --lang {site.language or 'CODE'}, or the dump of {config.site}.",
+            fix=f"Give --lang {code}, or the dump of {config.site}.",
             where=location,
         )
     return site
@@ -112,7 +114,11 @@ def _read(dump: _Dump[S], parts: Parts, config: KbConfig, engine: Engine) -> Rea
         _read_first(dump, config.limit, parts)
     else:
         _read_splits(dump, config.split_bytes, parts, engine)
-    return Read(*parts.settle())
+    read = Read(*parts.settle())
+    if read.damage is None and config.limit is None:
+        cut = cut_short(dump.location, dump.kind)
+        return Read(read.counts, None if cut is None else str(cut))
+    return read
 
 
 def _read_splits(dump: _Dump[S], size: int, parts: Parts, engine: Engine) -> None:

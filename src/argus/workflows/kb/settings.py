@@ -24,8 +24,8 @@ class KbConfig:
     hyperlinks of articles relate: those before the first heading ("lead"), of the whole page, none.
     min_words: of a first paragraph. sample: entities to draw; None for all. limit: only the first
     so many pages and items, or entities of other sources. mentions: also relate an entity to those
-    that its paragraph names. words: also make the BM25 index. split_bytes: of a compressed dump that a worker reads at once,
-    and that a kill may cost per worker. memory_bytes: bound of the joins.
+    that its paragraph names. words: also make the BM25 index. split_bytes: of a compressed dump
+    that a worker reads at once, and that a kill may cost per worker. memory_bytes: of the joins.
     """
 
     language: str = "en"

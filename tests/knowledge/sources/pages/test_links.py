@@ -2,7 +2,7 @@ import posixpath
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.sources.pages.labels import label_of, name_of, site_suffixes
@@ -83,6 +83,7 @@ def test_names_lead_to_pages(resolver, page, name, found):
 
 
 @given(st.sampled_from(PATHS), st.sampled_from(PATHS), st.booleans(), st.booleans())
+@settings(deadline=None)
 def test_the_relative_path_between_two_pages_leads_from_one_to_the_other(
     start, end, rooted, encoded
 ):
