@@ -105,13 +105,13 @@ class Crew:
     def results(self, blocks: Blocks) -> Iterator[tuple[int, Any]]:
         """Yield the number and the result of every block, as they are done."""
         while True:
-            if self.closed:
-                raise RuntimeError("this engine is closed")
+            self._require_open()
             while self._has_room() and (block := blocks.take()) is not None:
                 self._least_busy().give(*block)
             if not blocks.under_way:
                 return
             for member in self._heard_from():
+                self._require_open()  # it may have been closed while a result was looked at
                 if (message := _message(member)) is None:
                     self._bury(member, blocks)
                 elif message[0] == "ready":
@@ -122,6 +122,10 @@ class Crew:
                     member.doing.remove(message[1])
                     blocks.done(message[1])
                     yield message[1], result
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise RuntimeError("this engine is closed")
 
     def _has_room(self) -> bool:
         return len(self.members) < self.size or any(len(m.doing) < AHEAD for m in self.members)
