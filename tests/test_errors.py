@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from argus.errors import ArgusError, EncodingError, FingerprintMismatch, InputError, Location
+from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
 
@@ -24,6 +25,7 @@ ERRORS = [
     FingerprintMismatch(Path("store"), stored="one", given="another"),
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
+    DamagedDump(Damage("enwiki.xml.bz2", 12, "a compressed block is broken")),
     ArgusError("broken"),
 ]
 

@@ -15,7 +15,7 @@ def test_a_config_with_an_unknown_key_suggests_the_close_one(
     message = refused("--config", config, corpus=corpus)
     assert message.startswith(
         f"argus: {config}, field 'audit.poolin': unknown setting 'poolin'; expected an option of "
-        "argus audit: api-key-env, base-url, "
+        "argus audit: address, api-key-env, base-url, "
     )
     assert message.endswith("Did you mean 'pooling'?")
 

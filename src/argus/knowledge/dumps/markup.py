@@ -16,6 +16,7 @@ GONE = "\x00"
 _HELD = "\x01"
 """Stands for a template or table until it is replaced."""
 
+# Possessive repeats are of single characters: before Python 3.11.5 those of groups are wrong.
 DEEPEST_LINKS = 6
 _MEDIA = -2
 _DROPPED = (
@@ -23,10 +24,10 @@ _DROPPED = (
     "mapframe|maplink|templatedata|templatestyles|indicator|hiero|poem|blockquote|includeonly|"
     "inputbox|categorytree|style|script|rt|rp"
 )
-_WITH_CONTENT = r"({})\b[^<>]{{0,1000}}+(?:(?<=/)>|>[^<]*+(?:<(?!/?{}\b)[^<]*+)*+</{}\s*>)"
+_WITH_CONTENT = r"({})\b[^<>]{{0,1000}}+(?:(?<=/)>|>[^<]*+(?:<(?!/?{}\b)[^<]*+)*</{}\s*>)"
 _HIDDEN = re.compile(
     r"<(?:!--(?:.*?-->|.*)(?P<end>[ \t]*\n)?|nowiki\s*/>"
-    r"|nowiki\s*>(?P<literal>[^<]*+(?:<(?!/?nowiki\b)[^<]*+)*+)</nowiki\s*>|"
+    r"|nowiki\s*>(?P<literal>[^<]*+(?:<(?!/?nowiki\b)[^<]*+)*)</nowiki\s*>|"
     + _WITH_CONTENT.format(f"?P<tag>{_DROPPED}", "(?P=tag)", "(?P=tag)")
     + ")",
     re.DOTALL | re.IGNORECASE,
@@ -43,7 +44,7 @@ _EXTERNAL = re.compile(
     r"\[(?:https?:|ftps?:|mailto:|news:|irc:)?(?://)?(?<=[:/])[^\s\[\]<>\"]++[ \t]*([^\[\]\n]*+)\]",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]|\[(?!\[)|\](?!\]))*+)?\]\]")
+_LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*)?\]\]")
 _STRAY_LINK = re.compile(r"\[\[+([^\[\]|\n]*+)(\|?)|\]\]+")
 _FINAL_QUALIFIER = re.compile(r"\s*\([^()]*\)$|,\s.*$")
 _QUOTES = re.compile(r"''+")

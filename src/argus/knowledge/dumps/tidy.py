@@ -10,7 +10,7 @@ from argus.knowledge.dumps.markup import GONE
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACES = re.compile(r"\s+")
-_BRACKETS = re.compile(r"\(((?:[^()]++|\([^()]*+\))*+)\)")
+_BRACKETS = re.compile(r"\(((?:[^()]++|\([^()]*+\))*)\)")
 _INNER = re.compile(r"\(([^()]*+)\)")
 _SEPARATOR = re.compile(r"([;,])")
 _NOTHING = " ;,:/[]–—-·&" + GONE
