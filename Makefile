@@ -16,7 +16,7 @@ test: $(VENV)/.installed-dev check
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-dev

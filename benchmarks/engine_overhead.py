@@ -2,8 +2,9 @@
 
 FB15k-237, MiniLM in float32: 14,515 texts to embed, 420,892 pairs to rank. What Ray adds is a part
 that every job pays once (start of the cluster, of the actor, a second load of the model) and a part
-per block; the first is measured by an audit of 400 entities. `ratio_at_20_minutes` takes the larger
-job's own ratio without the fixed part, and adds the fixed part to 20 minutes.
+per block; the first is taken to be what Ray adds to an audit of SMALL entities.
+`ratio_at_20_minutes` takes the larger job's own ratio without the fixed part (1 at least), and adds
+the fixed part to 20 minutes: an extrapolation, no run of that length.
 """
 
 from __future__ import annotations

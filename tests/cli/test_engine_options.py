@@ -49,6 +49,7 @@ def test_options_that_do_not_fit_together_are_an_input_error():
     [
         ("audit",), ("exposure",), ("diagnose",), ("index", "build"), ("index", "add"),
         ("remedy", "synthesize"), ("remedy", "scenarios"),
+        ("scenarios", "qa"), ("scenarios", "ablate"),
     ],
 )  # fmt: skip
 def test_every_command_with_heavy_work_has_the_options(command):

@@ -324,3 +324,19 @@ def test_a_newer_format_and_an_empty_knowledge_base_say_so(kb: Path, tmp_path: P
     assert error_of(kb).startswith(f"{kb}/kb.json: format 2; expected format 1, which this version")
     empty = Path(write_kb(tmp_path / "empty", {}, [], [], graph="mention"))
     assert error_of(empty, KnowledgeFolder.documents).startswith(f"{empty}: no entity in it")
+
+
+def test_rows_are_taken_in_order_from_their_shards_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
+    folder = KnowledgeFolder.open(write_kb(tmp_path, targets=[]))
+    (tmp_path / "entities" / "part-00001.parquet").write_bytes(
+        b"x" * (tmp_path / "entities" / "part-00001.parquet").stat().st_size
+    )
+    rows = folder.take("entities", np.array([4, 0]), ["label", "id"])
+    assert rows.to_pylist() == [
+        {"label": "Ada Lovelace", "id": "Q1"},
+        {"label": "London", "id": "Q5"},
+    ]
+    assert folder.take("entities", np.array([], np.int64), ["id"]).num_rows == 0

@@ -9,13 +9,17 @@ import pytest
 from argus.data import read_corpus
 from argus.data.corpus import corpus_file
 from argus.data.kb import KbWriter, KnowledgeFolder
+from argus.data.provenance import describe_large_inputs
 from argus.data.storage import (
+    FileState,
     Storage,
+    absolute,
     child,
     is_remote,
     local_path,
     open_storage,
     read_bytes,
+    state_of_file,
 )
 from argus.errors import ArgusError, InputError
 from argus.knowledge import KnowledgeSource, load_knowledge
@@ -196,3 +200,47 @@ def test_addresses_that_cannot_be_are_refused_by_name() -> None:
 def test_google_storage_is_opened_with_a_limit_to_its_patience() -> None:
     filesystem, path = open_storage("gs://anonymous@bucket/kb")
     assert (filesystem.type_name, path) == ("gcs", "bucket/kb")
+
+
+def test_paths_become_absolute_and_addresses_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert absolute("a/b") == absolute(Path("a/b")) == str(tmp_path / "a" / "b")
+    for address in ("/x/y", "file:///x/y", "s3://b/x?region=r", "ftp://host/x"):
+        assert absolute(address) == address
+    assert absolute(Path("s3://b/x")) == "s3://b/x"
+
+
+def test_the_state_of_a_file_is_its_size_and_time_here_and_in_a_store(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    os.utime(tmp_path / "a", ns=(5, 7_000_000_001))
+    assert state_of_file(tmp_path / "a") == FileState(3, 7_000_000_001)
+    assert state_of_file(tmp_path) is None and state_of_file(tmp_path / "b") is None
+    store.objects["bucket/a"] = b"abcd"
+    there = state_of_file("s3://bucket/a")
+    assert there is not None and there.bytes == 4
+    assert state_of_file("s3://bucket/b") is None
+    described = describe_large_inputs(here=tmp_path / "a", there="s3://bucket/a", folder=tmp_path)
+    assert described["here"] == {
+        "file": str(tmp_path / "a"), "bytes": 3, "changed": "1970-01-01T00:00:07+00:00",
+    }  # fmt: skip
+    assert described["there"]["bytes"] == 4 and described["folder"] == {"file": str(tmp_path)}
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "corpus.JSONL.gz", "a/b.parquet", "x.csv?a=b"])
+def test_files_of_rows_in_a_store_are_refused_as_such(name: str) -> None:
+    with pytest.raises(InputError, match="is a file of rows in an object store") as caught:
+        read_corpus(Path(f"s3://bucket/{name}"))
+    assert str(caught.value).startswith(f"s3://bucket/{name}: ")
+    assert "Copy it here" in str(caught.value)
+
+
+def test_a_folder_in_a_store_that_is_no_knowledge_base_says_what_is_read_there(
+    store: Store,
+) -> None:
+    store.objects["bucket/beir/corpus.jsonl"] = b"{}"
+    with pytest.raises(InputError, match="Nothing but knowledge bases is read from object stores"):
+        read_corpus(Path("s3://bucket/beir"))

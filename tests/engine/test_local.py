@@ -219,4 +219,10 @@ def test_runs_may_feed_each_other(engine):
 
 
 def test_describe_says_where_it_runs(engine):
-    assert engine.describe() == {"name": "local", "workers": 2, "machines": 1}
+    with open_engine(EngineConfig(workers=3)) as engine:
+        assert run(engine, steps.echo, range(5), threaded=True)[4] == 4
+        assert engine.describe() == {"name": "local", "workers": 0, "machines": 1}
+        run(engine, steps.slow_echo, range(2), 0.2)
+        assert engine.describe()["workers"] == 2
+        run(engine, steps.echo, [1])
+    assert engine.describe()["workers"] == 2

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from argus.engine import EngineConfig, Work, open_engine
+from argus.engine.blocks import AHEAD
 from argus.engine.check import check_engine
 from argus.errors import ArgusError, InputError
 from tests.engine import steps
@@ -134,6 +136,28 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(engine, tmp_path):
     got = list(engine.run(Work(setup=steps.dying, shared=shared, what="testing"), range(30)))
     assert sorted(got) == [(n, n * 10) for n in range(30)]
     assert {path.name for path in tmp_path.iterdir()} == {"3", "4"}
+    begun = Counter(Path(f"{tmp_path}.begun").read_text().split())
+    again = {block: times - 1 for block, times in begun.items() if times > 1}
+    assert len(begun) == 30 and {"3", "4"} <= again.keys()
+    assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
+
+
+def test_workers_that_die_between_two_runs_do_not_count_against_the_next(engine, tmp_path):
+    resting = set()
+
+    def blocks():
+        until = time.monotonic() + 60
+        while len(resting) < 2:
+            assert time.monotonic() < until
+            yield None
+
+    for _, pid in engine.run(Work(setup=steps.pids, shared=None, what="testing"), blocks()):
+        resting.add(pid)
+    for pid in resting:
+        os.kill(pid, signal.SIGKILL)
+    got = run(engine, steps.dying_at_first, range(6), str(tmp_path))
+    assert sorted(got.values()) == list(range(6))
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
 
 
 def test_a_block_that_always_kills_is_named(engine, tmp_path):
@@ -186,6 +210,11 @@ def test_describe_names_no_machine(engine):
     described = engine.describe()
     assert re.fullmatch(r"[\d.]+", described.pop("ray"))
     assert described == {"name": "ray", "workers": 2, "machines": 1, "cores": 2, "gpus": 0}
+
+
+def test_paths_that_machines_do_not_see_are_told(engine, tmp_path):
+    assert engine.unseen(str(tmp_path)) == []
+    assert engine.unseen(str(tmp_path / "none")) == ["127.0.0.1"]
 
 
 def test_check_says_what_every_machine_is_like(address, tmp_path):

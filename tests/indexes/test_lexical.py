@@ -1,6 +1,11 @@
 import time
+import tracemalloc
 
+import bm25s
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from argus.data.corpus import read_corpus
 from argus.errors import InputError
@@ -74,3 +79,74 @@ def test_saving_again_replaces_and_a_folder_that_is_no_index_is_told(tmp_path):
     for folder in (tmp_path / "words", tmp_path / "nowhere"):
         with pytest.raises(InputError, match="cannot be read as a BM25 index"):
             LexicalIndex.open(folder)
+
+
+WORDS = st.lists(
+    st.sampled_from(["red", "blue", "sky", "the", "a", "x", "y", "z"]), max_size=12
+).map(" ".join)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), WORDS), max_size=25), st.data())
+def test_batches_of_any_size_score_as_bm25s_itself_to_the_last_bit(rows, data):
+    rows = sorted(rows, key=lambda row: row[0])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=4)))
+    parts = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+    index = LexicalIndex.from_batches(([i for i, _ in p], [t for _, t in p]) for p in parts)
+    assert index.ids == sorted({i for i, _ in rows})
+    numbers = {"": 0}
+    tokens = [[numbers.setdefault(w, len(numbers)) for w in words(t)] for _, t in rows]
+    if len(numbers) == 1:
+        return
+    plain = bm25s.BM25(auto_compile=False)
+    plain.index((tokens, numbers), show_progress=False)
+    for word, number in numbers.items():
+        scores = plain.get_scores_from_ids([number])
+        best = {i: max(s for (j, _), s in zip(rows, scores, strict=True) if j == i)
+                for i in index.ids}  # fmt: skip
+        if word:
+            assert index.scores(word).tolist() == list(best.values())
+
+
+def test_batches_out_of_order_or_of_unequal_length_are_a_mistake_of_the_caller():
+    with pytest.raises(ValueError, match="'a' comes after 'b'"):
+        LexicalIndex.from_batches([(["b"], ["red"]), (["a"], ["red"])])
+    with pytest.raises(ValueError, match="shorter"):
+        LexicalIndex.from_batches([(["a", "b"], ["red"])])
+
+
+def test_a_word_that_a_text_has_a_thousand_times_is_counted():
+    index = LexicalIndex.build(["a", "b"], ["red " * 1000 + "blue", "red blue"])
+    scores = index.scores("red")
+    assert scores[0] > scores[1] and np.isfinite(scores).all()
+
+
+def test_a_saved_index_says_what_it_was_made_of(tmp_path):
+    LexicalIndex.from_batches([(["a"], ["red"])], made_of="k1").save(tmp_path / "words")
+    assert LexicalIndex.open(tmp_path / "words").made_of == "k1"
+    assert LexicalIndex.is_saved(tmp_path / "words", made_of="k1")
+    assert not LexicalIndex.is_saved(tmp_path / "words", made_of="k2")
+    assert not LexicalIndex.is_saved(tmp_path / "nowhere", made_of="k1")
+    LexicalIndex.build(["a"], ["red"]).save(tmp_path / "words")
+    assert LexicalIndex.open(tmp_path / "words").made_of == ""
+
+
+def test_neither_texts_nor_their_words_are_held_while_batches_come():
+    rng = np.random.default_rng(0)
+    names = np.array([f"someword{i}" for i in range(300)])
+    size = 0
+
+    def batches():
+        nonlocal size
+        for at in range(0, 600, 20):
+            texts = [" ".join(names[rng.integers(0, 300, 1000)]) for _ in range(20)]
+            size += sum(map(len, texts))
+            yield [f"d{i:04d}" for i in range(at, at + 20)], texts
+
+    tracemalloc.start()
+    try:
+        index = LexicalIndex.from_batches(batches())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(index) == 600 and size > 6_000_000
+    assert peak < 4_500_000  # 172,000 postings; the texts alone have 6.7 MB

@@ -1,6 +1,7 @@
 """A model on this machine, asked in the workers of an engine; here the worker is this process."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
@@ -54,6 +55,24 @@ def test_answers_are_the_same_in_the_order_of_the_prompts(config, tmp_path, opti
     assert "leaves no room" in found[-1][3]
     if not options:
         assert [answer[2] for answer in found[:9]] == [f"answer {i}" for i in range(9)]
+
+
+def test_folders_named_from_here_are_found_by_a_worker_that_is_elsewhere(
+    config, folder, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(folder.parent)
+    near = LocalConfig(model=folder.name, batch_size=3, max_tokens=12)
+    engine = InProcessEngine(home=tmp_path)
+    found, _ = asked(tmp_path / "there", near, engine, PROMPTS[:9])
+    assert [answer[2] for answer in found] == [f"answer {i}" for i in range(9)]
+    again, spent = asked(tmp_path / "there", config, None, PROMPTS[:9])  # the same keys
+    assert all(answer[-1] for answer in again) and spent.tokens_out == 0
+    adapted = LocalConfig(model=folder.name, adapter=Path("lora"))
+    sent = adapted.to_send()
+    assert (sent.model, sent.adapter) == (str(folder), folder.parent / "lora")
+    assert (sent.label, LocalConfig(model="org/name").to_send().model) == (
+        adapted.label, "org/name"
+    )  # fmt: skip
 
 
 def test_what_the_ledger_holds_is_not_asked_again(config, tmp_path):

@@ -122,3 +122,25 @@ def test_the_reservoirs_stated_error_bounds_the_one_made():
         made.append(np.nanmean(np.abs(estimate.rps - exact.rps)))
         stated.append(reservoir_error(ranks, 400, k=10, pool=60))
     assert 0 < np.mean(made) < np.mean(stated) < 10 * np.mean(made)
+
+
+def test_passes_over_few_pairs_at_a_time_change_nothing(monkeypatch):
+    vectors, graph = scene(4)
+    ranks, n = pair_ranks(vectors, graph), graph.n
+
+    def found():
+        scores = score(ranks, n, k=5, pool=84)
+        curve = curve_over_k(ranks, n, k_max=9, pool=84)
+        return scores, curve, reservoir_error(ranks, n, k=5, pool=84)
+
+    whole, curve, error = found()
+    assert 0 < whole.pairs_without_pool < len(ranks)
+    monkeypatch.setattr("argus.retrievability.rps._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("argus.retrievability.rps._PAIRS_PER_PASS", 5)
+    parts, in_parts, same = found()
+    for name in ("rps", "low", "high", "related"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-12)
+    assert parts.pairs_without_pool == whole.pairs_without_pool
+    np.testing.assert_allclose(in_parts.mean, curve.mean, atol=1e-12)
+    assert in_parts.share_above_half == curve.share_above_half
+    assert in_parts.entities == curve.entities and same == error

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
+from contextlib import chdir
+from pathlib import Path
 from typing import Any
 
 
 class InProcessEngine:
-    """Answers blocks in another order than they came, several taken at a time."""
+    """Answers blocks in another order than they came, several taken at a time.
+
+    home: folder that a worker is set up in; None is the current one.
+    """
 
     name = "in process"
 
-    def __init__(self, ahead: int = 3):
-        self.ahead = ahead
+    def __init__(self, ahead: int = 3, home: Path | None = None):
+        self.ahead, self.home = ahead, home
         self.setups: list[str] = []
         """What each run was for."""
         self.blocks = 0
@@ -23,7 +28,8 @@ class InProcessEngine:
     def run(self, work: Any, blocks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         work = pickle.loads(pickle.dumps(work))
         self.setups.append(work.what)
-        answer = work.setup(work.shared)
+        with chdir(self.home or "."):
+            answer = work.setup(work.shared)
         waiting: list[tuple[int, bytes]] = []
         for number, block in enumerate(blocks):
             waiting.append((number, pickle.dumps(block)))
@@ -40,7 +46,10 @@ class InProcessEngine:
             yield number, pickle.loads(pickle.dumps(answer(pickle.loads(block))))
 
     def describe(self) -> dict[str, object]:
-        return {"name": self.name, "workers": 1}
+        return {"name": self.name, "workers": 1, "machines": 1}
+
+    def unseen(self, path: str) -> list[str]:
+        return []
 
 
 class Lost(Exception):

@@ -17,7 +17,8 @@ class WordEncoder:
     """Each word has a random direction of its own; a text is their sum.
 
     trap: a folder in which the first batches that a worker embeds leave a file each; `then` happens
-    when there are `after` of them: "die" once, or "refuse" for good.
+    when there are `after` of them: "die" once, or "refuse" for good. Beside it, in TRAP.begun, is
+    the first text of every batch that a worker began.
     """
 
     fingerprint, dim, pools_spans = "words", 24, False
@@ -27,6 +28,8 @@ class WordEncoder:
 
     def encode_documents(self, texts: Sequence[str]) -> np.ndarray:
         if self.trap is not None and os.getpid() != self.home:
+            with Path(f"{self.trap}.begun").open("a") as log:
+                log.write(f"{texts[0]}\n")
             self._spring(self.trap)
         return np.array([sum(map(_direction, text.split())) for text in texts], np.float32)
 

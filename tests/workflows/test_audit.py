@@ -6,8 +6,12 @@ import pytest
 
 import argus
 from argus.data import Document
+from argus.engine import EngineConfig
 from argus.errors import EncodingError, InputError
 from argus.knowledge import KnowledgeSource
+from argus.retrievability.geometry import project_bands
+from argus.workflows import audit_findings
+from tests.support.kb import write_kb
 
 TOPICS = ["river", "violin", "volcano", "bakery", "glacier", "orchid", "harbour", "comet"]
 
@@ -59,6 +63,49 @@ def test_an_entity_without_paragraph_is_not_applicable_and_null(result):
     assert (row["state"], row["reason"], row["rps"]) == ("not applicable", "no paragraph", None)
     assert result.summary["entities"]["reasons"] == {"no paragraph": 1}
     assert result.summary["pairs"]["without_vector"] == 4
+
+
+def test_of_many_entities_a_sample_is_projected_and_the_summary_says_so(
+    result, corpus, minilm, tmp_path, monkeypatch
+):
+    assert "sample" not in result.summary["projection"]
+    projected = []
+
+    def watched(vectors, bands, *, seed):
+        projected.append(len(vectors))
+        return project_bands(vectors, bands, seed=seed)
+
+    monkeypatch.setattr(audit_findings, "PROJECTED", 20)
+    monkeypatch.setattr(audit_findings, "project_bands", watched)
+    config = argus.AuditConfig(k=(3, 1), pool=(20, 30))
+    few = argus.audit(corpus, out=tmp_path, encoder=minilm, config=config)
+    assert few.summary["projection"]["sample"] == 20 and projected == [20]
+    placed = np.array([x is not None for x in few.table["x"].to_pylist()])
+    assert placed.sum() == 20 and few.table["y"].null_count == 28
+    assert not few.table.filter(placed)["rps"].null_count
+    assert few.table.drop_columns(["x", "y"]).equals(result.table.drop_columns(["x", "y"]))
+    assert "Where blind spots lie" in few.report.read_text()
+
+
+def test_pairs_of_what_came_along_with_a_sample_are_not_told_as_without_vector(minilm, tmp_path):
+    def audited(name, **options):
+        kb = write_kb(tmp_path / name, paragraphs, relations, [], **options)
+        config = argus.AuditConfig(k=(1,), pool=(3,))
+        return argus.audit(kb, out=tmp_path / f"{name}-out", encoder=minilm, config=config)
+
+    names = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir"]
+    paragraphs = {f"Q{i}": (name, f"{name} is a tree.") for i, name in enumerate(names)}
+    paragraphs["Q6"] = ("Ginkgo", "")
+    relations = [(f"Q{i}", "P1", f"Q{i + 1}", "wikidata") for i in range(6)]
+    sampled = audited("sampled", targets=["Q0", "Q1"])
+    pairs = sampled.summary["pairs"]
+    assert (pairs["related"], pairs["without_vector"]) == (12, 2)
+    assert (pairs["measured"], pairs["not_of_the_sample"]) == (3, 7)
+    reasons = sampled.summary["entities"]["reasons"]
+    assert reasons == {"came along with the sample": 4, "no paragraph": 1}
+    assert "Alder" in sampled.report.read_text()
+    whole = audited("whole").summary["pairs"]
+    assert whole["without_vector"] == 2 and "not_of_the_sample" not in whole
 
 
 def test_pair_ranks_are_written_with_ids(result):
@@ -185,3 +232,10 @@ def test_a_run_in_which_nothing_can_be_scored_still_ends_with_a_report(corpus, m
     assert (counts["measured"], counts["failed"], counts["not applicable"]) == (0, 39, 9)
     assert result.summary["mean_rps"] is None and result.table["rps"].null_count == 48
     assert "These entities have no score" in result.report.read_text()
+
+
+def test_a_manifest_names_no_workers_that_there_were_not(corpus, minilm, tmp_path):
+    config, engine = argus.AuditConfig(k=(3,), pool=(20,)), EngineConfig(workers=2)
+    argus.audit(corpus, out=tmp_path, encoder=minilm, config=config, engine=engine)
+    section = json.loads((tmp_path / "manifest.json").read_text())["audit"]
+    assert section["engine"] == {"name": "local", "workers": 0, "machines": 1}

@@ -1,6 +1,7 @@
 """Whole jobs on the local engine and on a Ray cluster of this machine give what they give here."""
 
 import json
+from collections import Counter
 from importlib import import_module
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 from argus.data.types import Document
 from argus.encoders import EncoderConfig
 from argus.engine import EngineConfig, open_engine
+from argus.engine.blocks import AHEAD
 from argus.errors import EncodingError
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeSource
-from argus.llm import LocalConfig
+from argus.llm import Ledger, LocalConfig, Prompt, open_model
 from argus.workflows import rank_parts
 from argus.workflows.audit import AuditConfig, audit
 from argus.workflows.diagnose import diagnose_corpus
@@ -23,7 +25,7 @@ from argus.workflows.kb.build import build_kb
 from argus.workflows.kb.settings import Dumps, KbConfig
 from argus.workflows.scenarios_profile import ProfileConfig, profile_documents
 from tests.support.dumps import item, items_dump, pages_dump
-from tests.support.tiny_llama import make_tokenizer, save_llama
+from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.slow
@@ -179,12 +181,29 @@ def test_answers_of_a_language_model(documents, ray, tmp_path):
     assert said[0] == said[1]
 
 
+def test_a_language_model_that_knows_the_answers(ray, tmp_path):
+    prompts = [Prompt(f"Where is {title}?", system="s") for title in TITLES[:20]]
+    known = [(prompt.system, prompt.text, TITLES[i + 1]) for i, prompt in enumerate(prompts[:9])]
+    folder = teach(save_llama(tmp_path / "tiny", make_tokenizer(TITLES), window=160), known)
+    config = LocalConfig(model=str(folder), batch_size=3, max_tokens=12)
+    said = []
+    for name, where in (("here", None), ("there", ray)):
+        with Ledger(tmp_path / name) as ledger:
+            outcomes = open_model(config, ledger, where).complete(prompts)
+            said.append([(o.state, o.value, o.reason, o.tokens_out) for o in outcomes])
+    assert said[0] == said[1]
+    assert [value for _, value, *_ in said[1][:9]] == TITLES[1:10]
+
+
 def test_a_worker_that_is_killed_costs_one_block(documents, audited, ray, tmp_path, small_batches):
     trap = tmp_path / "trap"
     trap.mkdir()
     run_audit(documents, tmp_path / "there", encoder=WordEncoder(trap, then="die"), engine=ray)
     assert (trap / "died").exists()
     agree(audited, tmp_path / "there", "audit")
+    begun = Counter((tmp_path / "trap.begun").read_text().splitlines())
+    assert len(begun) == N / 40
+    assert 1 <= sum(begun.values()) - len(begun) <= AHEAD  # what the dead worker had in hand
 
 
 def test_what_stopped_on_a_cluster_goes_on_on_this_machine(

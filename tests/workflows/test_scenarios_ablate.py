@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -14,12 +15,15 @@ from argus.encoders.store import EmbeddingStore
 from argus.errors import ArgusError, InputError
 from argus.evaluation import evaluate
 from argus.indexes.snapshot import Snapshot
-from argus.llm import ChatConfig
+from argus.llm import ChatConfig, LocalConfig
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.expansions import Baseline, Expansion, expanded, write_expansions
 from argus.scenarios.files import write_profiles
 from argus.scenarios.views import scenario_views
 from argus.workflows.scenarios_ablate import AblateConfig, ablate_scenarios
+from tests.support.in_process_engine import InProcessEngine
+from tests.support.tiny_llama import make_tokenizer, save_llama
+from tests.support.word_encoder import WordEncoder
 
 TEXTS = {
     "bread": "Bread is baked from flour, water and yeast.",
@@ -417,3 +421,18 @@ def test_settings_are_kept_in_one_order_and_spelling():
     assert config.components == (Component.M, Component.IE)
     assert config.weights == (0.5, 1.0)
     assert config.measures == ("nDCG@10", "R@200") and config.depth == 200
+
+
+def test_an_engine_embeds_and_writes_and_changes_nothing(run, tmp_path):
+    words, model = {"encoder": WordEncoder(), "store": None}, LocalConfig(
+        model=str(save_llama(tmp_path / "tiny", make_tokenizer(), window=2048)),
+        max_tokens_override=6,
+    )  # fmt: skip
+    here = run(tmp_path / "here", **words, model=None)
+    engine = InProcessEngine()
+    there = run(tmp_path / "there", **words, model=None, engine=engine)
+    assert there.table.equals(here.table) and set(engine.setups) == {"embedding"}
+    writing = InProcessEngine()
+    with suppress(ArgusError):  # what a model with random weights writes may be of no use
+        run(tmp_path / "written", **words, model=model, engine=writing)
+    assert "answering" in writing.setups

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from argus.data.types import Document
+from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
-from argus.llm import ChatConfig, LanguageModelError
+from argus.llm import ChatConfig, LanguageModelError, LocalConfig
 from argus.scenarios.files import read_profiles
 from argus.scenarios.prompts import Role
 from argus.workflows.scenarios_profile import ProfileConfig, estimate_profiles, profile_documents
@@ -163,3 +164,21 @@ def test_a_corpus_without_text_is_refused(config, tmp_path):
         profile_documents([Document("a", " ")], out=tmp_path, config=config())
     with pytest.raises(InputError, match="two documents have the id 'a'"):
         profile_documents([Document("a", "x")] * 2, out=tmp_path, config=config())
+
+
+def test_an_endpoint_is_asked_without_the_cluster_and_a_local_model_waits_for_it(
+    endpoint, config, tmp_path
+):
+    endpoint.behave = behaving()
+    nowhere = EngineConfig(name="ray", address="127.0.0.1:1", connect_timeout_s=1)
+    out = tmp_path / "out"
+    result = profile_documents(DOCUMENTS[:2], out=out, config=config(), engine=nowhere)
+    assert result.summary["documents"]["ok"] == 2
+    assert "engine" not in json.loads((out / "manifest.json").read_text())["scenarios"]
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    local = ProfileConfig(model=LocalConfig(model=str(tmp_path)))
+    pytest.importorskip("ray")
+    with pytest.raises(ArgusError, match="no Ray cluster answers"):
+        (tmp_path / "config.json").write_text("{}")
+        profile_documents(DOCUMENTS[:2], out=out, config=local, engine=nowhere, fresh=True)
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before

@@ -3,6 +3,7 @@ import pytest
 from argus.llm import ChatConfig, LocalConfig, Prompt
 from argus.scenarios.qa.compare import Question
 from argus.workflows.scenarios_qa_stages import Stages, reformulate
+from tests.support.in_process_engine import InProcessEngine
 
 
 @pytest.fixture
@@ -33,6 +34,13 @@ def test_a_local_model_is_opened_once_and_an_endpoint_judges_beside_it(chat, led
     other = Stages(local, chat(), ledger)
     other.answering()
     assert other.judging().model.config == chat()
+
+
+def test_a_local_model_answers_on_the_engine_and_an_endpoint_is_asked_from_here(chat, ledger):
+    engine = InProcessEngine()
+    stages = Stages(LocalConfig(model="somewhere"), chat(), ledger, engine)
+    assert stages.answering().model.engine is engine
+    assert not hasattr(stages.judging().model, "engine")
 
 
 def test_every_stage_says_what_it_took_itself_and_equal_prompts_are_missing_once(

@@ -131,9 +131,10 @@ class Engine:
         str | None,
         typer.Option(
             "--engine",
-            help="local: worker processes on this machine; ray: a Ray cluster. Default: this "
-            "process. Results are the same; models and keys have to be where workers look for "
-            "them; endpoints of language models are asked from here anyway.",
+            help="local: this machine; work that keeps all cores busy by itself stays in one "
+            "process. ray: a Ray cluster. Default: this process. Results are the same; models and "
+            "keys have to be where workers look for them; endpoints of language models are asked "
+            "from here anyway.",
             rich_help_panel="Engine",
         ),
     ] = None
@@ -149,7 +150,8 @@ class Engine:
         int | None,
         typer.Option(
             "--workers",
-            help="Default: what machine and work allow.",
+            help="Processes at once, of work that does not keep all cores busy by itself; on a "
+            "cluster of all work. Default: what machine and work allow.",
             min=1,
             rich_help_panel="Engine",
         ),

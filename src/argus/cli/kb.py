@@ -43,16 +43,21 @@ def build(
         ),
     ] = None,
     lang: Annotated[
-        str, typer.Option("--lang", help="Language of labels and pages.", rich_help_panel=DUMP)
-    ] = "en",
-    links: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--links",
-            help="Hyperlinks of the lead, of the whole page, or none.",
+            "--lang",
+            help="Language of labels and pages, or of the texts of triples. Default: en.",
             rich_help_panel=DUMP,
         ),
-    ] = "lead",
+    ] = None,
+    links: Annotated[
+        str | None,
+        typer.Option(
+            "--links",
+            help="Hyperlinks of the lead, of the whole page, or none. Default: lead.",
+            rich_help_panel=DUMP,
+        ),
+    ] = None,
     triples: Annotated[
         Path | None,
         typer.Option("--triples", help="TSV or N-Triples (.nt).", rich_help_panel=OTHER),
@@ -104,7 +109,11 @@ def build(
     ] = 5,
     words: Annotated[
         bool,
-        typer.Option("--words/--no-words", help="BM25 over the paragraphs.", rich_help_panel=SHAPE),
+        typer.Option(
+            "--words/--no-words",
+            help="BM25 over the paragraphs, beside shards on this machine.",
+            rich_help_panel=SHAPE,
+        ),
     ] = True,
     shards: Annotated[
         str | None,
@@ -139,11 +148,12 @@ def build(
     from argus.workflows.kb.settings import KbConfig
 
     chosen = KbConfig(
-        language=lang, links=cast("Links", links), min_words=min_words, sample=sample, seed=seed,
-        limit=limit, mentions=mentions, words=words, split_bytes=split_mib << 20,
-        memory_bytes=memory_mib << 20,
+        language=lang or "en", links=cast("Links", links or "lead"), min_words=min_words,
+        sample=sample, seed=seed, limit=limit, mentions=mentions, words=words,
+        split_bytes=split_mib << 20, memory_bytes=memory_mib << 20,
     )  # fmt: skip
     source = _source(chosen, wikipedia, wikidata, triples, labels, abstracts, entities, pages)
+    _refuse_unused(source, columns, lang=lang, links=links)
     if isinstance(source, EntityRows):
         source = replace(source, fields=columns.names())
     if isinstance(source, PageFolder) and out.resolve().is_relative_to(source.folder.resolve()):
@@ -161,6 +171,36 @@ def build(
     o.show(result, print_kb, as_json=json)
     if result.damage:
         raise typer.Exit(2)
+
+
+def _refuse_unused(
+    source: Dumps | Source, columns: blocks.Columns, *, lang: str | None, links: str | None
+) -> None:
+    """Raise InputError for an option that was given and that the source does not know."""
+    from argus.knowledge.sources import EntityRows, TripleFiles
+    from argus.workflows.kb.settings import Dumps
+
+    rows = isinstance(source, EntityRows)
+    pages = isinstance(source, Dumps) and source.wikipedia is not None
+    language = isinstance(source, (Dumps, TripleFiles))
+    of_rows, of_pages = "columns of --entities", "the hyperlinks of a dump, --wikipedia"
+    of_texts = "the language of --wikipedia, --wikidata and --triples"
+    given = [
+        ("--id-field", columns.id_field is not None, rows, of_rows),
+        ("--title-field", columns.title_field is not None, rows, of_rows),
+        ("--text-field", columns.text_field is not None, rows, of_rows),
+        ("--coerce-ids", columns.coerce_ids, rows, "ids of --entities"),
+        ("--links", links is not None, pages, of_pages),
+        ("--lang", lang is not None, language, of_texts),
+    ]
+    for name, is_given, is_used, what in given:
+        if is_given and not is_used:
+            raise InputError(
+                f"{name} with a source that has no use for it",
+                expected=f"it with what it is for: {what}",
+                fix=f"Leave out {name}, or give the source that it is for.",
+                where="argus kb build",
+            )
 
 
 def _source(

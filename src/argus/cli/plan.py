@@ -14,20 +14,26 @@ if TYPE_CHECKING:
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 GB = 10**9
+_OF_MEASURING = frozenset(("encoder", "wikipedia", "wikidata"))
+_OF_BOTH = frozenset(("hardware", "price", "measure", "json", "config"))
 
 
 def plan(
+    context: typer.Context,
     *,
-    entities: Annotated[float, typer.Option("--entities", help="How many, as in 7e6.")] = 1e6,
+    entities: Annotated[
+        str, typer.Option("--entities", metavar="NUMBER", help="How many, as in 7e6.")
+    ] = "1e6",
     dim: Annotated[int, typer.Option("--dim", help="Of a vector.", min=1)] = 384,
     neighbours: Annotated[
         float, typer.Option("--neighbours", help="Related entities per entity.", min=0)
     ] = 20,
     words: Annotated[float, typer.Option("--words", help="Of a paragraph.", min=1)] = 80,
     parameters: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--parameters",
+            metavar="NUMBER",
             help="Of the encoder's layers, as in 568e6; default: of the one that was measured.",
         ),
     ] = None,
@@ -41,6 +47,12 @@ def plan(
     wikidata_gb: Annotated[
         float, typer.Option("--wikidata-gb", help="Compressed dump to be read, in GB.", min=0)
     ] = 0,
+    stated: Annotated[
+        float,
+        typer.Option(
+            "--stated", help="Statements and links that the dumps hold per entity.", min=0
+        ),
+    ] = 80,
     machines: Annotated[
         int, typer.Option("--machines", help="That share the work (--engine ray).", min=1)
     ] = 1,
@@ -49,7 +61,8 @@ def plan(
         typer.Option("--hardware", help="File from --measure, or one that ships: two-cores."),
     ] = "two-cores",
     price: Annotated[
-        float | None, typer.Option("--price", help="Of a machine per hour; default: the file's.")
+        float | None,
+        typer.Option("--price", help="Of a machine per hour; default: the file's.", min=0),
     ] = None,
     measure: Annotated[
         Path | None,
@@ -75,11 +88,12 @@ def plan(
 
     From coefficients measured on real hardware (docs/scale.md has formulas and errors).
     """
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
     from argus.workflows.plan import Workload, calibrate, load_hardware, save_hardware
     from argus.workflows.plan import plan as predict
 
+    _refuse_without_effect(context, measuring=measure is not None)
     if measure is not None:
         shipped = load_hardware(hardware)
         measured = calibrate(
@@ -87,16 +101,19 @@ def plan(
             wikipedia=wikipedia, wikidata=wikidata,
         )  # fmt: skip
         save_hardware(measured, measure)
+        if json:
+            o.print_json(asdict(measured))
+            return
         typer.echo(f"{measured.name}: {measured.cores} cores, {measured.processor}; {measure}")
         return
     machine = load_hardware(hardware)
     if price is not None:
         machine = replace(machine, price_per_hour=price)
     work = Workload(
-        entities=int(entities), dim=dim, neighbours=neighbours, words=words,
-        parameters=None if parameters is None else int(parameters), reservoir=reservoir,
-        wikipedia_bytes=int(wikipedia_gb * GB), wikidata_bytes=int(wikidata_gb * GB),
-        machines=machines,
+        entities=_count(entities, "--entities"), dim=dim, neighbours=neighbours, words=words,
+        parameters=None if parameters is None else _count(parameters, "--parameters"),
+        reservoir=reservoir, wikipedia_bytes=_bytes(wikipedia_gb, "--wikipedia-gb"),
+        wikidata_bytes=_bytes(wikidata_gb, "--wikidata-gb"), stated=stated, machines=machines,
     )  # fmt: skip
     steps = predict(work, machine)
     if json:
@@ -104,6 +121,52 @@ def plan(
         return
     for line in as_lines(steps, work, machine):
         typer.echo(line)
+
+
+def _refuse_without_effect(context: typer.Context, *, measuring: bool) -> None:
+    """Refuse an option of the command line that would not be read.
+
+    What stands in a --config file may be meant for the other kind of call.
+    """
+    from argus.errors import InputError
+
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE" or name in _OF_BOTH:
+            continue
+        if measuring != (name in _OF_MEASURING):
+            spelling = "--" + name.replace("_", "-")
+            raise InputError(
+                "has no effect with --measure" if measuring else "has no effect without --measure",
+                expected="a plan, or a measurement",
+                fix=f"Leave out {spelling}, or {'' if measuring else 'give '}--measure.",
+                where=spelling,
+            )
+
+
+def _count(text: str, option: str) -> int:
+    """Return a number of things, as in 7e6. Raises InputError for what is none."""
+    try:
+        return _finite(float(text), option)
+    except ValueError:
+        raise _no_number(text, option) from None
+
+
+def _bytes(gigabytes: float, option: str) -> int:
+    return _finite(gigabytes * GB, option)
+
+
+def _finite(value: float, option: str) -> int:
+    try:
+        return int(value)
+    except (ValueError, OverflowError):  # nan, inf
+        raise _no_number(f"{value:g}", option) from None
+
+
+def _no_number(got: str, option: str) -> Exception:
+    from argus.errors import InputError
+
+    return InputError(repr(got), expected="a number", fix="For example 7e6.", where=option)
 
 
 def as_json(steps: list[Step], work: Workload, hardware: Hardware) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 
 from argus.data.artifacts import MARKER
 from argus.data.kb_tables import ALL, FORMAT, KB_FILE, TABLES, Shard
-from argus.data.storage import Storage, child, is_remote, local_path
+from argus.data.rows import FORMATS
+from argus.data.storage import Storage, absolute, child, is_remote, local_path
 from argus.data.types import Document, IntArray
 from argus.errors import InputError
 
@@ -37,10 +38,12 @@ def shard_name(table: str, number: int) -> str:
 def kb_file(path: str | Path) -> Path | None:
     """Return the `kb.json` that `path` (it, or its folder) stands for; None for what is no KB.
 
-    Every address in an object store is taken for a knowledge base. Raises InputError for a folder
-    in which a build was not finished.
+    Every address in an object store is taken for a knowledge base; what is the name of a file of
+    rows is refused. The folder of a build whose shards are elsewhere stands for these. Raises
+    InputError for a folder in which a build was not finished, or whose shards another has replaced.
     """
     if is_remote(path):
+        _refuse_rows(path)
         return Path(str(path) if _names_kb_file(path) else child(path, KB_FILE))
     path = local_path(path)
     if path.name == KB_FILE and path.is_file():
@@ -50,7 +53,43 @@ def kb_file(path: str | Path) -> Path | None:
     reading = (path / MARKER).is_file() and (path / "work").is_dir()
     if reading or any((path / shard_name(table, 0)).is_file() for table in TABLES):
         raise _not_finished(path)
-    return None
+    return _elsewhere(path)
+
+
+def _elsewhere(path: Path) -> Path | None:
+    """Return the kb.json of the shards that a build whose folder `path` is put elsewhere."""
+    summary = path / "summary.json"
+    if (path / KB_FILE).is_file() or not (path / MARKER).is_file() or not summary.is_file():
+        return None
+    try:
+        built = json.loads(summary.read_text(encoding="utf-8"))["kb"]
+        place, key = str(built["shards"]), built["key"]
+    except (ValueError, TypeError, KeyError):
+        return None  # of other jobs
+    if not is_remote(place) and local_path(place).resolve() == path.resolve():
+        return None
+    there = KnowledgeFolder._at(Storage.at(place))
+    if there.facts.get("key") != key:
+        raise InputError(
+            f"its shards were replaced by another build ({place})",
+            expected="the shards that its summary.json tells of",
+            fix="Run its kb build again, with a --shards of its own; or name the shards.",
+            where=path,
+        )
+    home = there.storage.local
+    return Path(there.storage.where(KB_FILE)) if home is None else home / KB_FILE
+
+
+def _refuse_rows(location: str | Path) -> None:
+    name = str(location).partition("?")[0]
+    if PurePosixPath(name.removesuffix(".gz")).suffix.lower() not in FORMATS:
+        return
+    raise InputError(
+        "is a file of rows in an object store",
+        expected="a knowledge base there; other files are read from this machine only",
+        fix="Copy it here, or make a knowledge base of it: argus kb build --entities FILE.",
+        where=absolute(location),
+    )
 
 
 @dataclass(frozen=True)
@@ -71,17 +110,29 @@ class KnowledgeFolder:
     def open(cls, location: str | Path) -> KnowledgeFolder:
         """Open a knowledge base, by its folder or its kb.json, and see that every shard is there.
 
+        The folder of a build whose shards are elsewhere stands for these, as for `kb_file`.
         Raises InputError for what is none, for one that was not finished or was made by a newer
         Argus, and for shards that are missing or of another size.
         """
-        storage = Storage.at(_folder(location))
+        home = _folder(location)
+        if not is_remote(home):
+            home = _folder(_elsewhere(local_path(home)) or home)
+        return cls._at(Storage.at(home))
+
+    @classmethod
+    def _at(cls, storage: Storage) -> KnowledgeFolder:
         if storage.sizes([KB_FILE]) == [None]:
             if any(storage.files(table) for table in TABLES):
                 raise _not_finished(storage.location)
             raise InputError(
                 f"no {KB_FILE} in it",
                 expected="a knowledge base",
-                fix="Check the path; `argus kb build` makes one.",
+                fix="Check the path; `argus kb build` makes one."
+                + (
+                    " Nothing but knowledge bases is read from object stores."
+                    if storage.local is None
+                    else ""
+                ),
                 where=storage.location,
             )
         folder = cls(storage, *_header(storage.read(KB_FILE), storage.where(KB_FILE)))
@@ -98,21 +149,35 @@ class KnowledgeFolder:
         Raises InputError for a shard that cannot be read, or does not hold what it should.
         """
         for shard in self.shards[table]:
-            where = self.storage.where(shard.file)
-            schema = TABLES[table]
-            try:
-                with self.storage.open(shard.file) as file:
-                    parquet = pq.ParquetFile(file, page_checksum_verification=True)
-                    read = parquet.read(list(columns or schema.names))
-                part = read.cast(pa.schema([schema.field(name) for name in read.schema.names]))
-            except (OSError, ValueError, KeyError) as error:
-                raise _not_whole(where, f"cannot be read ({str(error)[:200]})") from error
-            missing = [name for name in columns or schema.names if name not in part.schema.names]
-            if missing:
-                raise _not_whole(where, f"has no column {missing[0]!r}")
-            if part.num_rows != shard.rows:
-                raise _not_whole(where, f"{part.num_rows:,} rows, not {shard.rows:,}")
-            yield part
+            yield self._read(table, shard, columns or TABLES[table].names)
+
+    def take(self, table: str, rows: IntArray, columns: Sequence[str]) -> pa.Table:
+        """Return some rows of a table, in ascending order; only their shards are read."""
+        parts = [pa.schema([TABLES[table].field(name) for name in columns]).empty_table()]
+        first = 0
+        for shard in self.shards[table]:
+            here = np.sort(rows[(rows >= first) & (rows < first + shard.rows)]) - first
+            if len(here):
+                parts.append(self._read(table, shard, columns).take(pa.array(here)))
+            first += shard.rows
+        return pa.concat_tables(parts)
+
+    def _read(self, table: str, shard: Shard, columns: Sequence[str]) -> pa.Table:
+        where = self.storage.where(shard.file)
+        schema = TABLES[table]
+        try:
+            with self.storage.open(shard.file) as file:
+                parquet = pq.ParquetFile(file, page_checksum_verification=True)
+                read = parquet.read(list(columns))
+            part = read.cast(pa.schema([schema.field(name) for name in read.schema.names]))
+        except (OSError, ValueError, KeyError) as error:
+            raise _not_whole(where, f"cannot be read ({str(error)[:200]})") from error
+        missing = [name for name in columns if name not in part.schema.names]
+        if missing:
+            raise _not_whole(where, f"has no column {missing[0]!r}")
+        if part.num_rows != shard.rows:
+            raise _not_whole(where, f"{part.num_rows:,} rows, not {shard.rows:,}")
+        return part
 
     def entities(
         self, columns: Sequence[str] = DOCUMENT_COLUMNS, *, limit: int | None = None

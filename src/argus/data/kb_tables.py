@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 KB_FILE = "kb.json"
-"""Names every shard with its rows and size; written last, so a folder without it is not whole."""
+"""Names every shard with its rows and size; written after them: without it they are not whole."""
 FORMAT = 1
 SHARD_ROWS = 100_000
 WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"

@@ -13,7 +13,7 @@ from typing import Any
 
 from argus.cores import available_cores
 from argus.data.kb_tables import KB_FILE
-from argus.data.storage import is_remote, read_bytes
+from argus.data.storage import is_remote, read_bytes, state_of_file
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
 
@@ -57,6 +57,21 @@ def describe_inputs(**paths: Path | None) -> dict[str, dict[str, Any]]:
         else:
             continue
         described[name] = {"file": str(path), "bytes": size, "sha256": digest}
+    return described
+
+
+def describe_large_inputs(**locations: Path | str) -> dict[str, dict[str, Any]]:
+    """Return name, size and time of last change of files too large to be hashed, for the manifest.
+
+    They may be in an object store. A folder has no size.
+    """
+    described: dict[str, dict[str, Any]] = {}
+    for name, location in locations.items():
+        described[name] = {"file": str(location)}
+        if state := state_of_file(location):
+            changed = state.changed_ns
+            time = None if changed is None else datetime.fromtimestamp(changed / 1e9, UTC)
+            described[name] |= {"bytes": state.bytes, "changed": time and time.isoformat()}
     return described
 
 

@@ -50,6 +50,32 @@ def local_path(location: str | Path) -> Path:
     return Path(unquote(_SCHEME.sub("/", str(location), count=1)))
 
 
+def absolute(location: str | Path) -> str:
+    """Return a path from the root on, for processes that work elsewhere; addresses as they are."""
+    return _address(location) if _scheme(location) else str(Path(location).absolute())
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What changes when a file does. changed_ns: since 1970; None where it is not known."""
+
+    bytes: int
+    changed_ns: int | None
+
+
+def state_of_file(location: str | Path) -> FileState | None:
+    """Return the state of a file here or in an object store; None where there is no file.
+
+    Raises InputError where it cannot be asked for.
+    """
+    from pyarrow import fs
+
+    filesystem, path = open_storage(location)
+    with reaching(location):
+        info = filesystem.get_file_info(path)
+    return FileState(info.size, info.mtime_ns) if info.type == fs.FileType.File else None
+
+
 def open_storage(location: str | Path) -> tuple[Any, str]:
     """Return the pyarrow filesystem of a location, and the path in it.
 

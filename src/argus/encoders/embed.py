@@ -74,6 +74,8 @@ class Embedded:
     """Bool, shape (n_items,)."""
     failures: dict[int, str]
     """Item position to why it could not be embedded."""
+    keys: Sequence[bytes] = ()
+    """Key in the store of each item that was embedded."""
 
 
 def queries(texts: Sequence[str]) -> list[Item]:
@@ -111,9 +113,9 @@ def embed(
             advance(len(batch))
     failures = {i: failed[key] for i, key in enumerate(keys) if key in failed}
     ok = np.array([key not in failed for key in keys], bool)
-    return Embedded(
-        store.gather([k for k, good in zip(keys, ok, strict=True) if good]), ok, failures
-    )
+    kept = [key for key in keys if key not in failed]
+    del keys, missing  # of millions, before their vectors come
+    return Embedded(store.gather(kept), ok, failures, kept)
 
 
 def _encoded(

@@ -85,6 +85,12 @@ def load_encoder(
     return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
 
 
+def to_send(config: EncoderConfig) -> EncoderConfig:
+    """Return what loads the same encoder in a process that has another working directory."""
+    folder = Path(config.model)
+    return replace(config, model=str(folder.absolute())) if folder.is_dir() else config
+
+
 def _openai(config: EncoderConfig) -> OpenAIEncoder:
     return OpenAIEncoder(
         OpenAIConfig(

@@ -10,7 +10,7 @@ from typing import Any
 
 from argus.data.types import FloatArray, IntArray, Span
 from argus.encoders.embed import Batch, Encoded, encode_batch
-from argus.encoders.load import EncoderConfig, load_encoder
+from argus.encoders.load import EncoderConfig, load_encoder, to_send
 from argus.encoders.protocol import Encoder, TokenCounter
 from argus.engine import Engine, Work
 from argus.errors import ArgusError, InputError
@@ -51,7 +51,8 @@ class SpreadEncoder:
         if config is None:
             _check_portable(encoder)
         self.encoder, self.engine = encoder, engine
-        shared = Encoding(config or encoder, encoder.fingerprint)
+        sent = encoder if config is None else to_send(config)
+        shared = Encoding(sent, encoder.fingerprint)
         # The encoder uses all cores itself; an endpoint is pressed as hard as its settings say.
         self._work: Work[Any, Any, Any] = Work(
             setup=begin_encoding, shared=shared, what="embedding", threaded=True

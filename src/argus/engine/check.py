@@ -121,7 +121,8 @@ def _check_local(config: EngineConfig, path: Path | None) -> Check:
         mib_per_s=mib_per_s,
         problem=f"it does not see {path}" if sees is False else None,
     )
-    return Check(engine=LocalEngine(config).describe(), nodes=(node,))
+    engine = LocalEngine(config)
+    return Check(engine=engine.describe() | {"workers": engine.workers}, nodes=(node,))
 
 
 def _measure() -> tuple[float, float]:

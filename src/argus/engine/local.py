@@ -37,6 +37,7 @@ class LocalEngine:
 
     def __init__(self, config: EngineConfig) -> None:
         self.workers = config.workers or available_cores()
+        self._most = 0
         self._crews: list[Crew] = []
 
     def __enter__(self) -> LocalEngine:
@@ -61,13 +62,19 @@ class LocalEngine:
             yield from crew.results(Blocks(blocks, work.what))
             grace_s = GRACE_S
         finally:
+            self._most = max(self._most, crew.most)
             if crew in self._crews:
                 self._crews.remove(crew)
                 crew.close(grace_s)
 
     def describe(self) -> dict[str, object]:
-        """See `Engine.describe`."""
-        return {"name": self.name, "workers": self.workers, "machines": 1}
+        """See `Engine.describe`; workers: the most that there were, 0 where none was needed."""
+        most = max([self._most, *(crew.most for crew in self._crews)])
+        return {"name": self.name, "workers": most, "machines": 1}
+
+    def unseen(self, path: str) -> list[str]:
+        """See `Engine.unseen`."""
+        return []
 
 
 def _here(work: Work[S, B, R], blocks: Iterable[B]) -> Iterator[tuple[int, R]]:
@@ -93,12 +100,12 @@ class _Member:
 
 
 class Crew:
-    """The processes of one run."""
+    """The processes of one run; most: so many at once."""
 
     def __init__(self, work: Work[Any, Any, Any], size: int) -> None:
         self.size, self.what = size, work.what
         self.members: list[_Member] = []
-        self.stillborn = 0
+        self.stillborn = self.most = 0
         self.closed = False
         self.spool = Spool(pack((work.setup, work.shared)))
 
@@ -136,6 +143,7 @@ class Crew:
         if member is None or (member.doing and len(self.members) < self.size):
             member = _Member(self.spool, self.what)
             self.members.append(member)
+            self.most = max(self.most, len(self.members))
         return member
 
     def _heard_from(self) -> list[_Member]:

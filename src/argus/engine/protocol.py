@@ -51,3 +51,7 @@ class Engine(Protocol):
     def describe(self) -> dict[str, object]:
         """Return what manifests say: name, workers, machines."""
         ...
+
+    def unseen(self, path: str) -> list[str]:
+        """Return the addresses of the machines that do not see an absolute path."""
+        ...

@@ -34,10 +34,14 @@ _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 
 @dataclass(eq=False)
 class _Member:
-    """An actor. doing: its blocks, in the order that it does them; failed: of these."""
+    """An actor. doing: its blocks, in the order that it does them; failed: of these.
+
+    rested: it comes from an earlier run, and may have died since without blame on this one.
+    """
 
     handle: Any
     seat: Seat
+    rested: bool
     ready: bool = False
     dead: str | None = None
     doing: list[int] = field(default_factory=list)
@@ -220,7 +224,7 @@ class _Driver:
         if resting is not None:
             self.idle.remove(resting)
         handle = resting[1] if resting is not None else self._hire(seat)
-        member = _Member(handle, seat)
+        member = _Member(handle, seat, rested=resting is not None)
         run.members.append(member)
         self._follow(handle.hello.remote(), "placed", run, member)
         self._follow(handle.begin.remote(run.shared), "begun", run, member)
@@ -303,7 +307,7 @@ class _Driver:
                 f"{run.what}: every machine of the cluster with workers is lost; the last worker "
                 f"{how}. Run the same command again when it is back: it goes on."
             )
-        if not member.ready and member.seat.node in alive:
+        if not (member.ready or member.rested) and member.seat.node in alive:
             run.stillborn += 1
             if run.stillborn >= LIVES:
                 raise died_at_start(run.what, how)

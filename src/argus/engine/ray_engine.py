@@ -157,6 +157,10 @@ class RayEngine:
         except _Gone as gone:
             raise self._lost(gone) from None
 
+    def unseen(self, path: str) -> list[str]:
+        """See `Engine.unseen`."""
+        return [node["address"] for node in self.check(path) if node.get("sees") is False]
+
     def describe(self) -> dict[str, object]:
         """See `Engine.describe`."""
         single = seats(self.nodes, threaded=False, workers=self.config.workers)

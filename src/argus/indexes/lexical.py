@@ -20,11 +20,15 @@ import pyarrow.parquet as pq
 
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
+from argus.indexes.postings import K1, B, Postings
 from argus.indexes.snapshot import check_k
-from argus.indexes.words import asked, words
+from argus.indexes.words import asked
 
 IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
+MADE_OF = b"made of"
+BATCH = 10_000
+"""Texts whose words are counted at a time."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,12 @@ class Hits:
 class LexicalIndex:
     """BM25 over documents of one or several texts. Make one with `build`, or `open` a saved one."""
 
-    def __init__(self, ids: list[str], starts: IntArray, bm25: Any | None) -> None:
+    def __init__(
+        self, ids: list[str], starts: IntArray, bm25: Any | None, *, made_of: str = ""
+    ) -> None:
         self.ids, self._starts = ids, starts
+        self.made_of = made_of
+        """What a caller knows its texts by; "" where it named nothing."""
         self._bm25 = bm25  # None where no text has a word
         self._folds = len(ids) < int(starts[-1])
 
@@ -60,19 +68,38 @@ class LexicalIndex:
         if len(ids) != len(texts):
             raise ValueError(f"{len(ids)} ids for {len(texts)} texts")
         order = sorted(range(len(ids)), key=lambda i: ids[i])  # stable: texts of one id keep order
-        vocabulary: dict[str, int] = {"": 0}
-        tokens = [
-            [vocabulary.setdefault(word, len(vocabulary)) for word in words(texts[i])]
-            for i in order
-        ]
-        sorted_ids = [ids[i] for i in order]
-        first = [i for i, id_ in enumerate(sorted_ids) if not i or id_ != sorted_ids[i - 1]]
+        parts = (order[at : at + BATCH] for at in range(0, len(order), BATCH))
+        return cls.from_batches(
+            ([ids[i] for i in part], [texts[i] for i in part]) for part in parts
+        )
+
+    @classmethod
+    def from_batches(
+        cls, batches: Iterable[tuple[Sequence[str], Sequence[str]]], *, made_of: str = ""
+    ) -> LexicalIndex:
+        """Index ids and texts that come batch by batch, as `build` does; no text is kept.
+
+        Raises ValueError where ids are not in ascending order.
+        """
+        postings = Postings()
+        ids: list[str] = []
+        starts: list[int] = []
+        n = 0
+        for names, texts in batches:
+            for name, _ in zip(names, texts, strict=True):
+                if ids and name < ids[-1]:
+                    raise ValueError(f"{name!r} comes after {ids[-1]!r}")
+                if not ids or name != ids[-1]:
+                    ids.append(name)
+                    starts.append(n)
+                n += 1
+            postings.add(texts)
         bm25 = None
-        if len(vocabulary) > 1:
-            bm25 = _bm25s().BM25(auto_compile=False)
-            bm25.index((tokens, vocabulary), show_progress=False)
-        starts = np.array([*first, len(sorted_ids)], np.int64)
-        return cls([sorted_ids[i] for i in first], starts, bm25)
+        if len(postings.vocabulary) > 1:
+            bm25 = _bm25s().BM25(k1=K1, b=B, auto_compile=False)
+            bm25.vocab_dict, bm25.scores = postings.vocabulary, postings.scores()
+            bm25.nonoccurrence_array = None
+        return cls(ids, np.array([*starts, n], np.int64), bm25, made_of=made_of)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, in the place of what is there; whole or not at all."""
@@ -81,7 +108,8 @@ class LexicalIndex:
         temporary.mkdir(parents=True)
         if self._bm25 is not None:
             self._bm25.save(temporary, show_progress=False)
-        pq.write_table(pa.table({"id": self.ids}), temporary / IDS)
+        names = pa.table({"id": pa.array(self.ids, pa.string())})
+        pq.write_table(names.replace_schema_metadata({MADE_OF: self.made_of}), temporary / IDS)
         np.save(temporary / STARTS, self._starts)
         shutil.rmtree(folder, ignore_errors=True)
         temporary.rename(folder)
@@ -90,7 +118,8 @@ class LexicalIndex:
     def open(cls, folder: Path) -> LexicalIndex:
         """Open a saved index, its postings memory-mapped. InputError for another folder."""
         try:
-            ids = pq.read_table(folder / IDS)["id"].to_pylist()
+            names = pq.read_table(folder / IDS)
+            ids = names["id"].to_pylist()
             starts = np.load(folder / STARTS)
             bm25 = None
             if (folder / POSTINGS).exists():
@@ -102,7 +131,21 @@ class LexicalIndex:
                 fix="Build it again.",
                 where=folder,
             ) from error
-        return cls(ids, starts, bm25)
+        return cls(ids, starts, bm25, made_of=_made_of(names.schema))
+
+    @staticmethod
+    def remove(folder: Path) -> None:
+        """Remove a saved index; a folder that is none, or is not there, stays as it is."""
+        if (folder / IDS).is_file():
+            shutil.rmtree(folder)
+
+    @staticmethod
+    def is_saved(folder: Path, *, made_of: str) -> bool:
+        """Return whether an index of that is saved in a folder, without opening it."""
+        try:
+            return _made_of(pq.read_schema(folder / IDS)) == made_of
+        except (OSError, pa.ArrowException):
+            return False
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -138,6 +181,11 @@ def _best(scores: FloatArray, k: int) -> IntArray:
     order = np.argsort(-scores[rows], kind="stable")[:k]
     best: IntArray = rows[order]
     return best
+
+
+def _made_of(schema: pa.Schema) -> str:
+    metadata: dict[bytes, bytes] = schema.metadata or {}
+    return metadata.get(MADE_OF, b"").decode("utf-8")
 
 
 def _bm25s() -> Any:

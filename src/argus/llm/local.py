@@ -128,7 +128,7 @@ class TransformersModel:
             return
         work: Work[Any, Any, list[Answered]] = Work(
             setup=begin_generating, what="answering", threaded=True,
-            shared=Generating(self.config, self.config.identity, told),
+            shared=Generating(self.config.to_send(), self.config.identity, told),
         )  # fmt: skip
         for _, answers in engine.run(work, shares(prompts, self._block, self.config.batch_size)):
             yield answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,12 @@ class LocalConfig:
     @property
     def output_price(self) -> None:
         """Nothing is charged."""
+
+    def to_send(self) -> LocalConfig:
+        """Return what loads the same model in a process that has another working directory."""
+        folder = Path(self.model)
+        model = str(folder.absolute()) if folder.is_dir() else self.model
+        return replace(self, model=model, adapter=self.adapter and self.adapter.absolute())
 
     def _check_extra(self) -> None:
         own = sorted(OWN_SETTINGS & set(self.extra))

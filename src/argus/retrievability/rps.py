@@ -6,7 +6,9 @@ among x and N-1 neutrals of t. Here the hit is replaced by its exact probability
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,7 @@ LOW, HIGH = 0.33, 0.66
 """Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
 
 _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
+_PAIRS_AT_ONCE = 1 << 22  # and that of a pass over all pairs
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,23 @@ def score(ranks: PairRanks, n: int, *, k: int = DEFAULT_K, pool: int = DEFAULT_P
         raise ValueError(
             f"k={k}, pool={pool}: needs 1 <= k <= pool, as x ranks among `pool` candidates."
         )
-    eligible = ranks.pool >= pool - 1
-    x = ranks.entity[eligible]
-    hits = hit_probability(ranks.above[eligible], ranks.pool[eligible], k=k, draws=pool - 1)
-    related = np.bincount(x, minlength=n)
-    total = np.bincount(x, weights=hits, minlength=n)
+    related, total = np.zeros(n, np.int64), np.zeros(n)
+    for part in _passes(len(ranks)):
+        eligible = ranks.pool[part] >= pool - 1
+        x, above = ranks.entity[part][eligible], ranks.above[part][eligible]
+        hits = hit_probability(above, ranks.pool[part][eligible], k=k, draws=pool - 1)
+        related += np.bincount(x, minlength=n)
+        total += np.bincount(x, weights=hits, minlength=n)
     some = related > 0
     rps = np.full(n, np.nan)
     rps[some] = np.clip(total[some] / related[some], 0, 1)
     low, high = np.full(n, np.nan), np.full(n, np.nan)
     low[some], high[some] = wilson(rps[some], related[some])
-    return Scores(k, pool, rps, low, high, related, int((~eligible).sum()))
+    return Scores(k, pool, rps, low, high, related, len(ranks) - int(related.sum()))
+
+
+def _passes(n_pairs: int) -> Iterator[slice]:
+    return (slice(i, i + _PAIRS_AT_ONCE) for i in range(0, n_pairs, _PAIRS_AT_ONCE))
 
 
 def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
@@ -99,26 +108,36 @@ def curve_over_pool(ranks: PairRanks, n: int, *, k: int, pools: list[int]) -> Cu
 
 def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
     """Share of entities with RPS_k > 0.5 for k = 1..k_max at fixed N (Figure 5)."""
-    eligible = ranks.pool >= pool - 1
-    order = np.argsort(ranks.entity[eligible], kind="stable")
-    x = ranks.entity[eligible][order]
-    above, size = ranks.above[eligible][order], ranks.pool[eligible][order]
-    total = np.zeros((n, k_max))
-    for start in range(0, len(x), _PAIRS_PER_PASS):
-        part = slice(start, start + _PAIRS_PER_PASS)
-        hits = hit_probability_by_k(above[part], size[part], k_max=k_max, draws=pool - 1)
-        owners, first = np.unique(x[part], return_index=True)
-        total[owners] += np.add.reduceat(hits, first, axis=0)
-    if not len(x):
+    eligible = np.flatnonzero(ranks.pool >= pool - 1)
+    if not len(eligible):
         return Curve([], [], [], [])
-    related = np.bincount(x, minlength=n)
-    rps = total[related > 0] / related[related > 0, None]
+    order = eligible[np.argsort(ranks.entity[eligible], kind="stable")]
+    x = ranks.entity[order]
+    starts = np.flatnonzero(np.diff(x, prepend=-1))  # where an entity's pairs begin
+    mean, above_half = np.zeros(k_max), np.zeros(k_max)
+    for first, last in _whole_entities(starts, len(x)):
+        part = order[starts[first] : starts[last] if last < len(starts) else len(x)]
+        hits = hit_probability_by_k(
+            ranks.above[part], ranks.pool[part], k_max=k_max, draws=pool - 1
+        )  # fmt: skip
+        own = starts[first:last] - starts[first]
+        rps = np.add.reduceat(hits, own, axis=0) / np.diff(own, append=len(part))[:, None]
+        mean += rps.sum(axis=0)
+        above_half += (rps > 0.5).sum(axis=0)
+    n_scored = len(starts)
     return Curve(
         list(range(1, k_max + 1)),
-        rps.mean(axis=0).tolist(),
-        (rps > 0.5).mean(axis=0).tolist(),
-        [len(rps)] * k_max,
+        (mean / n_scored).tolist(),
+        (above_half / n_scored).tolist(),
+        [n_scored] * k_max,
     )
+
+
+def _whole_entities(starts: npt.NDArray[np.int64], n_pairs: int) -> Iterator[tuple[int, int]]:
+    """Yield (first, last + 1) of runs of entities with about _PAIRS_PER_PASS pairs each."""
+    ends = np.searchsorted(starts, np.arange(_PAIRS_PER_PASS, n_pairs, _PAIRS_PER_PASS))
+    cuts = np.unique([0, *ends, len(starts)]).tolist()
+    yield from pairwise(cuts)
 
 
 def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
@@ -128,19 +147,18 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
     probability moves by its slope times that. Pairs of one entity share reservoirs, so their errors
     are taken as fully correlated: the figure is an upper bound.
     """
-    eligible = ranks.pool >= pool - 1
-    x, above, size = (
-        ranks.entity[eligible],
-        ranks.above[eligible].astype(np.int64),
-        ranks.pool[eligible],
-    )
-    share = (above + 0.5) / (size + 1)
-    spread = np.maximum(1, np.sqrt(share * (1 - share) * size)).astype(np.int64)
-    up, down = np.minimum(above + spread, size), np.maximum(above - spread, 0)
-    hits = [hit_probability(a, size, k=k, draws=pool - 1) for a in (down, up)]
-    error = np.abs(hits[0] - hits[1]) / 2
-    related = np.bincount(x, minlength=n)
-    per_entity = np.bincount(x, weights=error, minlength=n)[related > 0] / related[related > 0]
+    related, total = np.zeros(n, np.int64), np.zeros(n)
+    for part in _passes(len(ranks)):
+        eligible = ranks.pool[part] >= pool - 1
+        x, size = ranks.entity[part][eligible], ranks.pool[part][eligible]
+        above = ranks.above[part][eligible].astype(np.int64)
+        share = (above + 0.5) / (size + 1)
+        spread = np.maximum(1, np.sqrt(share * (1 - share) * size)).astype(np.int64)
+        up, down = np.minimum(above + spread, size), np.maximum(above - spread, 0)
+        hits = [hit_probability(a, size, k=k, draws=pool - 1) for a in (down, up)]
+        related += np.bincount(x, minlength=n)
+        total += np.bincount(x, weights=np.abs(hits[0] - hits[1]) / 2, minlength=n)
+    per_entity = total[related > 0] / related[related > 0]
     return round(float(per_entity.mean()), 6) if len(per_entity) else 0.0
 
 

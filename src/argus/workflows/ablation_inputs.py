@@ -16,6 +16,7 @@ from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.engine import Engine
 from argus.errors import InputError
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.scenarios.ablate import Asked, Documents, ScenarioTexts, embed_scenarios
@@ -140,7 +141,10 @@ def _require_match(
 
 
 def write_by_model(
-    config: ChatConfig | LocalConfig, source: Source, folder: ArtifactFolder
+    config: ChatConfig | LocalConfig,
+    source: Source,
+    folder: ArtifactFolder,
+    engine: Engine | None = None,
 ) -> tuple[dict[str, Expansion], dict[str, Any]]:
     """Have the documents with scenarios expanded; return expansions and what was spent.
 
@@ -150,7 +154,7 @@ def write_by_model(
     """
     wanted = [d for d in source.documents if d.id in source.profiles]
     with Ledger(folder / LEDGER) as ledger:
-        heard = Heard(open_model(config, ledger))
+        heard = Heard(open_model(config, ledger, engine))
         found = {e.doc_id: e for e in generate_expansions(wanted, heard)}
     require_answers(heard, accept=False, can_accept=False)
     write_expansions(folder / FILE, found.values())

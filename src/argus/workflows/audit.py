@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
@@ -25,11 +26,13 @@ from argus.encoders import (
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground
+from argus.knowledge.base import ids_of
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.ranks import PairRanks
 from argus.workflows.audit_findings import Findings, write_results
 from argus.workflows.on_engine import opened as open_engine
+from argus.workflows.on_engine import require_shared
 from argus.workflows.parts import remove_parts
 from argus.workflows.rank_parts import ranks_in_parts
 from argus.workflows.workspace import (
@@ -121,8 +124,9 @@ def audit(
 
     corpus: a BEIR folder, a file, or documents. out: folder for the results; what is there from an
     interrupted run is used again, whatever engine it ran on. source: where entities and relations
-    come from. engine: what embeds and ranks; None is this process. Raises InputError for
-    bad input and ArgusError when nothing can be measured.
+    come from. engine: what embeds and ranks; None is this process. On a cluster of several
+    machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all of them see.
+    Raises InputError for bad input and ArgusError when nothing can be measured.
     """
     config, source = config or AuditConfig(), source or KnowledgeSource()
     base, relations, path = read_knowledge(corpus, source, limit)
@@ -154,26 +158,26 @@ def audit_knowledge(
     require_some(
         int(has_text.sum()), "entity has a paragraph", "Check --text-field, or --entities."
     )
-    graph = base.relations.restrict(has_text)
+    graph = _among(base.relations, has_text)
     check_pool(graph, config)
     if engine is None:  # else each worker looks for itself
         config = replace(config, device=check_device(config.device))
-    items = entity_items(base, config.pooling)
-    sample = [item.text for item in items]
+    with record.timed("grounding"):
+        items = entity_items(base, config.pooling)
     with (
         open_engine(engine) as running,
         open_encoder(
-            folder, encoder, record, sample=sample, store=store, engine=running
+            folder, encoder, record, sample=[i.text for i in items], store=store, engine=running
         ) as (model, opened),
     ):  # fmt: skip
+        require_shared(running, opened.path, len(items), model.dim)
         with record.timed("embedding"):
             embedded = embed(items, model, opened, what="entities")
-            whole = [item.text for item in items if item.role is Role.DOCUMENT]
-            facts = {"text_window": texts_cut(model, whole), "pooling": _pooling(model, config)}
+            facts = _window(model, items) | {"pooling": _pooling(model, config)}
+            del items  # millions, perhaps
         measured = np.flatnonzero(has_text)[embedded.ok]  # restricted graph -> base
-        keys = [item.key for item, ok in zip(items, embedded.ok, strict=True) if ok]
         record.encoder |= {"store": _store_of(folder, opened), "dim": model.dim}
-        graph = graph.restrict(embedded.ok)
+        graph = _among(graph, embedded.ok)
         with record.timed("ranking"):
             ranks = ranks_in_parts(
                 embedded.vectors, graph, folder, config, config.reservoir_for(graph.n), running
@@ -181,14 +185,12 @@ def audit_knowledge(
             if base.targets is not None:
                 ranks = ranks.of_targets(base.targets[measured])
         with record.timed("scoring"):
-            found = Findings(base, measured, keys, embedded, graph, ranks, config)
+            found = Findings(base, measured, embedded, graph, ranks, config)
             table, summary = found.table(), found.summary() | facts
-        ids = [base.entities[i].id for i in measured]
+        every = ids_of(base.entities)
+        ids = [every[i] for i in measured]
         summary["relations_from"] = record.config.get("relations")
-        write_results(folder, table, ranks, ids)
-        folder.write_section("summary.json", "audit", summary)
-        folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
-        remove_parts(folder)
+        _write(folder, record, table, summary, ranks, ids)
     return AuditResult(folder.path, write_report(folder.path), summary, table, ranks, ids)
 
 
@@ -196,6 +198,33 @@ def _store_of(folder: ArtifactFolder, store: EmbeddingStore) -> str:
     """Return where the vectors are: relative inside the folder, which may move with its store."""
     path, home = store.path.resolve(), folder.path.resolve()
     return str(path.relative_to(home) if path.is_relative_to(home) else path)
+
+
+def _among(graph: RelationGraph, keep: npt.NDArray[np.bool_]) -> RelationGraph:
+    """Return the graph among the entities kept: itself where that is all of them."""
+    return graph if keep.all() else graph.restrict(keep)
+
+
+def _write(
+    folder: ArtifactFolder,
+    record: Record,
+    table: pa.Table,
+    summary: dict[str, Any],
+    ranks: PairRanks,
+    ids: list[str],
+) -> None:
+    """Write everything but the report; then the parts of the ranking are needed no more."""
+    with record.timed("writing"):
+        write_results(folder, table, ranks, ids)
+    folder.write_section("summary.json", "audit", summary)
+    folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
+    remove_parts(folder)
+
+
+def _window(model: Encoder, items: Sequence[Item]) -> dict[str, Any]:
+    """Return how much of the texts that are embedded whole the model does not read."""
+    whole = [item.text for item in items if item.role is Role.DOCUMENT]
+    return {"text_window": texts_cut(model, whole)}
 
 
 def _pooling(model: Encoder, config: AuditConfig) -> str:

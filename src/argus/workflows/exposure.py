@@ -35,6 +35,7 @@ from argus.retrievability.exposure import (
 from argus.retrievability.sentences import hold_out
 from argus.workflows.exposure_search import Asked, search_in_parts
 from argus.workflows.on_engine import opened as open_engine
+from argus.workflows.on_engine import require_shared
 from argus.workflows.workspace import Record, open_encoder, read_documents, require_some, texts_cut
 
 HUBS = 50
@@ -111,6 +112,7 @@ def exposure(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (model, opened),
     ):  # fmt: skip
+        require_shared(running, opened.path, len(sample), model.dim)
         with record.timed("embedding documents"):
             index = _embed_documents(given, model, opened)
             cut = texts_cut(model, [d.content for d in index.documents])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.corpus import corpus_file, read_corpus
+from argus.data.kb_folder import KnowledgeFolder, kb_file
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -19,7 +20,7 @@ from argus.knowledge.spotting import MentionFinder
 from argus.retrievability.probes import Probe, load_default, load_probe
 
 WORDS = "words"
-"""Folder of that index, beside the shards."""
+"""Folder of the BM25 index over a knowledge base, beside its shards."""
 
 GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
 
@@ -82,11 +83,18 @@ def read_passages(config: ReferenceConfig) -> list[Document]:
 
 
 def read_words(config: ReferenceConfig) -> LexicalIndex | None:
-    """Return the BM25 index that `argus kb build` made, where that is the one knowledge base."""
-    if len(config.kb) != 1:
+    """Return the BM25 index that `argus kb build` made, where that is the one knowledge base.
+
+    None where there is none, or one of other paragraphs than are there now.
+    """
+    home = corpus_file(config.kb[0]) if len(config.kb) == 1 else None
+    if home is None or kb_file(home) is None:
         return None
-    folder = corpus_file(config.kb[0]).parent / WORDS
-    return LexicalIndex.open(folder) if folder.is_dir() else None
+    key = KnowledgeFolder.open(home).facts.get("key")
+    words = home.parent / WORDS
+    if key is None or not LexicalIndex.is_saved(words, made_of=key):
+        return None
+    return LexicalIndex.open(words)
 
 
 def make_finder(

@@ -15,6 +15,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document, Qrels, Query, State
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.evaluation import Evaluation, measure_name
 from argus.evaluation import evaluate as score
@@ -36,6 +37,7 @@ from argus.scenarios.expansions import Expansion
 from argus.scenarios.profile import Component, Profiled
 from argus.workflows.ablation_findings import Ablation, Settings, groups, table
 from argus.workflows.ablation_inputs import Source, Vectors, write_by_model
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.workspace import Record, open_encoder
 
 TABLE = "ablation"
@@ -130,13 +132,15 @@ def ablate_scenarios(
     fields: FieldNames | None = None,
     store: Path | None = None,
     fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> AblateResult:
     """Search with every component at every λ, and compare each with documents alone.
 
     The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
     without, and on the documents that have scenarios alone. expansions: pseudo-queries and
     summaries (expansions.jsonl); model: writes them for the documents that have scenarios, through
-    `OUT/answers.sqlite`, so that a run that stops goes on where it was. Raises InputError for bad
+    `OUT/answers.sqlite`, so that a run that stops goes on where it was. engine: what embeds, and
+    writes where the model is one that transformers runs. Raises InputError for bad
     input, ArgusError where the model leaves documents without an answer.
     """
     config = config or AblateConfig()
@@ -156,11 +160,16 @@ def ablate_scenarios(
         | _files(profiles=profiles, queries=queries, qrels=qrels, expansions=expansions),
     )
     sample = [d.content for d in source.documents]
-    with open_encoder(folder, encoder, record, sample=sample, store=store) as (loaded, opened):
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (loaded, opened),
+    ):  # fmt: skip
         texts, written = source.expansions, dict[str, Any]()
         if model is not None:
             with record.timed("asking the model"):
-                texts, written = write_by_model(model, source, folder)
+                texts, written = write_by_model(model, source, folder, running)
         with record.timed("embedding"):
             vectors = Vectors.of(source, texts, config.components, loaded, opened)
     with record.timed("searching"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,13 @@ from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role
 from argus.scenarios.schema import ProfileAnswer
 from argus.workflows.heard import Heard, require_answers
 from argus.workflows.on_engine import opened as open_engine
-from argus.workflows.workspace import NO_ENCODER, Record, read_documents, require_some
+from argus.workflows.workspace import (
+    NO_ENCODER,
+    Record,
+    check_folder,
+    read_documents,
+    require_some,
+)
 
 LEDGER = "answers.sqlite"
 JOB = "scenarios"
@@ -92,13 +99,14 @@ def profile_documents(
     record = Record(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
     )
-    record.open(folder)
-    with (
-        open_engine(engine) as running,
-        record.timed("asking for scenarios"),
-        Ledger(folder / LEDGER) as ledger,
-    ):
+    check_folder(folder, record)
+    with ExitStack() as stack:
+        local = isinstance(config.model, LocalConfig)
+        running = stack.enter_context(open_engine(engine if local else None))
         record.runs_on(running)
+        record.open(folder)
+        stack.enter_context(record.timed("asking for scenarios"))
+        ledger = stack.enter_context(Ledger(folder / LEDGER))
         heard = Heard(open_model(config.model, ledger, running))
         profiled = generate(documents, heard, config.role, max_chars=config.max_chars)
         profiles = {p.doc_id: p for p in profiled}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,16 @@ from argus.data.corpus import find_file
 from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.significance import LEAST_RESAMPLES, RESAMPLES
 from argus.indexes.fold import RELEVANCE_WEIGHT, check_weight
 from argus.indexes.snapshot import Snapshot
-from argus.llm import Ledger
+from argus.llm import Ledger, LocalConfig
 from argus.reports import write_report
 from argus.scenarios.context import MAX_CHARS
 from argus.scenarios.qa.compare import Judged, answer_cases, judge_answers
+from argus.workflows.on_engine import opened as open_engine
 from argus.workflows.retriever import IndexRetriever, open_retriever, parse_index_spec
 from argus.workflows.scenarios_qa_cases import (
     Gold,
@@ -137,6 +140,7 @@ def compare_answers(
     device: str | None = None,
     coerce_ids: bool = False,
     fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
 ) -> QAResult:
     """Answer every question from documents, documents with scenarios, and gold; judge the answers.
 
@@ -144,9 +148,10 @@ def compare_answers(
     queries. qrels: for the oracle arms and the rankings' own measure. reasoned: reformulated
     queries to search with; the question stays as it is. All that models say is kept in
     `out/answers.sqlite` as it comes: the same command goes on where an earlier one was stopped,
-    and pays for nothing twice (not even after `fresh`). Raises InputError before anything is
-    written, LanguageModelError when an endpoint cannot be used, and ArgusError when no answer of
-    any arm got a score.
+    and pays for nothing twice (not even after `fresh`). engine: where models answer that
+    transformers runs; endpoints are asked from this process anyway. Raises InputError before
+    anything is written, LanguageModelError when an endpoint cannot be used, and ArgusError when no
+    answer of any arm got a score.
     """
     inputs = read_inputs(
         index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,
@@ -156,9 +161,13 @@ def compare_answers(
     record = _record(config, inputs, queries, answers, qrels, reasoned)
     about = [parse_index_spec(index).path]
     check_folder(folder, record, about=about)
-    record.open(folder, about=about)
-    with Ledger(folder / LEDGER) as ledger:
-        stages = Stages(config.model, config.judging, ledger)
+    local = any(isinstance(model, LocalConfig) for model in (config.model, config.judging))
+    with ExitStack() as stack:
+        running = stack.enter_context(open_engine(engine if local else None))
+        record.runs_on(running)
+        record.open(folder, about=about)
+        ledger = stack.enter_context(Ledger(folder / LEDGER))
+        stages = Stages(config.model, config.judging, ledger, running)
         with record.timed("retrieving"):
             retrieved = search(inputs, config, stages, folder / "embeddings")
         judged = _judged(inputs, retrieved, config, stages, record)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from argus.engine import Engine
 from argus.llm import (
     ChatConfig,
     LanguageModel,
@@ -37,11 +38,13 @@ class Stages:
     """Models for reformulating, answering and judging, one after the other.
 
     What one stage spent at an endpoint is no longer there for the next: the budget is that of all.
-    A model on this machine is loaded once.
+    A model on this machine is loaded once. engine: where models answer that transformers runs.
     """
 
-    def __init__(self, model: AnyConfig, judge: AnyConfig, ledger: Ledger) -> None:
-        self._model, self._judge, self._ledger = model, judge, ledger
+    def __init__(
+        self, model: AnyConfig, judge: AnyConfig, ledger: Ledger, engine: Engine | None = None
+    ) -> None:
+        self._model, self._judge, self._ledger, self._engine = model, judge, ledger, engine
         self._stages: dict[str, Stage] = {}
 
     def reasoning(self) -> Heard:
@@ -80,7 +83,7 @@ class Stages:
         opened = [s.heard.model for s in self._stages.values() if s.heard.model.config == config]
         model: OpenedModel
         if isinstance(config, LocalConfig):
-            model = opened[0] if opened else open_model(config, self._ledger)
+            model = opened[0] if opened else open_model(config, self._ledger, self._engine)
         else:
             model = open_model(self._left(config), self._ledger)
         stage = Stage(Heard(model), model.spent)

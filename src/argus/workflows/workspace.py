@@ -52,14 +52,14 @@ class Record:
     config: dict[str, Any]
     inputs: dict[str, Path | None]
     encoder: dict[str, Any] = field(default_factory=dict)
-    engine: dict[str, object] | None = None
-    """Where it ran, if on an engine; results do not depend on it."""
+    engine: Engine | None = None
+    """Where it runs, if on an engine; results do not depend on it."""
     timings_s: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=utc_now)
 
     def runs_on(self, engine: Engine | None) -> None:
         """Note the engine, if there is one."""
-        self.engine = engine.describe() if engine is not None else None
+        self.engine = engine
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -83,7 +83,7 @@ class Record:
             "config": self.config,
             "inputs": describe_inputs(**self.inputs),
             "encoder": self.encoder,
-            **({} if self.engine is None else {"engine": self.engine}),
+            **({} if self.engine is None else {"engine": self.engine.describe()}),
             "counts": counts,
             "timings_s": self.timings_s,
             "peak_memory_bytes": peak_memory_bytes(),
@@ -124,6 +124,7 @@ def open_encoder(
     record.encoder["fingerprint"] = encoder.fingerprint
     if check is not None:
         check(encoder)
+    del sample  # perhaps millions of texts, which the caller may be done with before we are
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
     with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         yield on_engine(encoder, engine, config), opened

@@ -326,3 +326,13 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, compression):
     small = peak(20)
     assert path.stat().st_size > 500_000
     assert peak(60) < small + 100_000
+
+
+def test_splits_of_a_relative_path_are_read_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "dump.json").write_bytes(b'{"a": 1}\n{"b": 2}\n')
+    monkeypatch.chdir(tmp_path)
+    blocks = list(blocks_of("dump.json", RecordKind.LINE, size=4))
+    monkeypatch.chdir("/")
+    assert [r for b in blocks for r in records_of(b, RecordKind.LINE)] == [
+        b'{"a": 1}', b'{"b": 2}',
+    ]  # fmt: skip

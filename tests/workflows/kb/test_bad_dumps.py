@@ -10,6 +10,7 @@ from argus.data.corpus import read_corpus
 from argus.data.storage import Storage
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
+from argus.workflows.kb import reading
 from argus.workflows.kb.build import build_kb
 from argus.workflows.kb.parts import Parts
 from argus.workflows.kb.settings import Dumps, KbConfig
@@ -158,3 +159,52 @@ def test_settings_out_of_range_are_refused_by_the_name_of_their_option(changes, 
 def test_no_source_at_all_is_refused():
     with pytest.raises(InputError, match="--triples"):
         Dumps()
+
+
+@pytest.mark.parametrize("pack", ["bz2", "gz"])
+def test_what_is_behind_damage_is_not_read_again_by_a_build_that_goes_on(
+    pack, tmp_path, monkeypatch
+):
+    whole = pages_dump(tmp_path / "whole", PAGES, pack=pack).read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 3])
+    if pack == "bz2":  # readable again behind the damage
+        (tmp_path / "cut").write_bytes(whole[: len(whole) // 3] + bytes(64) + whole[-60_000:])
+    dumps = Dumps(wikipedia=str(tmp_path / "cut"))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.workflows.kb.raw.align", _interrupted)
+        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "_part", None)
+        patch.setattr(reading, "blocks_of", None)  # not even decompressed
+        built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    fresh = build_kb(dumps, out=tmp_path / "fresh", config=SMALL, engine=HERE)
+    assert built.damage and fresh.summary["counts"] == built.summary["counts"]
+    assert fresh.damage == built.damage
+
+
+def _interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_part_that_is_missing_before_damage_is_read_and_nothing_behind_it(
+    dump, tmp_path, monkeypatch
+):
+    broken = bytearray(dump.read_bytes())
+    middle = len(broken) // 2
+    broken[middle : middle + 64] = bytes(64)
+    (tmp_path / "broken").write_bytes(broken)
+    dumps = Dumps(wikipedia=str(tmp_path / "broken"))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.workflows.kb.raw.align", _interrupted)
+        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    notes = next((tmp_path / "kb" / "work").glob("*/wikipedia-parts"))
+    (notes / "000001.json").unlink()
+    read = []
+    part = reading._part
+    monkeypatch.setattr(
+        reading, "_part", lambda dump, number, r: (read.append(number), part(dump, number, r))[1]
+    )
+    built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    assert built.damage and read == [1]
+    found = ids(tmp_path / "kb")
+    assert found == set(list(PAGES)[: len(found)])

@@ -1,16 +1,20 @@
 import fcntl
 import json
 import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.sources import EntityRows
 from argus.workflows.audit import AuditConfig, audit
+from argus.workflows.kb import build as steps
 from argus.workflows.kb.build import build_kb
 from argus.workflows.kb.settings import Dumps, KbConfig
 from tests.support.dumps import item, items_dump, pages_dump
@@ -208,9 +212,46 @@ def test_a_limit_takes_the_first_entities_of_other_sources_too(tmp_path):
 
 
 def test_a_second_build_into_the_same_folder_is_kept_out(dumps, tmp_path):
-    (tmp_path / "kb" / "work").mkdir(parents=True)
-    with (tmp_path / "kb" / "work" / "lock").open("w") as lock:
+    whole = build(dumps, tmp_path / "kb").folder
+    before = {path: path.stat().st_mtime_ns for path in whole.rglob("*")}
+    with (whole / ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(ArgusError, match="in use by another kb build"):
-            build_kb(dumps, out=tmp_path / "kb")
-    assert build_kb(dumps, out=tmp_path / "kb").summary["counts"]["entities"] == 4
+        for out, options in (("kb", {}), ("kb", {"fresh": True}), ("b", {"shards": str(whole)})):
+            with pytest.raises(ArgusError, match="kb is in use by another kb build"):
+                build(dumps, tmp_path / out, **options)
+    assert before == {path: path.stat().st_mtime_ns for path in whole.rglob("*")}
+    assert build(dumps, tmp_path / "kb", fresh=True).summary["counts"]["entities"] == 4
+
+
+def test_the_folder_is_locked_until_the_report_is_there(dumps, tmp_path, monkeypatch):
+    seen = []
+
+    def locked(step):
+        def checked(*given, **options):
+            with (tmp_path / "kb" / ".lock").open() as lock, pytest.raises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            seen.append(step.__name__)
+            return step(*given, **options)
+
+        return checked
+
+    for step in (steps.finish, steps.findings, steps.write_words, steps.write_report):
+        monkeypatch.setattr(steps, step.__name__, locked(step))
+    monkeypatch.setattr(ArtifactFolder, "open", locked(ArtifactFolder.open))
+    build(dumps, tmp_path / "kb", fresh=True)
+    assert seen == ["open", "finish", "findings", "write_words", "write_report"]
+    with (tmp_path / "kb" / ".lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # and free when it is done
+
+
+def test_dumps_are_in_the_manifest_and_the_report_by_size_and_time(dumps, built):
+    inputs = json.loads((built.folder / "manifest.json").read_text())["kb"]["inputs"]
+    for name, location in (("wikipedia", dumps.wikipedia), ("wikidata", dumps.wikidata)):
+        status = Path(location).stat()
+        changed = datetime.fromtimestamp(status.st_mtime, UTC)
+        assert inputs[name].keys() == {"file", "bytes", "changed"}
+        assert (inputs[name]["file"], inputs[name]["bytes"]) == (location, status.st_size)
+        said = datetime.fromisoformat(inputs[name]["changed"])
+        assert abs(said - changed) < timedelta(milliseconds=1)
+    report = (built.folder / "report.html").read_text()
+    assert f"{Path(dumps.wikipedia).stat().st_size:,} bytes, changed " in report

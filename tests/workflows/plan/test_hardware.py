@@ -28,6 +28,8 @@ def test_a_name_that_does_not_ship_is_told_with_those_that_do():
         ({"encode_s": "fast"}, "encode_s is 'fast'"),
         ({"speed": 3}, "unknown: speed"),
         ({"cores": True}, "cores is True"),
+        ({"encoder_window": 0}, "encoder_window is 0"),
+        ({"words_s": float("inf")}, "words_s is inf"),
     ],
 )
 def test_a_file_with_wrong_rates_is_refused(change, told, tmp_path):
@@ -35,6 +37,12 @@ def test_a_file_with_wrong_rates_is_refused(change, told, tmp_path):
     (tmp_path / "h.json").write_text(json.dumps(given))
     with pytest.raises(InputError, match=told):
         load_hardware(str(tmp_path / "h.json"))
+
+
+def test_an_encoder_without_a_window_is_kept_so(tmp_path):
+    endless = replace(load_hardware("two-cores"), encoder_window=None)
+    save_hardware(endless, tmp_path / "h.json")
+    assert load_hardware(str(tmp_path / "h.json")) == endless
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"name": "half"}'])

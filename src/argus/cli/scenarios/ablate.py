@@ -62,6 +62,7 @@ def ablate(
     device: o.Device = None,
     store: o.Store = None,
     columns: blocks.Columns,
+    where: blocks.Engine,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -95,6 +96,7 @@ def ablate(
         fields=columns.names(),
         store=store,
         fresh=fresh,
+        engine=where.chosen(),
     )  # fmt: skip
     o.show(result, print_ablation, as_json=json)
 

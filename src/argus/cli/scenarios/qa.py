@@ -194,6 +194,7 @@ def qa(
     asked: Asked,
     model: blocks.LanguageModel,
     judge: Judge,
+    where: blocks.Engine,
     out: o.Out = Path("argus-out"),
     reason: Annotated[
         bool,
@@ -246,8 +247,11 @@ def qa(
         print_estimates(estimate_answers(asked.index, asked.queries, **given), as_json=json)
         return
     o.show(
-        compare_answers(asked.index, asked.queries, **given, fresh=fresh), print_qa, as_json=json
-    )
+        compare_answers(
+            asked.index, asked.queries, **given, fresh=fresh, engine=where.chosen()
+        ),
+        print_qa, as_json=json,
+    )  # fmt: skip
 
 
 def print_estimates(found: dict[str, Any], *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from argus.data.storage import absolute
 from argus.errors import InputError
 from argus.knowledge.dumps import bzip2
 from argus.knowledge.dumps.cutting import (
@@ -127,10 +128,11 @@ def blocks_of(
         )
     with Source(location) as source:
         compression = _compression(source)
+    place = absolute(location)  # workers may work elsewhere
     if compression == "gz":
         return _chunks(source.location, kind, size, skip)
     return (
-        Split(number, source.location, start, min(start + size, source.size), compression)
+        Split(number, place, start, min(start + size, source.size), compression)
         for number, start in enumerate(range(0, source.size, size))
         if number not in skip
     )

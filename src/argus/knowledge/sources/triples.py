@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -58,7 +58,7 @@ class TripleFiles:
     abstracts: Path | None = None
     language: str = "en"
     skip_unknown: bool = False
-    memory_bytes: int = MEMORY_BYTES
+    memory_bytes: int = field(default=MEMORY_BYTES, repr=False)  # changes nothing in what is read
 
     def inputs(self) -> dict[str, Path]:
         """Return the files that are read, by their part."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,26 +10,25 @@ from typing import Any
 from argus import __version__
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.provenance import content_hash
+from argus.data.provenance import describe_large_inputs
+from argus.data.storage import absolute, is_remote, local_path
 from argus.engine import Engine, EngineConfig
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
+from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.reports.html import KNOWLEDGE, write_report
+from argus.workflows.kb.alone import alone
 from argus.workflows.kb.findings import findings, outcomes, write_words
+from argus.workflows.kb.keys import build_key, reading_key
 from argus.workflows.kb.raw import RawInput, Source
-from argus.workflows.kb.settings import (
-    MEMORY_BYTES,
-    SPLIT_BYTES,
-    Dumps,
-    KbConfig,
-    state_of,
-)
+from argus.workflows.kb.settings import Dumps, KbConfig
 from argus.workflows.on_engine import opened
 from argus.workflows.reference import WORDS
-from argus.workflows.workspace import Record
+from argus.workflows.workspace import Record, check_folder
 
 JOB = "kb"
 WORK = "work"
+REPORT = "report.html"
 
 
 @dataclass(frozen=True)
@@ -70,102 +66,131 @@ def build_kb(
 
     out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
     s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
-    for input that is no dump, or one of another language, ArgusError when the disk is full. engine:
-    what reads and grounds; None takes a process per core.
+    for input that is no dump, or one of another language, ArgusError when the disk is full or
+    another build is at work in the folder. engine: what reads and grounds; None takes a process per
+    core.
     """
     config = config or KbConfig()
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    place = shards or str(folder.path)
+    place = absolute(shards or folder.path)
     given = RawInput(source, config)
-    key = _key(source, config, place)
-    reading = _reading_key(source, config)
-    if not fresh and (summary := _finished(folder, key)):
-        return KbResult(folder.path, folder / "report.html", summary, unchanged=True)
+    build = _Build(source, config, folder, place, build_key(source, config, shards and place))
     record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
-    record.open(folder)
-    with _alone(folder), opened(engine or EngineConfig()) as running:
-        assert running is not None
-        record.runs_on(running)
-        summary = _build(given, config, _work_folder(folder, reading), place, running, record)
-    summary |= {"key": key, "shards": place, "language": config.language}
-    summary |= {"made_of": {name: str(path) for name, path in source.inputs().items()}}
-    kb = KnowledgeFolder.open(place)
-    summary |= findings(kb) | {"outcomes": outcomes(summary)}
-    if config.words:
-        with record.timed("indexing the paragraphs"):
-            write_words(kb.documents(), folder / WORDS)
-    names = ", ".join(path.name for path in source.inputs().values())
-    record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
-    shutil.rmtree(folder / WORK, ignore_errors=True)
-    return KbResult(folder.path, write_report(folder.path), summary)
+    check_folder(folder, record)
+    with alone(folder.path, *filter(None, [build.shards_here])):
+        if not fresh and (summary := build.finished()):
+            return KbResult(folder.path, folder / REPORT, summary, unchanged=True)
+        record.open(folder)
+        with opened(engine or EngineConfig()) as running:
+            assert running is not None
+            record.runs_on(running)
+            summary = build.shards(given, running, record)
+        summary |= build.tell(record)
+        return KbResult(folder.path, build.report(record, summary), summary)
 
 
-def _build(
-    given: RawInput, config: KbConfig, work: Path, place: str, engine: Engine, record: Record
-) -> dict[str, Any]:
-    settings = AlignSettings(
-        language=config.language, sample=config.sample, seed=config.seed,
-        min_words=1 if given.is_of_dumps else config.min_words, memory_bytes=config.memory_bytes,
-    )  # fmt: skip
-    read = given.to_raw(work, settings, engine, record)
-    with record.timed("writing the shards"):
-        writer = KbWriter(place)
-        counts = finish(work, writer, engine, settings)
-        facts = {
-            "argus": __version__,
-            "language": config.language,
-            "sample": config.sample,
-            "damage": read.damage,
-        }
-        writer.finish(counts["graph"], facts)
-    return {"read": read.counts, "damage": read.damage, "counts": counts}
+@dataclass(frozen=True)
+class _Build:
+    """A build that may write. place: of the shards; key: what it is known by."""
 
+    source: Dumps | Source
+    config: KbConfig
+    folder: ArtifactFolder
+    place: str
+    key: str
 
-def _key(source: Dumps | Source, config: KbConfig, place: str) -> str:
-    """Return what a finished build is known by: all but what changes nothing in it."""
-    same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_BYTES)
-    return content_hash(*_states(source), repr(same), repr(source), place, size=8).hex()
+    @property
+    def shards_here(self) -> Path | None:
+        """The folder of the shards; None in an object store."""
+        return None if is_remote(self.place) else local_path(self.place)
 
+    @property
+    def words(self) -> Path | None:
+        """Where the index of words goes: beside the shards; None where there is to be none."""
+        here = self.shards_here
+        return here / WORDS if here is not None and self.config.words else None
 
-def _reading_key(source: Dumps | Source, config: KbConfig) -> str:
-    """Return what the parts of a killed build are known by: what reading a dump depends on.
+    def finished(self) -> dict[str, Any] | None:
+        """Return the summary if all that this build writes is there, and is its own.
 
-    More memory, another sample or another place for the shards cost no second reading.
-    """
-    read_by = (config.language, config.links, config.min_words, config.limit, config.split_bytes)
-    return content_hash(*_states(source), repr(read_by), repr(source), size=8).hex()
-
-
-def _states(source: Dumps | Source) -> list[str]:
-    return [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
-
-
-def _finished(folder: ArtifactFolder, key: str) -> dict[str, Any] | None:
-    summary = folder.read_json("summary.json").get(JOB)
-    if not isinstance(summary, dict) or summary.get("key") != key:
-        return None
-    try:
-        KnowledgeFolder.open(summary["shards"])
-    except InputError:  # it is made again
-        return None
-    return summary
-
-
-@contextmanager
-def _alone(folder: ArtifactFolder) -> Iterator[None]:
-    """Keep a second build out of the folder."""
-    home = folder / WORK
-    home.mkdir(exist_ok=True)
-    with (home / "lock").open("w") as lock:
+        The shards tell whose they are, and so do words: two folders may share a place for them. A
+        report is the newest that there is: a build removes it before it writes shards.
+        """
+        summary = self.folder.read_json("summary.json").get(JOB)
+        if not isinstance(summary, dict) or summary.get("key") != self.key:
+            return None
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ArgusError(
-                f"{folder.path} is in use by another kb build; wait for it, or give another --out."
-            ) from error
-        yield
+            theirs = KnowledgeFolder.open(self.place).facts.get("key")
+        except InputError:  # it is made again
+            return None
+        if theirs != self.key or not (self.folder / REPORT).is_file():
+            return None
+        if self.words is not None and not LexicalIndex.is_saved(self.words, made_of=self.key):
+            return None
+        return summary | {"shards": self.place}
+
+    def shards(self, given: RawInput, engine: Engine, record: Record) -> dict[str, Any]:
+        """Read the source and write the shards; return what was counted."""
+        config = self.config
+        settings = AlignSettings(
+            language=config.language, sample=config.sample, seed=config.seed,
+            min_words=1 if given.is_of_dumps else config.min_words,
+            memory_bytes=config.memory_bytes,
+        )  # fmt: skip
+        work = _work_folder(self.folder, reading_key(self.source, config))
+        read = given.to_raw(work, settings, engine, record)
+        with record.timed("writing the shards"):
+            self._remove_older()
+            writer = KbWriter(self.place)
+            counts = finish(work, writer, engine, settings)
+            facts = {
+                "argus": __version__,
+                "key": self.key,
+                "language": config.language,
+                "sample": config.sample,
+                "damage": read.damage,
+            }
+            writer.finish(counts["graph"], facts)
+        made: dict[str, Any] = {"read": read.counts, "damage": read.damage, "counts": counts}
+        return made | {"outcomes": outcomes(made)}
+
+    def tell(self, record: Record) -> dict[str, Any]:
+        """Index the words of the shards; return what they hold, and what they were made of."""
+        kb = KnowledgeFolder.open(self.place)
+        found = findings(kb)
+        if self.words is not None:
+            with record.timed("indexing the paragraphs"):
+                write_words(kb, self.words, made_of=self.key)
+        return {
+            **found,
+            "key": self.key,
+            "shards": self.place,
+            "words": None if self.words is None else str(self.words),
+            "language": self.config.language,
+            "made_of": {name: str(path) for name, path in self.source.inputs().items()},
+        }
+
+    def report(self, record: Record, summary: dict[str, Any]) -> Path:
+        """Write summary, manifest and, last, the report; return it.
+
+        Inputs are in the manifest by size and time: hashing a dump takes a quarter of an hour.
+        """
+        inputs = self.source.inputs()
+        names = ", ".join(path.name for path in inputs.values())
+        record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
+        section = replace(record, inputs={}).manifest(summary["counts"])
+        section |= {"inputs": describe_large_inputs(**inputs)}
+        self.folder.write_section("summary.json", JOB, summary)
+        self.folder.write_section("manifest.json", JOB, section)
+        report = write_report(self.folder.path)
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        return report
+
+    def _remove_older(self) -> None:
+        """Remove what was made of older shards, and would be taken for what is made of these."""
+        (self.folder / REPORT).unlink(missing_ok=True)
+        for home in filter(None, (self.folder.path, self.shards_here)):
+            LexicalIndex.remove(home / WORDS)
 
 
 def _work_folder(folder: ArtifactFolder, key: str) -> Path:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from argus.data.kb import KnowledgeFolder
 from argus.data.types import Document
-from argus.indexes.lexical import LexicalIndex
+from argus.indexes.lexical import BATCH, LexicalIndex
 
 SHOWN = 30
 """Entities that the report shows, to be read."""
@@ -31,18 +29,22 @@ PROPERTIES = 20
 
 def findings(kb: KnowledgeFolder) -> dict[str, Any]:
     """Return what the report shows of the shards."""
-    entities = kb.entities(["id", "label", "related", "paragraph"])
+    kb.entities(["id"], limit=1)  # raises where there is none
+    related = (part["related"].to_numpy() for part in kb.batches("entities", ["related"]))
     return {
-        "related": related_histogram(entities["related"].to_numpy()),
+        "related": related_histogram(related),
         "properties": _properties(kb),
-        "shown": _shown(entities),
+        "shown": _shown(kb),
     }
 
 
-def related_histogram(related: np.ndarray) -> list[dict[str, int]]:
+def related_histogram(parts: Iterable[np.ndarray]) -> list[dict[str, int]]:
     """Count entities by number of related ones: 0, 1, 2–3, 4–7, ..."""
-    bucket = np.where(related > 0, np.floor(np.log2(np.maximum(related, 1))) + 1, 0).astype(int)
-    counts = np.bincount(bucket)
+    counts = np.zeros(64, np.int64)
+    for related in parts:
+        bucket = np.where(related > 0, np.floor(np.log2(np.maximum(related, 1))) + 1, 0)
+        counts += np.bincount(bucket.astype(int), minlength=len(counts))
+    counts = np.trim_zeros(counts, "b")
     return [
         {"from": 2 ** (b - 1) if b else 0, "to": 2**b - 1 if b else 0, "entities": int(n)}
         for b, n in enumerate(counts)
@@ -74,9 +76,18 @@ def _came_to(rows: dict[str, Any]) -> dict[str, int]:
     return {"entities": rows["read"] - sum(lost.values()), **lost}
 
 
-def write_words(documents: Sequence[Document], folder: Path) -> None:
-    """Write the BM25 index of label and paragraph of every entity."""
-    LexicalIndex.build([d.id for d in documents], [d.content for d in documents]).save(folder)
+def write_words(kb: KnowledgeFolder, folder: Path, *, made_of: str) -> None:
+    """Write the BM25 index of label and paragraph of every entity, which no more than pass by."""
+    LexicalIndex.from_batches(_contents(kb), made_of=made_of).save(folder)
+
+
+def _contents(kb: KnowledgeFolder) -> Iterator[tuple[list[str], list[str]]]:
+    names = ["id", "label", "paragraph"]
+    for part in kb.batches("entities", names):
+        for batch in part.select(names).to_batches(max_chunksize=BATCH):
+            ids, labels, paragraphs = (column.to_pylist() for column in batch.columns)
+            rows = zip(ids, paragraphs, labels, strict=True)
+            yield ids, [Document(i, text or "", label or "").content for i, text, label in rows]
 
 
 def _properties(kb: KnowledgeFolder) -> list[dict[str, Any]]:
@@ -89,6 +100,6 @@ def _properties(kb: KnowledgeFolder) -> list[dict[str, Any]]:
     return [{"property": p, "source": s, "relations": n} for (p, s), n in top]
 
 
-def _shown(entities: pa.Table) -> list[dict[str, Any]]:
-    rows = np.unique(np.linspace(0, entities.num_rows - 1, SHOWN).astype(int))
-    return list(pc.take(entities, pa.array(rows)).to_pylist())
+def _shown(kb: KnowledgeFolder) -> list[dict[str, Any]]:
+    rows = np.unique(np.linspace(0, kb.rows("entities") - 1, SHOWN).astype(np.int64))
+    return list(kb.take("entities", rows, ["id", "label", "related", "paragraph"]).to_pylist())

@@ -6,7 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -38,6 +40,10 @@ class Parts:
         """Return which splits are there."""
         return {int(path.stem) for path in self._notes.glob("*.json")}
 
+    def end(self) -> float:
+        """Return the number of the part in which the dump breaks off; infinity if in none."""
+        return min((n for n in self.numbers() if self._note(n)["damage"] is not None), default=inf)
+
     def add(self, part: Part) -> None:
         """Write a part."""
         for name, table in part.tables.items():
@@ -54,7 +60,7 @@ class Parts:
         counts: Counter[str] = Counter()
         damage: str | None = None
         for path in sorted(self._notes.glob("*.json")):
-            note = json.loads(path.read_text(encoding="utf-8"))
+            note = self._note(int(path.stem))
             if damage is not None:
                 for name in note["tables"]:
                     (self._work / name / f"{path.stem}.parquet").unlink(missing_ok=True)
@@ -63,3 +69,7 @@ class Parts:
             counts.update(note["counts"])
             damage = note["damage"]
         return counts, damage
+
+    def _note(self, number: int) -> dict[str, Any]:
+        path = self._notes / f"{number:06d}.json"
+        return dict(json.loads(path.read_text(encoding="utf-8")))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
+from math import inf
 from typing import Generic, TypeVar
 
 import pyarrow as pa
@@ -122,11 +123,13 @@ def _read(dump: _Dump[S], parts: Parts, config: KbConfig, engine: Engine) -> Rea
 
 
 def _read_splits(dump: _Dump[S], size: int, parts: Parts, engine: Engine) -> None:
-    damaged = False
+    done, end = parts.numbers(), parts.end()
+    if end < inf and done.issuperset(range(int(end))):
+        return
 
     def feed() -> Iterator[Block]:
-        for block in blocks_of(dump.location, dump.kind, size=size, skip=parts.numbers()):
-            if damaged:  # nothing behind it is taken
+        for block in blocks_of(dump.location, dump.kind, size=size, skip=done):
+            if block.number > end:  # nothing behind damage is taken
                 return
             yield block
 
@@ -134,7 +137,7 @@ def _read_splits(dump: _Dump[S], size: int, parts: Parts, engine: Engine) -> Non
     with progress(f"reading {dump.what}", None) as advance:
         for _, part in engine.run(work, feed()):
             parts.add(part)
-            damaged = damaged or part.damage is not None
+            end = end if part.damage is None else min(end, part.number)
             advance(sum(part.counts.values()))
 
 

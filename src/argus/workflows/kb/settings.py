@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from argus.data.provenance import content_hash
+from argus.data.storage import absolute
 from argus.errors import InputError
 
 Links = Literal["lead", "page", "none"]
@@ -75,7 +75,10 @@ class KbConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Dumps:
-    """A dump of Wikipedia, of Wikidata, or of both; paths or addresses (s3://, gs://)."""
+    """A dump of Wikipedia, of Wikidata, or of both; paths or addresses (s3://, gs://).
+
+    Paths are made absolute: workers on other machines have other working folders.
+    """
 
     wikipedia: str | None = None
     wikidata: str | None = None
@@ -89,22 +92,11 @@ class Dumps:
                 fix="Give one.",
                 where="argus kb build",
             )
+        for name in ("wikipedia", "wikidata"):
+            if value := getattr(self, name):
+                object.__setattr__(self, name, absolute(value))
 
     def inputs(self) -> dict[str, Path]:
         """Return the dumps, named for a manifest."""
         given = {"wikipedia": self.wikipedia, "wikidata": self.wikidata}
         return {name: Path(value) for name, value in given.items() if value}
-
-
-def state_of(location: Path) -> str:
-    """Return what changes when a file does: its size and the time of its last change.
-
-    Dumps of 100 GB are not hashed before each start. Something elsewhere goes by its address.
-    """
-    if not location.exists():
-        return str(location)
-    if location.is_dir():
-        files = sorted(p for p in location.rglob("*") if p.is_file())
-        return content_hash(*(f"{p}:{p.stat().st_mtime_ns}" for p in files)).hex()
-    status = location.stat()
-    return f"{location.resolve()}:{status.st_size}:{status.st_mtime_ns}"

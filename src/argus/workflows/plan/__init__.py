@@ -1,11 +1,12 @@
 """`argus plan`: what a job will take, from what was measured on the hardware (docs/scale.md)."""
 
-from argus.workflows.plan.calibrate import calibrate
+from argus.workflows.plan.calibrate import Sizes, calibrate
 from argus.workflows.plan.hardware import Hardware, load_hardware, save_hardware
 from argus.workflows.plan.model import Step, Workload, plan
 
 __all__ = [
     "Hardware",
+    "Sizes",
     "Step",
     "Workload",
     "calibrate",

@@ -1,7 +1,8 @@
-"""Measure a machine: short runs of the real code, one process each, and what they took per unit.
+"""Measure a machine: short runs of the real code, and what a larger one took beyond a smaller one.
 
-Rates come from differences between a small and a larger run, so that what every run pays once
-(imports, compilation, loading) is in none of them.
+Each trial is a process of its own (`argus.workflows.plan.trials`); rates are slopes between two of
+them that differ in size (`argus.workflows.plan.rates`). Only `start_s`, `base_bytes` and
+`report_bytes`, which are paid once, are what remains where the slopes are taken away.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,14 +22,36 @@ from typing import Any
 from argus.cores import available_cores
 from argus.data.provenance import describe_environment
 from argus.errors import ArgusError
-from argus.progress import progress
+from argus.progress import Advance, progress
+from argus.workflows.plan import rates
 from argus.workflows.plan.hardware import Hardware
 
 TIMEOUT_S = 900
-SMALL, LARGE = 10_000, 40_000
-"""Entities of the two audits that are compared."""
-NEIGHBOURS = 20
-STEPS = ("encoding", "products", "audits", "graph")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How large the trials are, smaller and larger; together under three minutes on two cores."""
+
+    texts: tuple[int, int] = (128, 512)
+    queries: tuple[int, int] = (2_048, 6_144)
+    candidates: int = 20_000
+    compared: tuple[int, int] = (2, 40)
+    """Related entities per query."""
+    worst: tuple[int, int] = (20, 200)
+    entities: tuple[int, int] = (8_000, 24_000)
+    neighbours: tuple[int, int, int] = (4, 30, 90)
+    """Of the trial audit of many dimensions, of most trials, of dense ones: in most the memory of
+    pairs is to exceed that of looking up who outranks the worst."""
+    dims: tuple[int, int] = (32, 512)
+    edges: tuple[int, int] = (500_000, 2_000_000)
+    aligned: tuple[int, int] = (10_000, 30_000)
+    indexed: tuple[int, int] = (10_000, 30_000)
+    dump_bytes: int = 6 << 20
+    """What the longer reading of a dump has at least, compressed."""
+
+
+SIZES = Sizes()
 
 
 def calibrate(
@@ -37,73 +62,126 @@ def calibrate(
     price_per_hour: float | None = None,
     wikipedia: Path | None = None,
     wikidata: Path | None = None,
+    sizes: Sizes | None = None,
 ) -> Hardware:
     """Return the coefficients of this machine; takes two or three minutes.
 
     shipped: gives the rates of dumps where none is given to measure with. wikipedia, wikidata:
-    dumps, or pieces of them, of some megabytes. Raises ArgusError when a run fails.
+    dumps, or pieces of them, of some megabytes. sizes: of the trials; None takes SIZES. Raises
+    ArgusError when a run fails.
     """
-    with progress("measuring this machine", len(STEPS)) as advance:
-        begun = time.perf_counter()
-        encoding = _run("encoding", encoder)
-        starting = time.perf_counter() - begun - encoding.pop("encoding_s")
-        advance(1)
-        products = _run("products")
-        advance(1)
-        with TemporaryDirectory() as folder:
-            small = _run("audit", folder + "/small", str(SMALL), str(NEIGHBOURS))
-            large = _run("audit", folder + "/large", str(LARGE), str(NEIGHBOURS))
-            dense = _run("audit", folder + "/dense", str(SMALL), str(4 * NEIGHBOURS))
-        advance(1)
-        graph = _run("graph")
-        advance(1)
-    measured = replace(
-        shipped,
-        name=name,
-        cores=available_cores(),
-        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        processor=describe_environment()["processor"],
-        price_per_hour=price_per_hour,
-        **encoding,
-        **products,
-        **graph,
-        **(rates := _of_audits(small, large, dense)),
-        start_s=starting + max(small["rest_s"] - rates["entity_s"] * SMALL, 0.0),
-    )
-    with TemporaryDirectory() as folder:
-        for kind, dump in (("wikipedia", wikipedia), ("wikidata", wikidata)):
+    dumps = {"wikipedia": wikipedia, "wikidata": wikidata}
+    with progress("measuring this machine", None) as advance, TemporaryDirectory() as home:
+        trials = _Trials(Path(home), sizes or SIZES, advance)
+        encoding = trials.encoding(encoder)
+        ranked = trials.ranking()
+        related = trials.graph()
+        audits = trials.audits(ranked | related)
+        once_s = audits.pop("once_s") + encoding.pop("once_s")
+        measured = replace(
+            shipped,
+            name=name,
+            cores=available_cores(),
+            memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            processor=describe_environment()["processor"],
+            price_per_hour=price_per_hour,
+            start_s=once_s,
+            **encoding,
+            **ranked,
+            **related,
+            **audits,
+            **trials.knowledge(),
+        )
+        for kind, dump in dumps.items():
             if dump is not None:
-                rate = _run("dump", kind, str(dump), folder + "/" + kind)
-                measured = replace(measured, **rate)
+                measured = replace(measured, **trials.dump(kind, dump))
     return measured
 
 
-def _of_audits(
-    small: dict[str, float], large: dict[str, float], dense: dict[str, float]
-) -> dict[str, Any]:
-    """Return rates per pair (more neighbours, as many entities) and per entity (more entities)."""
+class _Trials:
+    """Runs trials, each in a process and a folder of its own, and compares them."""
 
-    def per_pair(what: str) -> float:
-        return max((dense[what] - small[what]) / (dense["pairs"] - small["pairs"]), 0.0)
+    def __init__(self, home: Path, sizes: Sizes, advance: Advance) -> None:
+        self._home, self._sizes, self._advance = home, sizes, advance
 
-    def per_entity(what: str, pair: float) -> float:
-        rest = large[what] - small[what] - pair * (large["pairs"] - small["pairs"])
-        return rest / (LARGE - SMALL)
+    def encoding(self, encoder: str) -> dict[str, Any]:
+        """Return the coefficients of an encoder, and once_s: its start, loading and check."""
+        begun = time.perf_counter()
+        with self._folder() as folder:
+            found = self._run("encoding", folder, encoder, *self._sizes.texts)
+        few, many = found.pop("trials")
+        once_s = time.perf_counter() - begun - few["seconds"] - many["seconds"]
+        return {**found, **rates.of_encoding(few, many), "once_s": once_s}
 
-    scoring = per_pair("scoring_s")
-    memory, stored = per_pair("peak_bytes"), per_pair("stored_bytes")
-    return {
-        "pair_s": max(scoring, 1e-9),
-        "entity_s": max(per_entity("rest_s", 0.0) + per_entity("scoring_s", scoring), 1e-9),
-        "pair_bytes": max(int(memory), 1),
-        "entity_bytes": max(int(per_entity("peak_bytes", memory)), 1),
-        "stored_pair_bytes": max(int(stored), 1),
-        "stored_entity_bytes": max(int(per_entity("stored_bytes", stored)), 1),
-    }
+    def ranking(self) -> dict[str, Any]:
+        """Return the rates of products, comparisons and of the k best."""
+        sizes, (narrow, dim) = self._sizes, self._sizes.dims
+        short, long, compared = (
+            self._run("ranking", queries, sizes.candidates, neighbours, dim)
+            for queries, neighbours in (
+                (sizes.queries[0], sizes.compared[0]),
+                (sizes.queries[1], sizes.compared[0]),
+                (sizes.queries[1], sizes.compared[1]),
+            )
+        )
+        ranked: dict[str, Any] = rates.of_ranking(short, long, compared)
+        few, many = (
+            self._run("displacing", sizes.candidates, sizes.neighbours[1], narrow, worst)
+            for worst in sizes.worst
+        )
+        return ranked | rates.of_displacing(few, many, ranked["multiply_s"])
+
+    def graph(self) -> dict[str, Any]:
+        """Return what a relation takes that is read."""
+        return rates.of_graph(*(self._in_folder("graph", n) for n in self._sizes.edges))
+
+    def audits(self, measured: dict[str, Any]) -> dict[str, Any]:
+        """Return what entities, pairs and dimensions take in an audit, and once_s."""
+        (few, many), (narrow, wide) = self._sizes.entities, self._sizes.dims
+        sparse, usual, dense = self._sizes.neighbours
+        return rates.of_audits(
+            self._in_folder("audit", few, usual, narrow),
+            self._in_folder("audit", many, usual, narrow),
+            self._in_folder("audit", few, dense, narrow),
+            self._in_folder("audit", many, sparse, wide),
+            measured=measured,
+        )
+
+    def knowledge(self) -> dict[str, Any]:
+        """Return what aligning and indexing take."""
+        (few, many), (_, usual, dense) = self._sizes.aligned, self._sizes.neighbours
+        sizes = (few, usual), (many, usual), (few, dense)
+        aligned = rates.of_knowledge(*(self._in_folder("knowledge", *size) for size in sizes))
+        indexed = rates.of_words(*(self._in_folder("words", n) for n in self._sizes.indexed))
+        return aligned | indexed
+
+    def dump(self, kind: str, location: Path) -> dict[str, Any]:
+        """Return the rate of a dump: read once, and some times over."""
+        more = 1 + max(1, -(-self._sizes.dump_bytes // max(location.stat().st_size, 1)))
+        trials = []
+        for copies in (1, more):
+            with self._folder() as folder:
+                trials.append(self._run("dump", kind, location, folder, copies))
+        return rates.of_dump(kind, *trials)
+
+    def _in_folder(self, job: str, *arguments: object) -> dict[str, Any]:
+        with self._folder() as folder:
+            return self._run(job, folder, *arguments)
+
+    @contextmanager
+    def _folder(self) -> Iterator[str]:
+        with TemporaryDirectory(dir=self._home) as home:
+            yield f"{home}/trial"
+
+    def _run(self, job: str, *arguments: object) -> dict[str, Any]:
+        found = run_trial(job, *arguments)
+        self._advance(1)
+        return found
 
 
-def _run(job: str, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "argus.workflows.plan.trials", job, *arguments]
+def run_trial(job: str, *arguments: object) -> dict[str, Any]:
+    """Return what a trial measured, in a process of its own. Raises ArgusError when it fails."""
+    command = [sys.executable, "-m", "argus.workflows.plan.trials", job, *map(str, arguments)]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +20,8 @@ DEFAULT = "two-cores"
 class Hardware:
     """Coefficients of one machine; `argus plan --measure FILE` writes them.
 
-    Rates are of the whole machine with all its cores. All `_s` are seconds.
+    Rates are of the whole machine with all its cores, and slopes: what a larger job took beyond a
+    smaller one, per unit (`argus.workflows.plan.rates`). All `_s` are seconds.
     """
 
     name: str
@@ -31,38 +33,58 @@ class Hardware:
     """The one that was measured, with its precision."""
     encoder_parameters: int
     """Of its layers, without the table of token vectors."""
+    encoder_window: int | None
+    """Tokens of a text that it reads; None: all."""
     start_s: float
-    """Once: start, load and check the encoder, write the report."""
+    """Once: start two processes, load and check the encoder, compile, write the report."""
     encode_s: float
-    """Per token."""
+    """Per token that is read: tokenized, encoded, its mention pooled, the vector stored."""
     multiply_s: float
-    """Per multiplication and addition of query and candidate vectors."""
+    """Per multiplication and addition of query and candidate vectors, candidates gathered."""
     count_s: float
     """Per candidate that is compared with one related entity."""
-    pair_s: float
-    """Per related pair: exact similarity, hit probability, sums."""
+    partition_s: float
+    """Per candidate of a query whose k best are sought, without the product."""
     edge_s: float
-    """Per relation that is read into a graph."""
+    """Per relation that is read from a table of text into a graph."""
+    pair_s: float
+    """Per related pair: restricted twice, hit probabilities, curves, written."""
     entity_s: float
-    """Per entity: read, ground its label, key its text, put its row into the tables."""
+    """Per entity: read, its label grounded, its text keyed, its row put into the tables."""
+    number_s: float
+    """Per number of a vector that is projected: projection, and the storing of the vector."""
     wikipedia_byte_s: float
     """Per byte of a Wikipedia dump as it is, compressed: decompressed, parsed, written."""
     wikidata_byte_s: float
     """The same of a Wikidata dump."""
     align_s: float
-    """Per entity and relation of a knowledge base: joined, checked, written."""
+    """Per entity, statement and link that dumps give: joined, checked, grounded, written."""
     words_s: float
-    """Per word that is put into the BM25 index."""
+    """Per word of a text that is put into the BM25 index and saved."""
     base_bytes: int
-    """Memory of a process with encoder and libraries, before any entity."""
+    """Memory of a process with encoder and libraries that has encoded some hundred texts."""
+    edge_bytes: int
+    """Memory per relation while a table of them is read into a graph."""
     entity_bytes: int
-    """Memory per entity: its text, place and key."""
+    """Memory per entity: text, item, key and place in the store, row of the tables."""
     pair_bytes: int
-    """Memory per related pair while they are scored and written."""
+    """Memory per related pair of one pass over them, beside what the whole audit keeps."""
+    number_bytes: int
+    """Memory per number of the vectors that are projected, beside the vectors."""
+    word_bytes: int
+    """Memory per word while the BM25 index is built, texts included."""
+    kb_entity_bytes: int
+    """On disk per entity of a knowledge base: paragraph, label, alias; compressed."""
+    kb_pair_bytes: int
+    """On disk per related pair of a knowledge base: half a statement and half a link."""
+    stored_word_bytes: int
+    """On disk per word of the BM25 index."""
     stored_entity_bytes: int
-    """On disk per entity: paragraph, aliases and its row of results, compressed."""
+    """On disk per entity in an audit's results: its row, as Parquet and as CSV."""
     stored_pair_bytes: int
-    """On disk per related pair: relation and rank, compressed."""
+    """On disk per related pair in an audit's results: its ranks, compressed."""
+    report_bytes: int
+    """On disk whatever the size: report, summary, manifest."""
     price_per_hour: float | None = None
     """Of the machine, in any currency."""
 
@@ -115,5 +137,6 @@ def _check(given: dict[str, Any], known: dict[str, Any]) -> None:
     for name, value in given.items():
         is_rate = name.endswith(("_s", "_bytes")) or name in ("cores", "encoder_parameters")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if is_rate and not (number and value > 0):
+        window = name == "encoder_window" and value is not None
+        if (is_rate or window) and not (number and 0 < value < math.inf):
             raise ValueError(f"{name} is {value!r}, not a number above 0")

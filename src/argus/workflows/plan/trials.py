@@ -1,6 +1,7 @@
 """The short runs that `calibrate` compares; each is a process: python -m ...plan.trials JOB.
 
-Texts, vectors and relations are random: what a step takes does not depend on what they say.
+What a job measures is one line of JSON. Texts, vectors and relations are random: what a step takes
+does not depend on what they say.
 """
 
 from __future__ import annotations
@@ -9,22 +10,21 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash, peak_memory_bytes
 from argus.data.types import FloatArray, Span
-from argus.knowledge import Entity, KnowledgeBase, RelationGraph
+from argus.knowledge.relations import RelationGraph, read_relations
 
-DIM, WORDS = 384, 80
-TEXTS = 512
-CANDIDATES, QUERIES = 20_000, 4_096
-FEW, MANY = 2, 40
-"""Related entities per query in the two runs that tell products from comparisons."""
-EDGES = 2_000_000
+WORDS = 80
+"""Of a text."""
+GRAPH_ENTITIES = 50_000
+K = 50
 TRIAL_RESERVOIR = 5_000
 """Of the trial audits: their blocks are then equally large, whatever the number of entities."""
 
@@ -32,16 +32,17 @@ TRIAL_RESERVOIR = 5_000
 class RandomEncoder:
     """Vectors that depend on the text and cost next to nothing: what is left is the audit's own."""
 
-    fingerprint = f"random dim={DIM}"
-    dim = DIM
     pools_spans = False
+
+    def __init__(self, dim: int) -> None:
+        self.dim, self.fingerprint = dim, f"random dim={dim}"
+        self._rows = unit_rows(1 << 12, dim)
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Return unit rows, shape (n, dim)."""
-        seeds = [int.from_bytes(content_hash(text, size=8)) for text in texts]
-        rows = [np.random.default_rng(s).standard_normal(DIM, np.float32) for s in seeds]
-        vectors = np.stack(rows)
-        unit: FloatArray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        numbers = np.array([int.from_bytes(content_hash(text, size=6)) for text in texts])
+        sums = self._rows[numbers % 4096] + 0.5 * self._rows[numbers // 4096 % 4096]
+        unit: FloatArray = sums / np.linalg.norm(sums, axis=1, keepdims=True)
         return unit
 
     encode_documents = encode_queries
@@ -51,137 +52,173 @@ class RandomEncoder:
         return self.encode_queries(texts)
 
 
-def encoding(model: str) -> dict[str, Any]:
-    """Measure an encoder on texts of 80 words, in the precision that it would choose."""
-    from argus.encoders import EncoderConfig, TokenCounter, load_encoder
+def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
+    """Encode so many texts as an audit does, in the precision that it would choose."""
+    from argus.encoders import (
+        EmbeddingStore,
+        EncoderConfig,
+        Item,
+        Role,
+        TokenCounter,
+        embed,
+        load_encoder,
+    )
 
-    texts = _texts(2 * TEXTS)
-    encoder = load_encoder(EncoderConfig(model=model), sample=texts[:TEXTS]).encoder
-    first, _ = _timed(lambda: encoder.encode_documents(texts[:TEXTS]))
-    tokens = encoder.count_tokens(texts[TEXTS:]) if isinstance(encoder, TokenCounter) else None
-    seconds, _ = _timed(lambda: encoder.encode_documents(texts[TEXTS:]))
-    count = int(tokens.sum()) if tokens is not None else TEXTS * WORDS
+    few, many = map(int, counts)
+    texts = random_texts(few + many)
+    encoder = load_encoder(EncoderConfig(model=model), sample=texts).encoder
+    counter = encoder if isinstance(encoder, TokenCounter) else None
+    window = counter.max_tokens if counter else None
+    encoder.encode_documents(texts[:8])
+    trials = []
+    with EmbeddingStore(Path(folder), fingerprint=encoder.fingerprint, dim=encoder.dim) as store:
+        for part in (texts[:few], texts[few:]):
+            items = [Item(text, Role.SPAN, Span(0, text.index(" "))) for text in part]
+            seconds, _ = timed(partial(embed, items, encoder, store))
+            tokens = counter.count_tokens(part) if counter else np.full(len(part), WORDS)
+            read = tokens if window is None else tokens.clip(max=window)
+            trials.append({"tokens": int(read.sum()), "seconds": seconds})
     return {
         "encoder": encoder.fingerprint,
         "encoder_parameters": _parameters(encoder),
-        "encode_s": seconds / count,
-        "encoding_s": first + seconds,
-        "base_bytes": peak_memory_bytes(),
+        "encoder_window": window,
         "accelerator": _accelerator(),
+        "base_bytes": peak_memory_bytes(),
+        "trials": trials,
     }
 
 
-def products() -> dict[str, float]:
-    """Measure products and comparisons: two runs that differ in related entities alone."""
+def ranking(queries: str, candidates: str, neighbours: str, dim: str) -> dict[str, float]:
+    """Rank the related entities of so many queries among candidates; the best of two runs."""
     from argus.retrievability.ranks import pair_ranks
 
-    n = CANDIDATES + QUERIES
-    vectors = _unit(n)
-    took = {}
-    for related in (FEW, MANY):
-        graph = _graph(n, related)
-        pair_ranks(vectors[:50], _graph(50, 2))  # compiles
-        run = lambda graph=graph: pair_ranks(  # noqa: E731
-            vectors, graph, queries=range(QUERIES), reservoir=CANDIDATES
-        )
-        took[related] = min(_timed(run)[0] for _ in range(2))
-    compared = QUERIES * CANDIDATES * (MANY - FEW)
-    count_s = max((took[MANY] - took[FEW]) / compared, 1e-13)
-    product = took[FEW] - QUERIES * CANDIDATES * FEW * count_s
-    return {"count_s": count_s, "multiply_s": max(product / (QUERIES * CANDIDATES * DIM), 1e-14)}
+    sizes = {"queries": int(queries), "candidates": int(candidates)}
+    n = sizes["candidates"] + sizes["queries"]
+    vectors, graph = unit_rows(n, int(dim)), random_graph(n, float(neighbours))
+    pair_ranks(vectors[:50], random_graph(50, 2))  # compiles
+    seconds = min(
+        timed(
+            lambda: pair_ranks(
+                vectors, graph, queries=range(sizes["queries"]), reservoir=sizes["candidates"]
+            )
+        )[0]
+        for _ in range(2)
+    )
+    return {**sizes, "neighbours": float(neighbours), "dim": int(dim), "seconds": seconds}
 
 
-def audit(folder: str, entities: str, neighbours: str) -> dict[str, float]:
-    """Run an audit of random entities, with vectors that cost nothing."""
-    from argus.workflows.audit import AuditConfig, audit_knowledge
-    from argus.workflows.workspace import Record
+def displacing(entities: str, neighbours: str, dim: str, worst: str) -> dict[str, float]:
+    """Look up who outranks so many entities; asked: by how many queries."""
+    from argus.retrievability.displacement import displacers
 
     n = int(entities)
-    texts = _texts(n)
-    ids = [f"Q{i:09d}" for i in range(n)]
-    base = KnowledgeBase(
-        [Entity(i, t.split(" ", 1)[0], t) for i, t in zip(ids, texts, strict=True)],
-        _graph(n, int(neighbours)),
-    )
-    record = Record("audit", {"limit": None}, {"corpus": None})
-    config = AuditConfig(reservoir=TRIAL_RESERVOIR)
-    run = lambda: audit_knowledge(  # noqa: E731
-        base, ArtifactFolder(Path(folder)), RandomEncoder(), config, record
-    )
-    seconds, result = _timed(run)
-    steps = record.timings_s
-    kept = ("retrievability.parquet", "pair_ranks.parquet")
+    vectors, graph = unit_rows(n, int(dim)), random_graph(n, float(neighbours))
+    chosen = list(range(int(worst)))
+    asked = np.unique(np.concatenate([graph.neighbours(x) for x in chosen]))
+    seconds = min(timed(lambda: displacers(vectors, graph, chosen, k=K))[0] for _ in range(2))
+    return {"asked": len(asked), "entities": n, "dim": int(dim), "seconds": seconds}
+
+
+def audit(folder: str, entities: str, neighbours: str, dim: str) -> dict[str, float]:
+    """Audit files of random entities, with vectors that cost nothing.
+
+    seconds: all but ranking. peak_bytes: without the vectors, gathered and as pages of their file.
+    stored_bytes: of the folder without the vectors.
+    """
+    n, home = int(entities), Path(folder)
+    home.mkdir(parents=True)
+    ids = _ids(n)
+    with (home / "entities.jsonl").open("w", encoding="utf-8") as file:
+        for id_, text in zip(ids, random_texts(n), strict=True):
+            title = text.split(" ", 1)[0]
+            file.write(json.dumps({"_id": id_, "title": title, "text": text}) + "\n")
+    _write_edges(home / "edges.tsv", random_ends(n, float(neighbours)))
+    out, width = home / "out", int(dim)
+    seconds, pairs = timed(lambda: _audit(home, out, width))
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["audit"]
     return {
-        "rest_s": seconds - steps["ranking"] - steps["scoring"],
-        "scoring_s": steps["scoring"],
-        "pairs": float(len(result.ranks)),
-        "peak_bytes": float(peak_memory_bytes() - n * DIM * 4),
-        "stored_bytes": float(sum((Path(folder) / name).stat().st_size for name in kept)),
+        "entities": n,
+        "pairs": pairs,
+        "dim": width,
+        "seconds": seconds - manifest["timings_s"]["ranking"],
+        "peak_bytes": peak_memory_bytes() - 2 * 4 * n * width,
+        "stored_bytes": bytes_in(out) - bytes_in(out / "embeddings"),
     }
 
 
-def graph() -> dict[str, float]:
-    """Measure how fast relations become a graph."""
-    n = EDGES // 10
-    rng = np.random.default_rng(0)
-    subjects, objects = rng.integers(0, n, (2, EDGES))
-    seconds, _ = _timed(lambda: RelationGraph.from_edges(n, subjects, objects))
-    return {"edge_s": seconds / EDGES}
+def _audit(home: Path, out: Path, dim: int) -> int:
+    """Audit the files in `home`; return the number of pairs. What it imports is part of it."""
+    from argus.knowledge import KnowledgeSource
+    from argus.workflows.audit import AuditConfig, audit
+
+    result = audit(
+        home / "entities.jsonl", out=out, source=KnowledgeSource(relations=home / "edges.tsv"),
+        encoder=RandomEncoder(dim), config=AuditConfig(reservoir=TRIAL_RESERVOIR),
+    )  # fmt: skip
+    return len(result.ranks)
 
 
-def dump(kind: str, location: str, work: str) -> dict[str, float]:
-    """Measure how fast a dump is read, per compressed byte: on all cores, in splits of 1 MiB."""
-    from argus.engine import EngineConfig, open_engine
-    from argus.workflows.kb.parts import Parts
-    from argus.workflows.kb.reading import read_wikidata, read_wikipedia, site_of
-    from argus.workflows.kb.settings import KbConfig
-
-    config = KbConfig(split_bytes=1 << 20)
-    Path(work).mkdir(parents=True)
-    parts = Parts(Path(work), kind)
-    with open_engine(EngineConfig()) as engine:
-        if kind == "wikipedia":
-            site = site_of(location, config)
-            seconds, _ = _timed(lambda: read_wikipedia(location, site, parts, config, engine))
-        else:
-            seconds, _ = _timed(lambda: read_wikidata(location, parts, config, engine))
-    return {f"{kind}_byte_s": seconds / Path(location).stat().st_size}
+def graph(folder: str, edges: str) -> dict[str, float]:
+    """Read a table of relations into a graph."""
+    home, n_edges = Path(folder), int(edges)
+    home.mkdir(parents=True)
+    ends = random_ends(GRAPH_ENTITIES, 2 * n_edges / GRAPH_ENTITIES)
+    _write_edges(home / "edges.tsv", ends)
+    del ends
+    index = {id_: i for i, id_ in enumerate(_ids(GRAPH_ENTITIES))}
+    seconds, _ = timed(lambda: read_relations(home / "edges.tsv", index))
+    return {"edges": n_edges, "seconds": seconds, "peak_bytes": peak_memory_bytes()}
 
 
-JOBS: dict[str, Callable[..., dict[str, Any]]] = {
-    "encoding": encoding,
-    "products": products,
-    "audit": audit,
-    "graph": graph,
-    "dump": dump,
-}
-
-
-def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    """Return how many seconds something took, and what it gave."""
     start = time.perf_counter()
     result = run()
     return time.perf_counter() - start, result
 
 
-def _texts(n: int) -> list[str]:
-    """Return random texts of 80 words; about as long, in word pieces, as English prose."""
+def random_texts(n: int) -> list[str]:
+    """Return n texts of random words as frequent as in English prose, all beginning differently."""
     from argus.knowledge.stdlib import standard_library
 
-    words = " ".join(e.paragraph for e in standard_library().entities).split()
+    words = np.array(" ".join(e.paragraph for e in standard_library().entities).split())
     rng = np.random.default_rng(0)
-    starts = rng.integers(0, len(words) - WORDS, n)
-    return [" ".join([f"{i:x}", *words[s : s + WORDS]]) for i, s in enumerate(starts)]
+    return [f"{i:x} " + " ".join(words[rng.integers(0, len(words), WORDS)]) for i in range(n)]
 
 
-def _unit(n: int) -> FloatArray:
-    vectors = np.random.default_rng(0).standard_normal((n, DIM), np.float32)
+def unit_rows(n: int, dim: int) -> FloatArray:
+    """Return random unit vectors, shape (n, dim)."""
+    vectors = np.random.default_rng(0).standard_normal((n, dim), np.float32)
     unit: FloatArray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
 
 
-def _graph(n: int, neighbours: int) -> RelationGraph:
-    ends = np.random.default_rng(1).integers(0, n, (2, n * neighbours // 2))
-    return RelationGraph.from_edges(n, *ends)
+def random_ends(n: int, neighbours: float) -> np.ndarray:
+    """Return both ends of n * neighbours / 2 edges, shape (2, edges)."""
+    return np.random.default_rng(1).integers(0, n, (2, int(n * neighbours / 2)))
+
+
+def random_graph(n: int, neighbours: float) -> RelationGraph:
+    """Return a graph of entities that are related to so many others in the mean."""
+    return RelationGraph.from_edges(n, *random_ends(n, neighbours))
+
+
+def bytes_in(folder: Path) -> int:
+    """Return how many bytes the files of a folder have."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _ids(n: int) -> list[str]:
+    return [f"Q{i:09d}" for i in range(n)]
+
+
+def _write_edges(path: Path, ends: np.ndarray) -> None:
+    with path.open("w", encoding="ascii") as file:
+        file.write("subject\trelation\tobject\n")
+        marks = [*range(0, ends.shape[1], 100_000), ends.shape[1]]
+        for start, stop in pairwise(marks):
+            rows = ends[:, start:stop].T.tolist()
+            file.writelines(f"Q{s:09d}\tP1\tQ{o:09d}\n" for s, o in rows)
 
 
 def _parameters(encoder: Any) -> int:
@@ -202,5 +239,15 @@ def _accelerator() -> str:
     return torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
 
 
+JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+    "encoding": encoding,
+    "ranking": ranking,
+    "displacing": displacing,
+    "audit": audit,
+    "graph": graph,
+}
+
 if __name__ == "__main__":
-    print(json.dumps(JOBS[sys.argv[1]](*sys.argv[2:])))
+    from argus.workflows.plan.trials_kb import JOBS as OF_KNOWLEDGE
+
+    print(json.dumps((JOBS | OF_KNOWLEDGE)[sys.argv[1]](*sys.argv[2:])))
