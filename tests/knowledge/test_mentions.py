@@ -3,11 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data import Span, read_corpus
 from argus.knowledge import Entity, KnowledgeSource, ground, load_knowledge, mention_relations
+from argus.knowledge.mentions import search
 from argus.knowledge.relations import RelationGraph
 
 
@@ -306,3 +307,14 @@ def test_halves_of_characters_hide_no_mention_and_name_nothing():
         ]
     )
     assert [relations.neighbours(i).tolist() for i in range(4)] == [[1], [0], [], []]
+
+
+WORDS = st.text("aAbß_ .,-'\u0301é\u00a0İ1", max_size=8)
+
+
+@given(WORDS, WORDS, st.booleans())
+@settings(deadline=None)
+def test_the_short_way_to_a_label_finds_what_the_long_one_finds(label, rest, begins):
+    paragraph = label + rest if begins else rest
+    if label.strip():
+        assert ground(label, paragraph) == search(label.strip(), paragraph)

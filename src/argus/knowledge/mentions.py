@@ -16,6 +16,7 @@ from argus.knowledge.relations import RelationGraph
 from argus.knowledge.spotting import is_whole_word, leftmost_longest, without_surrogates
 
 _WORD = re.compile(r"\w+")
+_PLAIN = re.compile(r"[^\W_]+( [^\W_]+)*")
 MIN_NAME_LENGTH = 4
 
 
@@ -38,6 +39,21 @@ def ground(label: str, paragraph: str) -> Grounded:
     label = label.strip()
     if not label:
         return Grounded(paragraph, None)
+    if _begins_with(label, paragraph):
+        return Grounded(paragraph, Span(0, len(label)))
+    return search(label, paragraph)
+
+
+def _begins_with(label: str, paragraph: str) -> bool:
+    """Whether a plain label stands at the very beginning, as most do: no pattern is needed then."""
+    if not (paragraph.startswith(label) and _PLAIN.fullmatch(label)):
+        return False
+    after = paragraph[len(label) : len(label) + 1]
+    return not (after.isalnum() or after == "_")
+
+
+def search(label: str, paragraph: str) -> Grounded:
+    """Return what `ground` does of a label without outer white space, wherever it stands."""
     found = [_literal(label).search(paragraph), _loose_search(label, paragraph)]
     spans = [match.span() for match in found if match is not None]
     if spans:

@@ -2,8 +2,6 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from argus.data.kb_tables import ENTITIES
 from argus.knowledge.alignment.grounding import (
@@ -12,19 +10,8 @@ from argus.knowledge.alignment.grounding import (
     ground_block,
     ground_entities,
     in_order,
-    quick_ground,
 )
-from argus.knowledge.mentions import ground
 from tests.support.in_process_engine import InProcessEngine
-
-WORDS = st.text("aAbß_ .,-'\u0301é\u00a0İ1", max_size=8)
-
-
-@given(WORDS, WORDS, st.booleans())
-@settings(deadline=None)
-def test_the_short_way_finds_what_the_long_one_finds(label, rest, begins):
-    paragraph = label + rest if begins else rest
-    assert quick_ground(label, paragraph) == ground(label, paragraph)
 
 
 def block(number: int, rows: int = 2) -> pa.RecordBatch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.kb_tables import ENTITIES
-from argus.data.types import Span
 from argus.engine.protocol import Engine, Work
-from argus.knowledge.mentions import Grounded, ground
+from argus.knowledge.mentions import ground
 
 BLOCK = 20_000
 """Entities that a worker grounds at a time."""
@@ -21,7 +19,6 @@ HELD = 8
 UNGROUNDED = pa.schema(
     [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
 )
-_PLAIN = re.compile(r"[^\W_]+( [^\W_]+)*")
 
 
 def ground_entities(
@@ -45,7 +42,7 @@ def grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
 def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
     """Return a block of UNGROUNDED with where its labels are, as ENTITIES."""
     labels, paragraphs = block["label"].to_pylist(), block["paragraph"].to_pylist()
-    found = [quick_ground(*pair) for pair in zip(labels, paragraphs, strict=True)]
+    found = [ground(*pair) for pair in zip(labels, paragraphs, strict=True)]
     new = {
         "span_start": [None if g.span is None else g.span.start for g in found],
         "span_end": [None if g.span is None else g.span.end for g in found],
@@ -56,16 +53,6 @@ def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
         for field in ENTITIES
     ]
     return pa.record_batch(columns, schema=ENTITIES)
-
-
-def quick_ground(label: str, paragraph: str) -> Grounded:
-    """Return what `ground` does, sooner where a paragraph begins with its label, as most do."""
-    end = len(label)
-    if paragraph.startswith(label) and _PLAIN.fullmatch(label):
-        after = paragraph[end : end + 1]
-        if not (after.isalnum() or after == "_"):
-            return Grounded(paragraph, Span(0, end))
-    return ground(label, paragraph)
 
 
 def in_order(
