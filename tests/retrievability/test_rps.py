@@ -135,7 +135,7 @@ def test_passes_over_few_pairs_at_a_time_change_nothing(monkeypatch):
 
     whole, curve, error = found()
     assert 0 < whole.pairs_without_pool < len(ranks)
-    monkeypatch.setattr("argus.retrievability.rps._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("argus.retrievability.rps.PAIRS_AT_ONCE", 7)
     monkeypatch.setattr("argus.retrievability.rps._PAIRS_PER_PASS", 5)
     parts, in_parts, same = found()
     for name in ("rps", "low", "high", "related"):

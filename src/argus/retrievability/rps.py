@@ -23,7 +23,7 @@ LOW, HIGH = 0.33, 0.66
 """Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
 
 _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
-_PAIRS_AT_ONCE = 1 << 22  # and that of a pass over all pairs
+PAIRS_AT_ONCE = 1 << 22  # and that of a pass over all pairs
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def score(ranks: PairRanks, n: int, *, k: int = DEFAULT_K, pool: int = DEFAULT_P
 
 
 def _passes(n_pairs: int) -> Iterator[slice]:
-    return (slice(i, i + _PAIRS_AT_ONCE) for i in range(0, n_pairs, _PAIRS_AT_ONCE))
+    return (slice(i, i + PAIRS_AT_ONCE) for i in range(0, n_pairs, PAIRS_AT_ONCE))
 
 
 def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:

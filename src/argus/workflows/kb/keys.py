@@ -8,8 +8,9 @@ from pathlib import Path
 from argus import __version__
 from argus.data.provenance import content_hash
 from argus.data.storage import is_remote, local_path, state_of_file
+from argus.knowledge.dumps.splits import SPLIT_SIZE
 from argus.workflows.kb.raw import Source
-from argus.workflows.kb.settings import MEMORY_BYTES, SPLIT_BYTES, Dumps, KbConfig
+from argus.workflows.kb.settings import MEMORY_BYTES, Dumps, KbConfig
 
 
 def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:
@@ -17,7 +18,7 @@ def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> st
 
     place: of the shards, if they are not in the folder of the build.
     """
-    same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_BYTES)
+    same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_SIZE)
     return content_hash(*_given(source), repr(same), place or "", size=8).hex()
 
 

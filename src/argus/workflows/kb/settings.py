@@ -9,9 +9,9 @@ from typing import Literal, get_args
 
 from argus.data.storage import absolute
 from argus.errors import InputError
+from argus.knowledge.dumps.splits import SPLIT_SIZE
 
 Links = Literal["lead", "page", "none"]
-SPLIT_BYTES = 16 << 20
 MEMORY_BYTES = 2 << 30
 _LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*")
 
@@ -36,7 +36,7 @@ class KbConfig:
     limit: int | None = None
     mentions: bool = False
     words: bool = True
-    split_bytes: int = SPLIT_BYTES
+    split_bytes: int = SPLIT_SIZE
     memory_bytes: int = MEMORY_BYTES
 
     def __post_init__(self) -> None:

@@ -37,14 +37,14 @@ def bounds() -> Bounds:
     from argus.retrievability.displacement import BLOCK_BYTES
     from argus.retrievability.rank_kernels import DIRECT_RELATED
     from argus.retrievability.ranks import RESERVOIR_QUERIES, WORKING_BYTES
-    from argus.retrievability.rps import _PAIRS_AT_ONCE
+    from argus.retrievability.rps import PAIRS_AT_ONCE
     from argus.workflows.audit_findings import PROJECTED, WORST
     from argus.workflows.kb.settings import MEMORY_BYTES
 
     return Bounds(
         gathered_bytes=LARGE_BYTES, working_bytes=WORKING_BYTES,
         reservoir_queries=RESERVOIR_QUERIES, direct_related=DIRECT_RELATED,
-        pass_pairs=_PAIRS_AT_ONCE, projected=PROJECTED, worst=WORST, block_bytes=BLOCK_BYTES,
+        pass_pairs=PAIRS_AT_ONCE, projected=PROJECTED, worst=WORST, block_bytes=BLOCK_BYTES,
         joins_bytes=MEMORY_BYTES,
     )  # fmt: skip
 

@@ -13,7 +13,6 @@ from argus.data.artifacts import replacing
 from argus.errors import InputError
 
 SHIPPED = "hardware"
-DEFAULT = "two-cores"
 
 
 @dataclass(frozen=True, kw_only=True)
