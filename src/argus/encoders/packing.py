@@ -14,12 +14,16 @@ _TOLERANCE = 0.02  # of the largest value: two roundings to bfloat16 apart
 
 
 class PackedLinear(nn.Module):
-    """A linear layer for inference: weight in oneDNN's blocked layout, GELU fused if asked."""
+    """A linear layer for inference: weight in oneDNN's blocked layout, GELU fused if asked.
+
+    numel: how many parameters it stands for; none is registered, since none can be moved or cast.
+    """
 
     def __init__(self, linear: nn.Linear, *, gelu: bool = False) -> None:
         super().__init__()
         self.weight = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach().clone())
         self.bias = None if linear.bias is None else linear.bias.detach()
+        self.numel = sum(p.numel() for p in linear.parameters())
         self.fused = ("gelu", "none") if gelu else ("none", "")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

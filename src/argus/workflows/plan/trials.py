@@ -225,12 +225,15 @@ def _parameters(encoder: Any) -> int:
     """Return how many parameters the layers have; the tables of token vectors cost no time."""
     import torch
 
+    from argus.encoders.packing import PackedLinear
+
     model = getattr(encoder, "model", None)
     if not isinstance(model, torch.nn.Module):
         return 1
+    packed = sum(m.numel for m in model.modules() if isinstance(m, PackedLinear))
     tables = (m for m in model.modules() if isinstance(m, torch.nn.Embedding))
     embedded = sum(p.numel() for m in tables for p in m.parameters())
-    return sum(p.numel() for p in model.parameters()) - embedded
+    return sum(p.numel() for p in model.parameters()) + packed - embedded
 
 
 def _accelerator() -> str:
