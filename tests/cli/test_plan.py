@@ -102,9 +102,7 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
         aligned=(300, 900), indexed=(300, 900), dump_bytes=1,
     )  # fmt: skip
     monkeypatch.setattr(calibrate, "SIZES", tiny)
-    jobs = (
-        TRIALS | OF_KNOWLEDGE
-    )  # in this process: fifteen starts would take longer than all trials
+    jobs = TRIALS | OF_KNOWLEDGE  # in this process: fifteen starts take longer than all trials
     monkeypatch.setattr(calibrate, "run_trial", lambda job, *given: jobs[job](*map(str, given)))
     items = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"
     file = tmp_path / "this.json"
@@ -112,6 +110,7 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
     measured = json.loads(told.stdout)
     assert measured == json.loads(file.read_text()) and measured["name"] == "this"
     assert measured["price_per_hour"] == 0.5 and measured["encoder_window"] == 256
+    assert measured["start_s"] > 0 and measured["encoder_parameters"] > 10**7
     from argus.workflows.plan import load_hardware
 
     shipped = load_hardware("two-cores")

@@ -7,7 +7,8 @@ from argus.knowledge.dumps.items import (
     BrokenItem,
     NotAnItem,
     entity_text,
-    parse_item,
+    item_of,
+    parse_entity,
     site_of,
     surely_without_article,
 )
@@ -42,6 +43,11 @@ def entity(**changes: object) -> dict:
 
 def line(**changes: object) -> bytes:
     return json.dumps(entity(**changes), separators=(",", ":")).encode() + b",\n"
+
+
+def parse_item(line, language):
+    text = entity_text(line)
+    return item_of(parse_entity(text), language)[0] if text else None
 
 
 def text(value: str, language: str = "en") -> dict:

@@ -12,7 +12,7 @@ from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.workflows.kb import reading
 from argus.workflows.kb.build import build_kb
-from argus.workflows.kb.parts import Parts
+from argus.workflows.kb.parts import DumpParts
 from argus.workflows.kb.settings import Dumps, KbConfig
 from tests.support.dumps import item, items_dump, pages_dump
 
@@ -107,7 +107,7 @@ def test_items_that_are_broken_lack_labels_or_point_to_nothing_are_counted(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("owner", "method", "limit"), [(Parts, "add", 2_000), (Storage, "write", 20_000)]
+    ("owner", "method", "limit"), [(DumpParts, "add", 2_000), (Storage, "write", 20_000)]
 )
 def test_a_disk_that_fills_leaves_nothing_half_and_the_same_command_goes_on(
     owner, method, limit, dump, tmp_path, full_disk, monkeypatch

@@ -12,7 +12,7 @@ from argus.data.corpus import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.workflows.kb.build import build_kb
-from argus.workflows.kb.parts import Parts
+from argus.workflows.kb.parts import DumpParts
 from argus.workflows.kb.settings import Dumps, KbConfig
 from tests.support.dumps import pages_dump
 
@@ -24,10 +24,10 @@ PAGES = {
 SPLIT = 45_000
 STALLING = """
 from argus.workflows.kb.build import build_kb
-from argus.workflows.kb.parts import Parts
+from argus.workflows.kb.parts import DumpParts
 from argus.workflows.kb.settings import Dumps, KbConfig
 import sys, time
-add = Parts.add
+add = DumpParts.add
 
 def stall_at_the_third(self, part):
     add(self, part)
@@ -37,7 +37,7 @@ def stall_at_the_third(self, part):
         time.sleep(3600)
 
 if __name__ == "__main__":
-    Parts.add = stall_at_the_third
+    DumpParts.add = stall_at_the_third
     config = KbConfig(split_bytes=int(sys.argv[3]), words=False)
     build_kb(Dumps(wikipedia=sys.argv[1]), out=sys.argv[2], config=config)
 """
@@ -64,8 +64,10 @@ def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp
     with pytest.raises(InputError, match="kb build"):
         read_corpus(out)
 
-    again, add = set(), Parts.add
-    monkeypatch.setattr(Parts, "add", lambda self, part: (again.add(part.number), add(self, part)))
+    again, add = set(), DumpParts.add
+    monkeypatch.setattr(
+        DumpParts, "add", lambda self, part: (again.add(part.number), add(self, part))
+    )
     config = KbConfig(split_bytes=SPLIT, words=False)
     result = build_kb(Dumps(wikipedia=str(dump)), out=out, config=config)
     assert again and not again & read

@@ -29,18 +29,11 @@ class NotAnItem(ValueError):
     """A line of the dump is an entity of another kind: a property, a lexeme."""
 
 
-def parse_item(line: bytes, language: str) -> Item | None:
-    """Return the item of one line of the dump; None for "[", "]" and empty lines.
-
-    language: of label, description and aliases, and of the Wikipedia whose article counts. Raises
-    BrokenItem where the line cannot be read, NotAnItem where it is another kind of entity.
-    """
-    text = entity_text(line)
-    return item_of(parse_entity(text), language)[0] if text else None
-
-
 def parse_entity(text: bytes) -> dict[str, Any]:
-    """Return the JSON of an item. Raises BrokenItem and NotAnItem, as `parse_item`."""
+    """Return the JSON of an item.
+
+    Raises BrokenItem where the line cannot be read, NotAnItem where it is of another kind.
+    """
     try:
         entity = _loads(text)
     except ValueError as error:

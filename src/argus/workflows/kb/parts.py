@@ -26,7 +26,7 @@ class Part:
     damage: str | None = None
 
 
-class Parts:
+class DumpParts:
     """The parts of one dump under `work`: `TABLE/000012.parquet`, and a note of what is there.
 
     A part's note is written last: what has none is not whole, and is read again.

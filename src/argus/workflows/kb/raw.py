@@ -13,7 +13,7 @@ from argus.errors import InputError
 from argus.knowledge.alignment import AlignSettings, align
 from argus.knowledge.dumps.site import Site
 from argus.knowledge.sources import RawWriter, mention_rows
-from argus.workflows.kb.parts import Parts
+from argus.workflows.kb.parts import DumpParts
 from argus.workflows.kb.reading import check_items, read_wikidata, read_wikipedia, site_of
 from argus.workflows.kb.settings import Dumps, KbConfig
 from argus.workflows.workspace import Record
@@ -99,10 +99,12 @@ class RawInput:
     ) -> None:
         if dumps.wikipedia and self._site:
             with record.timed("reading Wikipedia"):
-                parts = Parts(work, "wikipedia")
+                parts = DumpParts(work, "wikipedia")
                 read = read_wikipedia(dumps.wikipedia, self._site, parts, self._config, engine)
                 found.note("wikipedia", read.counts, read.damage)
         if dumps.wikidata:
             with record.timed("reading Wikidata"):
-                read = read_wikidata(dumps.wikidata, Parts(work, "wikidata"), self._config, engine)
+                read = read_wikidata(
+                    dumps.wikidata, DumpParts(work, "wikidata"), self._config, engine
+                )
                 found.note("wikidata", read.counts, read.damage)

@@ -27,7 +27,7 @@ from argus.knowledge.dumps.splits import (
     records_of,
 )
 from argus.progress import progress
-from argus.workflows.kb.parts import Part, Parts
+from argus.workflows.kb.parts import DumpParts, Part
 from argus.workflows.kb.settings import KbConfig
 
 Block = Split | Chunk
@@ -87,14 +87,14 @@ class _Dump(Generic[S]):
 
 
 def read_wikipedia(
-    location: str, site: Site, parts: Parts, config: KbConfig, engine: Engine
+    location: str, site: Site, parts: DumpParts, config: KbConfig, engine: Engine
 ) -> Read:
     """Read what is not yet in `parts` of a dump of pages."""
     setup = PageSetup(site=site, links=config.links, min_words=config.min_words)
     return _read(_Dump(location, RecordKind.PAGE, _pages, setup, "pages"), parts, config, engine)
 
 
-def read_wikidata(location: str, parts: Parts, config: KbConfig, engine: Engine) -> Read:
+def read_wikidata(location: str, parts: DumpParts, config: KbConfig, engine: Engine) -> Read:
     """Read what is not yet in `parts` of a dump of items."""
     setup = ItemSetup(language=config.language)
     return _read(_Dump(location, RecordKind.LINE, _items, setup, "items"), parts, config, engine)
@@ -110,7 +110,7 @@ def _items(records: Iterable[bytes], setup: ItemSetup) -> Tables:
     return {"items": found.items, "statements": found.statements}, found.counts
 
 
-def _read(dump: _Dump[S], parts: Parts, config: KbConfig, engine: Engine) -> Read:
+def _read(dump: _Dump[S], parts: DumpParts, config: KbConfig, engine: Engine) -> Read:
     if config.limit is not None:
         _read_first(dump, config.limit, parts)
     else:
@@ -122,7 +122,7 @@ def _read(dump: _Dump[S], parts: Parts, config: KbConfig, engine: Engine) -> Rea
     return read
 
 
-def _read_splits(dump: _Dump[S], size: int, parts: Parts, engine: Engine) -> None:
+def _read_splits(dump: _Dump[S], size: int, parts: DumpParts, engine: Engine) -> None:
     done, end = parts.numbers(), parts.end()
     if end < inf and done.issuperset(range(int(end))):
         return
@@ -141,7 +141,7 @@ def _read_splits(dump: _Dump[S], size: int, parts: Parts, engine: Engine) -> Non
             advance(sum(part.counts.values()))
 
 
-def _read_first(dump: _Dump[S], limit: int, parts: Parts) -> None:
+def _read_first(dump: _Dump[S], limit: int, parts: DumpParts) -> None:
     """Read the first records in this process, into one part."""
     if parts.numbers():
         return

@@ -53,7 +53,12 @@ class RandomEncoder:
 
 
 def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
-    """Encode so many texts as an audit does, in the precision that it would choose."""
+    """Encode so many texts as an audit does, in the precision that it would choose.
+
+    The texts are of many lengths, as those of a corpus: every length that a batch is padded to has
+    compiled code of its own, which takes memory. load_s: of what an audit pays once.
+    """
+    begun = time.perf_counter()
     from argus.encoders import (
         EmbeddingStore,
         EncoderConfig,
@@ -65,8 +70,9 @@ def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
     )
 
     few, many = map(int, counts)
-    texts = random_texts(few + many)
-    encoder = load_encoder(EncoderConfig(model=model), sample=texts).encoder
+    importing_s = time.perf_counter() - begun
+    texts = random_texts(few + many, vary=True)
+    load_s, encoder = timed(lambda: load_encoder(EncoderConfig(model=model), sample=texts).encoder)
     counter = encoder if isinstance(encoder, TokenCounter) else None
     window = counter.max_tokens if counter else None
     encoder.encode_documents(texts[:8])
@@ -84,6 +90,7 @@ def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
         "encoder_window": window,
         "accelerator": _accelerator(),
         "base_bytes": peak_memory_bytes(),
+        "load_s": importing_s + load_s,
         "trials": trials,
     }
 
@@ -177,13 +184,18 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
-def random_texts(n: int) -> list[str]:
-    """Return n texts of random words as frequent as in English prose, all beginning differently."""
+def random_texts(n: int, *, vary: bool = False) -> list[str]:
+    """Return n texts of random words as frequent as in English prose, all beginning differently.
+
+    vary: lengths are exponentially distributed; otherwise all are the mean, WORDS.
+    """
     from argus.knowledge.stdlib import standard_library
 
     words = np.array(" ".join(e.paragraph for e in standard_library().entities).split())
     rng = np.random.default_rng(0)
-    return [f"{i:x} " + " ".join(words[rng.integers(0, len(words), WORDS)]) for i in range(n)]
+    lengths = rng.exponential(WORDS, n).astype(int) + 1 if vary else np.full(n, WORDS)
+    drawn = (words[rng.integers(0, len(words), length)] for length in lengths)
+    return [f"{i:x} {' '.join(row)}" for i, row in enumerate(drawn)]
 
 
 def unit_rows(n: int, dim: int) -> FloatArray:

@@ -69,7 +69,7 @@ def words(folder: str, texts: str) -> dict[str, float]:
 
 def dump(kind: str, location: str, folder: str, copies: str) -> dict[str, float]:
     """Read a dump so many times over, on all cores; bytes: compressed, as it is."""
-    from argus.workflows.kb.parts import Parts
+    from argus.workflows.kb.parts import DumpParts
     from argus.workflows.kb.reading import read_wikidata, read_wikipedia, site_of
     from argus.workflows.kb.settings import KbConfig
 
@@ -80,7 +80,7 @@ def dump(kind: str, location: str, folder: str, copies: str) -> dict[str, float]
         for _ in range(int(copies)):
             file.write(given.read_bytes())
     config = KbConfig(split_bytes=SPLIT_BYTES)
-    parts = Parts(work, kind)
+    parts = DumpParts(work, kind)
 
     def run() -> None:
         with open_engine(EngineConfig()) as engine:

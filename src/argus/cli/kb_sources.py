@@ -1,0 +1,164 @@
+"""What `argus kb build` makes a knowledge base of, as a block of options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argus.cli import blocks
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.workflows.kb.raw import Source
+    from argus.workflows.kb.settings import Dumps, KbConfig
+
+DUMP, OTHER = "Dumps", "Other sources"
+COMMAND = "argus kb build"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Options that name the one source, and those that only one kind of source knows."""
+
+    wikipedia: Annotated[
+        str | None,
+        typer.Option(
+            "--wikipedia", help="pages-articles.xml[.bz2|.gz]; s3://, gs://.", rich_help_panel=DUMP
+        ),
+    ] = None
+    wikidata: Annotated[
+        str | None,
+        typer.Option(
+            "--wikidata", help="latest-all.json[.bz2|.gz]; s3://, gs://.", rich_help_panel=DUMP
+        ),
+    ] = None
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            help="Language of labels and pages, or of the texts of triples. Default: en.",
+            rich_help_panel=DUMP,
+        ),
+    ] = None
+    links: Annotated[
+        str | None,
+        typer.Option(
+            "--links",
+            help="Hyperlinks of the lead, of the whole page, or none. Default: lead.",
+            rich_help_panel=DUMP,
+        ),
+    ] = None
+    triples: Annotated[
+        Path | None,
+        typer.Option("--triples", help="TSV or N-Triples (.nt).", rich_help_panel=OTHER),
+    ] = None
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="id<TAB>label, or .nt.", rich_help_panel=OTHER),
+    ] = None
+    abstracts: Annotated[
+        Path | None,
+        typer.Option("--abstracts", help="id<TAB>text, or .nt.", rich_help_panel=OTHER),
+    ] = None
+    entities: Annotated[
+        Path | None,
+        typer.Option(
+            "--entities",
+            help="JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations.",
+            rich_help_panel=OTHER,
+        ),
+    ] = None
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            "--pages", help="Folder of HTML or Markdown files with links.", rich_help_panel=OTHER
+        ),
+    ] = None
+    split_mib: Annotated[
+        int | None,
+        typer.Option(
+            "--split-mib", help="Of a dump that a worker reads at once. Default: 16.", min=1,
+            rich_help_panel=DUMP,
+        ),
+    ] = None  # fmt: skip
+
+    def chosen(self, config: KbConfig, columns: blocks.Columns, out: Path) -> Dumps | Source:
+        """Return the one source that was given.
+
+        Raises InputError for none or several, for pages that `out` lies among, and for an option
+        that the source has no use for.
+        """
+        from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
+        from argus.workflows.kb.settings import Dumps
+
+        self._check_one()
+        self._check_used(columns)
+        if self.triples:
+            return TripleFiles(
+                triples=self.triples, labels=self.labels, abstracts=self.abstracts,
+                language=config.language, memory_bytes=config.memory_bytes,
+            )  # fmt: skip
+        if self.entities:
+            return EntityRows(self.entities, fields=columns.names())
+        if self.pages:
+            _check_apart(self.pages, out)
+            return PageFolder(self.pages)
+        return Dumps(wikipedia=self.wikipedia, wikidata=self.wikidata)
+
+    def _check_one(self) -> None:
+        given = {
+            "--wikipedia, --wikidata": self.wikipedia or self.wikidata,
+            "--triples": self.triples,
+            "--entities": self.entities,
+            "--pages": self.pages,
+        }
+        named = [name for name, value in given.items() if value]
+        if len(named) > 1:
+            raise InputError(
+                " and ".join(named),
+                expected="one source; only --wikipedia and --wikidata go together",
+                fix="Make one knowledge base of each; --kb may be given several times.",
+                where=COMMAND,
+            )
+        if (self.labels or self.abstracts) and not self.triples:
+            raise InputError(
+                "--labels or --abstracts without --triples",
+                expected="the triples that relate what they describe",
+                fix="Give --triples, or id, label and paragraph in one file as --entities.",
+                where=COMMAND,
+            )
+
+    def _check_used(self, columns: blocks.Columns) -> None:
+        rows, dumps = bool(self.entities), bool(self.wikipedia or self.wikidata)
+        of_rows = "columns of --entities"
+        of_texts = "the language of --wikipedia, --wikidata and --triples"
+        given = [
+            ("--id-field", columns.id_field, rows, of_rows),
+            ("--title-field", columns.title_field, rows, of_rows),
+            ("--text-field", columns.text_field, rows, of_rows),
+            ("--coerce-ids", columns.coerce_ids or None, rows, "ids of --entities"),
+            ("--links", self.links, bool(self.wikipedia), "the hyperlinks of --wikipedia"),
+            ("--lang", self.lang, dumps or bool(self.triples), of_texts),
+            ("--split-mib", self.split_mib, dumps, "how --wikipedia and --wikidata are read"),
+        ]
+        for name, value, is_used, what in given:
+            if value is not None and not is_used:
+                raise InputError(
+                    f"{name} with a source that has no use for it",
+                    expected=f"it with what it is for: {what}",
+                    fix=f"Leave out {name}, or give the source that it is for.",
+                    where=COMMAND,
+                )
+
+
+def _check_apart(pages: Path, out: Path) -> None:
+    if out.resolve().is_relative_to(pages.resolve()):
+        raise InputError(
+            "it is inside the folder of pages",
+            expected="another place: what is written would be read as pages the next time",
+            fix="Give an --out outside of --pages.",
+            where=out,
+        )
