@@ -97,7 +97,7 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
 
     calibrate = sys.modules["argus.workflows.plan.calibrate"]
     tiny = Sizes(
-        texts=(4, 12), queries=(1024, 2048), candidates=2_000, worst=(5, 20),
+        texts=(4, 12), queries=(1024, 2048), candidates=2_000, worst=(5, 20), explained_among=2_000,
         entities=(1_200, 2_400), neighbours=(4, 10, 20), dims=(16, 48), edges=(2_000, 20_000),
         aligned=(300, 900), indexed=(300, 900), dump_bytes=1,
     )  # fmt: skip

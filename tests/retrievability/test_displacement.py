@@ -1,6 +1,10 @@
+from collections import Counter
+
 import numpy as np
+import pytest
 
 from argus.knowledge import RelationGraph
+from argus.retrievability import displacement
 from argus.retrievability.displacement import displacers
 
 
@@ -17,3 +21,27 @@ def test_displacers_are_the_neutrals_above_most_often_first():
 def test_an_entity_without_relations_has_none():
     graph = RelationGraph.from_edges(3, np.array([0]), np.array([1]))
     assert displacers(np.eye(3, dtype=np.float32), graph, [2], k=2) == [[]]
+
+
+@pytest.mark.parametrize(("queries", "columns"), [(3, 7), (16, 50), (256, 32_768)])
+@pytest.mark.parametrize("k", [1, 6, 300])
+def test_it_is_the_same_in_blocks_of_every_size(monkeypatch, queries, columns, k):
+    monkeypatch.setattr(displacement, "QUERIES", queries)
+    monkeypatch.setattr(displacement, "COLUMNS", columns)
+    rng = np.random.default_rng(0)
+    n = 120
+    vectors = rng.integers(-3, 4, (n, 5)).astype(np.float32) + 0.5  # sums of these are exact
+    graph = RelationGraph.from_edges(n, *rng.integers(0, n, (2, 300)))
+    similarity = vectors @ vectors.T
+    for x, found in enumerate(displacers(vectors, graph, range(n), k=k, top=n)):
+        sure, possible = Counter(), Counter()  # where the k-th best ties, either may be among k
+        for t in graph.neighbours(x).tolist():
+            neutral = np.setdiff1d(np.arange(n), [t, *graph.neighbours(t)])
+            above = neutral[similarity[t][neutral] > similarity[t][x]]
+            kth = np.sort(similarity[t][neutral])[-min(k, len(neutral))]
+            sure.update(above[similarity[t][above] > kth].tolist())
+            possible.update(above[similarity[t][above] >= kth].tolist())
+        told = dict(found)
+        assert all(sure[z] <= told.get(z, 0) for z in sure)
+        assert all(count <= possible[z] for z, count in told.items())
+        assert [count for _, count in found] == sorted(told.values(), reverse=True)

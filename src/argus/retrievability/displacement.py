@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from argus.data.types import FloatArray
+from argus.data.types import FloatArray, IntArray
 from argus.knowledge.relations import RelationGraph
 
-BLOCK_BYTES = 64 << 20
+QUERIES, COLUMNS = 256, 32_768
+BLOCK_BYTES = 4 * QUERIES * COLUMNS
 
 
 def displacers(
@@ -19,25 +20,77 @@ def displacers(
 
     For each related t the k most similar neutrals are looked at, and those above x counted; the
     most frequent come first, ties by position. vectors: (n, dim), unit rows, as for `pair_ranks`.
+    Memory: three products of BLOCK_BYTES, whatever n.
     """
     above: dict[int, list[np.ndarray]] = {int(x): [] for x in entities}
     is_wanted = np.zeros(len(vectors), bool)
     is_wanted[list(above)] = True
     asked = np.unique(np.concatenate([graph.neighbours(x) for x in above] or [np.empty(0, int)]))
-    step = max(1, BLOCK_BYTES // (4 * len(vectors)))
-    for start in range(0, len(asked), step):
-        block = asked[start : start + step]
-        similarity = vectors[block] @ vectors.T  # (block, n)
-        for t, scores in zip(block.tolist(), similarity, strict=True):
-            related = graph.neighbours(t)
-            wanted = related[is_wanted[related]]
-            own = scores[wanted]
-            scores[related] = -np.inf
-            scores[t] = -np.inf
-            best = np.argpartition(scores, -min(k, len(scores)))[-k:]
-            for x, limit in zip(wanted.tolist(), own, strict=True):
-                above[x].append(best[scores[best] > limit])
+    for start in range(0, len(asked), QUERIES):
+        block = asked[start : start + QUERIES]
+        related = [graph.neighbours(t) for t in block.tolist()]
+        rows = np.repeat(np.arange(len(block)), [len(those) for those in related])
+        columns = np.concatenate(related)
+        best, own = _nearest(vectors, block, rows, columns, k)
+        for i in np.flatnonzero(is_wanted[columns]).tolist():
+            those = best[best["query"] == rows[i]]
+            above[int(columns[i])].append(those["entity"][those["score"] > own[i]])
     return [_most_frequent(above[int(x)], top) for x in entities]
+
+
+_NEAR = np.dtype([("query", np.int32), ("entity", np.int64), ("score", np.float32)])
+
+
+def _nearest(
+    vectors: FloatArray, block: IntArray, rows: IntArray, columns: IntArray, k: int
+) -> tuple[np.ndarray, FloatArray]:
+    """Return the k neutrals most similar to each query of a block, and how similar the related are.
+
+    rows, columns: each related pair, as position in `block` and entity. The first array is of
+    `_NEAR`, queries in order; the second has an entry per related pair. Only what exceeds the k-th
+    best so far is sorted: behind the first columns that is next to nothing.
+    """
+    best, least = np.empty(0, _NEAR), None
+    own = np.empty(len(columns), np.float32)
+    asked = vectors[block]
+    for first in range(0, len(vectors), COLUMNS):
+        similarity = asked @ vectors[first : first + COLUMNS].T
+        here = (columns >= first) & (columns < first + COLUMNS)
+        own[here] = similarity[rows[here], columns[here] - first]
+        similarity[rows[here], columns[here] - first] = -np.inf
+        itself = np.flatnonzero((block >= first) & (block < first + COLUMNS))
+        similarity[itself, block[itself] - first] = -np.inf
+        query, entity = _seeds(similarity, k) if least is None else _above(similarity, least)
+        found = np.empty(len(query), _NEAR)
+        found["query"], found["entity"] = query, entity + first
+        found["score"] = similarity[query, entity]
+        best, least = _merged(np.concatenate([best, found]), len(block), k)
+    return best, own
+
+
+def _seeds(similarity: FloatArray, k: int) -> tuple[IntArray, IntArray]:
+    """Return row and column of the k largest of every row."""
+    k = min(k, similarity.shape[1])
+    columns = np.stack([np.argpartition(row, -k)[-k:] for row in similarity])
+    return np.repeat(np.arange(len(similarity)), k), columns.ravel()
+
+
+def _above(similarity: FloatArray, least: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return row and column of what exceeds its row's `least`."""
+    places = np.flatnonzero(similarity > least[:, None])
+    rows, columns = np.divmod(places, similarity.shape[1])
+    return rows, columns
+
+
+def _merged(found: np.ndarray, n: int, k: int) -> tuple[np.ndarray, FloatArray]:
+    """Return the k best of each of n queries, and the score that another has to exceed."""
+    found = found[np.lexsort((found["entity"], -found["score"], found["query"]))]
+    begin = np.searchsorted(found["query"], np.arange(n + 1))
+    rank = np.arange(len(found)) - begin[found["query"]]
+    least = np.full(n, -np.inf, np.float32)
+    full = np.diff(begin) >= k
+    least[full] = found["score"][begin[:-1][full] + k - 1]
+    return found[rank < k], least
 
 
 def _most_frequent(lists: list[np.ndarray], top: int) -> list[tuple[int, int]]:

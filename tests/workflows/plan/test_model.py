@@ -72,8 +72,8 @@ def test_memory_of_every_step_is_what_is_there_in_it():
         "relation graph": held(n, pairs) + max(pairs / 2 * 200, vectors + pairs * 52),
         "encode": held(n, pairs) + vectors,
         "rank": held(n, pairs) + vectors + exact_products + pairs * 20,
-        "score and write": held(n, pairs) + vectors + pairs * (20 + 28) + bounds().block_bytes
-        + n * 8,
+        "score and write": held(n, pairs) + vectors + pairs * (20 + 28)
+        + 2 * bounds().block_bytes,
     }  # fmt: skip
 
 

@@ -38,6 +38,8 @@ class Sizes:
     compared: tuple[int, int] = (2, 40)
     """Related entities per query."""
     worst: tuple[int, int] = (20, 200)
+    explained_among: int = 200_000
+    """Entities among which those are sought that outrank the worst."""
     entities: tuple[int, int] = (8_000, 24_000)
     neighbours: tuple[int, int, int] = (4, 30, 90)
     """Of the trial audit of many dimensions, of most trials, of dense ones: in most the memory of
@@ -123,7 +125,7 @@ class _Trials:
         )
         ranked: dict[str, Any] = rates.of_ranking(short, long, compared)
         few, many = (
-            self._run("displacing", sizes.candidates, sizes.neighbours[1], narrow, worst)
+            self._run("displacing", sizes.explained_among, sizes.neighbours[1], narrow, worst)
             for worst in sizes.worst
         )
         return ranked | rates.of_displacing(few, many, ranked["multiply_s"])

@@ -35,7 +35,7 @@ class Hardware:
     encoder_window: int | None
     """Tokens of a text that it reads; None: all."""
     start_s: float
-    """Once: start two processes, load and check the encoder, compile, write the report."""
+    """Once: import, load and check the encoder, load what is compiled, write the report."""
     encode_s: float
     """Per token that is read: tokenized, encoded, its mention pooled, the vector stored."""
     multiply_s: float

@@ -16,7 +16,7 @@ TOKENS_PER_WORD = 1.35
 """Word pieces of English prose, BERT's vocabulary."""
 STATED = 80.0
 """Statements and links per entity: 56 of an item and 28 of a lead, in real pieces of the dumps."""
-FLOAT, KEY_BYTES, PLACE_BYTES = 4, 16, 8
+FLOAT, KEY_BYTES = 4, 16
 GRAPHS_BYTES = 16
 """Of a pair: in the graph as it was read, and in the one of entities with vectors."""
 RESTRICT_BYTES = 52
@@ -176,7 +176,7 @@ def _score(work: Workload, hw: Hardware) -> Step:
     transient = max(
         min(work.pairs, bounds().pass_pairs) * hw.pair_bytes,
         numbers * hw.number_bytes,
-        max(bounds().block_bytes, work.entities * FLOAT) + work.entities * PLACE_BYTES,
+        2 * bounds().block_bytes,
     )
     kept = work.pairs * (RANKS_BYTES + ORDER_BYTES)
     memory = _held(work, hw) + _vectors(work) + kept + transient

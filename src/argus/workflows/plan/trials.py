@@ -25,6 +25,8 @@ WORDS = 80
 """Of a text."""
 GRAPH_ENTITIES = 50_000
 K = 50
+RUNS = 5
+"""Of a trial that takes a second or less: the fastest counts."""
 TRIAL_RESERVOIR = 5_000
 """Of the trial audits: their blocks are then equally large, whatever the number of entities."""
 
@@ -96,7 +98,7 @@ def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
 
 
 def ranking(queries: str, candidates: str, neighbours: str, dim: str) -> dict[str, float]:
-    """Rank the related entities of so many queries among candidates; the best of two runs."""
+    """Rank the related entities of so many queries among candidates; the best of RUNS."""
     from argus.retrievability.ranks import pair_ranks
 
     sizes = {"queries": int(queries), "candidates": int(candidates)}
@@ -109,7 +111,7 @@ def ranking(queries: str, candidates: str, neighbours: str, dim: str) -> dict[st
                 vectors, graph, queries=range(sizes["queries"]), reservoir=sizes["candidates"]
             )
         )[0]
-        for _ in range(2)
+        for _ in range(RUNS)
     )
     return {**sizes, "neighbours": float(neighbours), "dim": int(dim), "seconds": seconds}
 
@@ -122,7 +124,7 @@ def displacing(entities: str, neighbours: str, dim: str, worst: str) -> dict[str
     vectors, graph = unit_rows(n, int(dim)), random_graph(n, float(neighbours))
     chosen = list(range(int(worst)))
     asked = np.unique(np.concatenate([graph.neighbours(x) for x in chosen]))
-    seconds = min(timed(lambda: displacers(vectors, graph, chosen, k=K))[0] for _ in range(2))
+    seconds = min(timed(lambda: displacers(vectors, graph, chosen, k=K))[0] for _ in range(RUNS))
     return {"asked": len(asked), "entities": n, "dim": int(dim), "seconds": seconds}
 
 
