@@ -12,6 +12,12 @@ ONCE = 7.0
 """Seconds that every made-up trial pays; they must be in no rate."""
 
 
+def test_of_several_runs_the_least_of_everything_counts():
+    runs = ({"entities": 9, "seconds": 2.0, "peak_bytes": 7}, {"entities": 9, "seconds": 1.5,
+            "peak_bytes": 8})  # fmt: skip
+    assert rates.fastest(runs) == {"entities": 9, "seconds": 1.5, "peak_bytes": 7}
+
+
 def test_an_encoders_rate_is_what_more_tokens_take():
     trials = ({"tokens": n, "seconds": ONCE + n * 2e-4} for n in (1000, 9000))
     assert rates.of_encoding(*trials) == pytest.approx({"encode_s": 2e-4})

@@ -6,7 +6,7 @@ whose size is more than one number differ in one of them at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from argus.workflows.plan.model import (
@@ -27,6 +27,11 @@ def slope(small: Trial, large: Trial, what: str, unit: str) -> float:
     """Return what a unit more takes, LEAST_S or more."""
     more: float = (large[what] - small[what]) / (large[unit] - small[unit])
     return max(more, LEAST_S)
+
+
+def fastest(trials: Sequence[Trial]) -> Trial:
+    """Return what several runs of the same trial took, undisturbed: the least of everything."""
+    return {name: min(trial[name] for trial in trials) for name in trials[0]}
 
 
 def of_encoding(few: Trial, many: Trial) -> dict[str, float]:
