@@ -293,7 +293,7 @@ def test_a_killed_diagnosis_goes_on_and_ends_with_the_same_table(argus, shared, 
     """The killed one is a process of its own; the others run in this one, as they would there."""
     kb = tmp_path / "beginnings.jsonl"
     with (shared("wiki2") / "corpus.jsonl").open(encoding="utf-8") as lines:
-        read = [json.loads(next(lines)) for _ in range(400)]  # more than one batch of vectors
+        read = [json.loads(next(lines)) for _ in range(300)]  # more than one batch of vectors
     kb.write_text("".join(json.dumps(d | {"text": d["text"][:200]}) + "\n" for d in read))
 
     def options(out):
@@ -314,7 +314,10 @@ def test_a_killed_diagnosis_goes_on_and_ends_with_the_same_table(argus, shared, 
     for out in (again, whole):
         ran = argus(*options(out))
         assert ran.code == 0, ran.err
-    assert rows(again) == rows(whole)
+    both = list(zip(rows(again), rows(whole), strict=True))
+    # rounding of a vector depends on the texts of its batch, which a run that goes on has other
+    assert all(one.pop("rps") == pytest.approx(two.pop("rps"), abs=1e-5) for one, two in both)
+    assert all(one == two for one, two in both)
     finished = (again / "embeddings" / "keys.bin").read_bytes()
     assert 0 < len(stored) < len(finished) and finished.startswith(stored[: len(stored) // 16 * 16])
     assert (again / "report.html").is_file()

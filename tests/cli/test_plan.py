@@ -102,6 +102,7 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
         aligned=(300, 900), indexed=(300, 900), dump_bytes=1,
     )  # fmt: skip
     monkeypatch.setattr(calibrate, "SIZES", tiny)
+    monkeypatch.setattr(calibrate, "AUDITS", 1)
     jobs = TRIALS | OF_KNOWLEDGE  # in this process: fifteen starts take longer than all trials
     monkeypatch.setattr(calibrate, "run_trial", lambda job, *given: jobs[job](*map(str, given)))
     items = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"

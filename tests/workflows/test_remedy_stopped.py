@@ -97,14 +97,22 @@ def killed(repairable, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def undisturbed(repairable, tmp_path_factory):
+    """The same repair, whole: (result, index), of an index with the texts' vectors and without."""
+    folder = tmp_path_factory.mktemp("whole")
+    indexes = {store: repairable.copy(folder / str(store), store=store) for store in (True, False)}
+    return {store: (repairable.expand(index), index) for store, index in indexes.items()}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_repair_killed_at_any_moment_leaves_the_index_whole_and_is_finished_by_the_next_run(
-    repairable, killed, tmp_path, stage
+    repairable, killed, undisturbed, stage
 ):
     index = killed / stage
-    whole = repairable.expand(repairable.copy(tmp_path / "whole", store=stage != "embedding"))
-    before, after = repairable.answers(repairable.built), repairable.answers(tmp_path / "whole")
+    whole, intact = undisturbed[stage != "embedding"]
+    before, after = repairable.answers(repairable.built), repairable.answers(intact)
     added = stage in ("added", "receipt", "summary")
     assert remedies(index) == ([whole.remedy] if added else [])
     assert repairable.answers(index) == (after if added else before)
@@ -122,9 +130,9 @@ def test_a_repair_killed_at_any_moment_leaves_the_index_whole_and_is_finished_by
 
 
 def test_a_disk_that_is_full_while_views_are_added_leaves_the_index_as_it_was(
-    repairable, index, full_disk, monkeypatch, tmp_path
+    repairable, index, full_disk, monkeypatch, undisturbed
 ):
-    whole = repairable.expand(repairable.copy(tmp_path / "whole"))
+    whole, intact = undisturbed[True]
     before = repairable.answers(index)
     full_disk(ViewIndex, "add", 4096)
     with pytest.raises(ArgusError, match=r"adding views failed .*The index is as it was before"):
@@ -134,7 +142,7 @@ def test_a_disk_that_is_full_while_views_are_added_leaves_the_index_as_it_was(
     monkeypatch.undo()
     again = repairable.expand(index)
     assert receipt(again) == receipt(whole)
-    assert repairable.answers(index) == repairable.answers(tmp_path / "whole")
+    assert repairable.answers(index) == repairable.answers(intact)
 
 
 @pytest.mark.parametrize("what", ["vectors", "notes"])
@@ -157,11 +165,11 @@ def test_a_disk_that_is_full_before_views_are_added_leaves_the_index_as_it_was(
 
 @pytest.mark.parametrize("file", ["receipt", "summary.json", "report.html"])
 def test_a_disk_that_is_full_while_the_receipt_is_written_loses_nothing(
-    repairable, index, full_disk, monkeypatch, tmp_path, file
+    repairable, index, full_disk, monkeypatch, undisturbed, file
 ):
     import argus.workflows.receipt as module
 
-    whole = repairable.expand(repairable.copy(tmp_path / "whole"))
+    whole, intact = undisturbed[True]
     if file == "report.html":
         full_disk(module, "write_report", 1024)
     else:
@@ -171,7 +179,7 @@ def test_a_disk_that_is_full_while_the_receipt_is_written_loses_nothing(
         repairable.expand(index)
     monkeypatch.undo()
     assert remedies(index) == [whole.remedy]
-    assert repairable.answers(index) == repairable.answers(tmp_path / "whole")
+    assert repairable.answers(index) == repairable.answers(intact)
     again = repairable.expand(index)
     assert receipt(again) == receipt(whole)
     assert timeless(again.summary) | own_of(whole) == timeless(whole.summary)

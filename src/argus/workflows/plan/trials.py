@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -191,13 +191,18 @@ def random_texts(n: int, *, vary: bool = False) -> list[str]:
 
     vary: lengths are exponentially distributed; otherwise all are the mean, WORDS.
     """
-    from argus.knowledge.stdlib import standard_library
-
-    words = np.array(" ".join(e.paragraph for e in standard_library().entities).split())
+    words = _words()
     rng = np.random.default_rng(0)
     lengths = rng.exponential(WORDS, n).astype(int) + 1 if vary else np.full(n, WORDS)
     drawn = (words[rng.integers(0, len(words), length)] for length in lengths)
     return [f"{i:x} {' '.join(row)}" for i, row in enumerate(drawn)]
+
+
+@cache
+def _words() -> np.ndarray:
+    from argus.knowledge.stdlib import standard_library
+
+    return np.array(" ".join(e.paragraph for e in standard_library().entities).split())
 
 
 def unit_rows(n: int, dim: int) -> FloatArray:
