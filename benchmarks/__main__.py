@@ -18,7 +18,8 @@ NAMES = (
     "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording",
     "ngram_index", "ngram_decoding", "ngram_evidence",
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
-    "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "plan_accuracy",
+    "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
+    "plan_accuracy",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

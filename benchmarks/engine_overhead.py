@@ -4,7 +4,7 @@ FB15k-237, MiniLM in float32: 14,515 texts to embed, 420,892 pairs to rank. What
 that every job pays once (start of the cluster, of the actor, a second load of the model) and a part
 per block; the first is taken to be what Ray adds to an audit of SMALL entities.
 `ratio_at_20_minutes` takes the larger job's own ratio without the fixed part (1 at least), and adds
-the fixed part to 20 minutes: an extrapolation, no run of that length.
+the fixed part to 20 minutes: an extrapolation, for `engine_long` to confirm.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.shared import collection
 
+FB15K237 = collection("fb15k237")
 SMALL = 1_000
-TIMEOUT_S = 1_500
 BAR = 1.25
 
 
@@ -34,9 +34,9 @@ def run() -> dict[str, Any]:
             took[size] = {}
             for engine in ("local", "ray"):
                 out = Path(folder) / f"{size}-{engine}"
-                took[size][engine] = _audit(out, engine, limit)
+                took[size][engine] = audited(FB15K237, out, engine, *limit)
                 print(size, engine, took[size][engine], flush=True)
-        difference = _difference(Path(folder) / "whole-local", Path(folder) / "whole-ray")
+        differs = difference(Path(folder) / "whole-local", Path(folder) / "whole-ray")
     fixed = took["small"]["ray"] - took["small"]["local"]
     whole = took["whole"]
     per_work = max((whole["ray"] - fixed) / whole["local"], 1.0)
@@ -45,30 +45,26 @@ def run() -> dict[str, Any]:
         "ratio": round(whole["ray"] / whole["local"], 3),
         "fixed_s": round(fixed, 1),
         "ratio_at_20_minutes": round(per_work + fixed / 1200, 3),
-        "largest_difference_of_rps": difference,
+        "largest_difference_of_rps": differs,
         "bar": BAR,
     }
 
 
-def _audit(out: Path, engine: str, limit: list[str]) -> float:
-    source = collection("fb15k237")
+def audited(folder: Path, out: Path, engine: str, *options: str, timeout_s: float = 1_500) -> float:
+    """Audit entities.jsonl and edges.tsv of a folder; return the seconds of the whole command."""
     command = [sys.executable, "-c", "from argus.cli.main import main; main()", "audit"]
-    command += [
-        "--corpus",
-        str(source / "entities.jsonl"),
-        "--relations",
-        str(source / "edges.tsv"),
-    ]
-    command += ["--skip-unknown", "--precision", "float32", "--out", str(out), *limit]
-    command += ["--engine", engine]
+    command += ["--corpus", str(folder / "entities.jsonl")]
+    command += ["--relations", str(folder / "edges.tsv"), "--skip-unknown", *options]
+    command += ["--precision", "float32", "--out", str(out), "--engine", engine]
     start = time.perf_counter()
     subprocess.run(
-        command, check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S,
+        command, check=True, stdout=subprocess.DEVNULL, timeout=timeout_s,
         env=os.environ | {"OMP_NUM_THREADS": "2"},
     )  # fmt: skip
     return time.perf_counter() - start
 
 
-def _difference(one: Path, two: Path) -> float:
+def difference(one: Path, two: Path) -> float:
+    """Return the largest difference of RPS between two results."""
     scores = [pq.read_table(f / "retrievability.parquet")["rps"].to_numpy() for f in (one, two)]
     return float(np.nanmax(np.abs(scores[0] - scores[1])))

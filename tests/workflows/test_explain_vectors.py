@@ -37,7 +37,7 @@ def long_ones(passages, minilm, tokens):
 def test_vectors_of_another_pooling_are_found_and_the_pooling_named(
     indexed, of, passages, vectors, minilm, tmp_path, how
 ):
-    some = passages[:40]
+    some = passages[:24]
     rows = pooled(minilm, [d.content for d in some], how)
     retriever = imported(tmp_path, some, rows, minilm)
     found = explain("Who was the wife of Lothair II?", "w2-0000", retriever, ExplainConfig(k=5))
@@ -47,7 +47,7 @@ def test_vectors_of_another_pooling_are_found_and_the_pooling_named(
     assert finding.evidence["closest_cosine"] > 0.999 and finding.evidence["cosine"] < 0.99
     assert finding.evidence["sampled_also_off"] == finding.evidence["sampled"] == 16
     assert finding.evidence["scaled_to_length_1"] is True
-    right = indexed(tmp_path / "right", some, vectors[:40], minilm)
+    right = indexed(tmp_path / "right", some, vectors[:24], minilm)
     (rank,) = right.index.snapshot().ranks(
         minilm.encode_queries(["Who was the wife of Lothair II?"]), ["w2-0000"]
     )
@@ -58,7 +58,7 @@ def test_vectors_of_another_pooling_are_found_and_the_pooling_named(
 def test_vectors_made_without_the_prompt_are_found_and_the_query_side_is_measured(
     of, passages, vectors, prompted, tmp_path
 ):
-    retriever = imported(tmp_path, passages[:40], vectors[:40], prompted)
+    retriever = imported(tmp_path, passages[:24], vectors[:24], prompted)
     finding = of(explain("Who ruled Lotharingia?", "w2-0003", retriever), Cause.VECTOR)
     assert finding.state is Verdict.FOUND
     assert finding.evidence["closest_variant"] == [
@@ -67,7 +67,7 @@ def test_vectors_made_without_the_prompt_are_found_and_the_query_side_is_measure
     ]
     assert finding.evidence["closest_cosine"] > 0.999
     assert finding.evidence["query_prompt"].startswith("Question about")
-    assert 1 <= finding.evidence["rank_without_query_prompt"] <= 40
+    assert 1 <= finding.evidence["rank_without_query_prompt"] <= 24
 
 
 def test_documents_embedded_as_queries_are_found(of, passages, prompted, tmp_path):

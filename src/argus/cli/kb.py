@@ -108,11 +108,11 @@ def build(
 def print_kb(summary: dict[str, Any]) -> None:
     """Print what became of the input."""
     counts = summary["counts"]
-    relations = [f"{n:,} {source} relations" for source, n in counts["relations"].items()]
+    relations = [f"{n:,} by {source}" for source, n in counts["relations"].items()]
     typer.echo(
-        f"{counts['entities']:,} entities ({counts['targets']:,} can be audited), "
-        + (", ".join(relations) or "no relations")
-        + f"; {counts['aliases']:,} aliases; {counts['redirects']:,} redirects"
+        f"entities: {counts['entities']:,}, of which {counts['targets']:,} can be audited; "
+        f"relations: {', '.join(relations) or 'none'}; "
+        f"aliases: {counts['aliases']:,}; redirects: {counts['redirects']:,}"
     )
     for name, reasons in summary["outcomes"]:
         typer.echo(f"{name}: " + ", ".join(f"{n:,} {what}" for what, n in reasons.items()))

@@ -50,3 +50,9 @@ def test_a_file_that_is_no_description_is_refused(text, tmp_path):
     (tmp_path / "h.json").write_text(text)
     with pytest.raises(InputError, match="no description of hardware"):
         load_hardware(str(tmp_path / "h.json"))
+
+
+def test_what_is_missing_is_counted_and_not_spelt_out(tmp_path):
+    (tmp_path / "h.json").write_text('{"name": "half", "cores": 2}')
+    with pytest.raises(InputError, match=r"\d+ of \d+ entries are missing: memory_bytes, \.\.\."):
+        load_hardware(str(tmp_path / "h.json"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -130,9 +130,12 @@ def _parsed(text: str, where: Path) -> Hardware:
 
 
 def _check(given: dict[str, Any], known: dict[str, Any]) -> None:
-    """Raise ValueError for names that are unknown and rates that are no positive numbers."""
+    """Raise ValueError for unknown names, missing ones, and rates that are no positive numbers."""
     if unknown := sorted(given.keys() - known.keys()):
         raise ValueError(f"unknown: {', '.join(unknown)}")
+    needed = [name for name, field in known.items() if field.default is MISSING]
+    if missing := [name for name in needed if name not in given]:
+        raise ValueError(f"{len(missing)} of {len(needed)} entries are missing: {missing[0]}, ...")
     for name, value in given.items():
         is_rate = name.endswith(("_s", "_bytes")) or name in ("cores", "encoder_parameters")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
