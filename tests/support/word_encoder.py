@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,14 +18,22 @@ class WordEncoder:
     """Each word has a random direction of its own; a text is their sum.
 
     trap: a folder in which the first batches that a worker embeds leave a file each; `then` happens
-    when there are `after` of them: "die" once, or "refuse" for good. Beside it, in TRAP.begun, is
+    when there are `after` of them: "die" once, or "refuse" for good, as soon as the file `until` is
+    there: results and failures of a cluster come in any order. Beside it, in TRAP.begun, is
     the first text of every batch that a worker began.
     """
 
     fingerprint, dim, pools_spans = "words", 24, False
 
-    def __init__(self, trap: Path | None = None, after: int = 2, then: str = "die"):
+    def __init__(
+        self,
+        trap: Path | None = None,
+        after: int = 2,
+        then: str = "die",
+        until: Path | None = None,
+    ):
         self.trap, self.after, self.then, self.home = trap, after, then, os.getpid()
+        self.until = until
 
     def encode_documents(self, texts: Sequence[str]) -> np.ndarray:
         if self.trap is not None and os.getpid() != self.home:
@@ -44,10 +53,17 @@ class WordEncoder:
         if done < self.after:
             (trap / str(done)).touch()
         elif self.then == "refuse":
+            deadline = time.monotonic() + 20
+            while self.until and not _has_content(self.until) and time.monotonic() < deadline:
+                time.sleep(0.01)
             raise EncodingError("the encoder is out of order")
         elif done == self.after:
             (trap / "died").touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
 
 
 def _direction(word: str) -> np.ndarray:

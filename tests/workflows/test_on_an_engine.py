@@ -211,13 +211,14 @@ def test_what_stopped_on_a_cluster_goes_on_on_this_machine(
 ):
     trap, out = tmp_path / "trap", tmp_path / "there"
     trap.mkdir()
-    broken = WordEncoder(trap, then="refuse")
+    stored = out / "embeddings" / "keys.bin"
+    broken = WordEncoder(trap, then="refuse", until=stored)
     with pytest.raises(EncodingError, match="the encoder is out of order"):
         run_audit(documents, out, encoder=broken, engine=ray)
-    kept = (out / "embeddings" / "keys.bin").read_bytes()
+    kept = stored.read_bytes()
     assert 0 < len(kept) <= 2 * 40 * 16
     run_audit(documents, out, engine=EngineConfig(workers=2))
-    assert (out / "embeddings" / "keys.bin").read_bytes().startswith(kept)
+    assert stored.read_bytes().startswith(kept)
     agree(audited, out, "audit")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from argus.llm.protocol import State
 
 APPLICATION_ID = 0x41726773  # "Args", in the header of the file
 VERSION = 2
+BUSY_S = 30.0
 PROMPT_CHARS = 200
 _KEYS_PER_QUERY = 500
 _COLUMNS = (
@@ -112,7 +114,7 @@ class Ledger:
         with self._reported():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
-                path, timeout=30.0, check_same_thread=False, isolation_level=None
+                path, timeout=BUSY_S, check_same_thread=False, isolation_level=None
             )
         try:
             with self._reported():
@@ -172,6 +174,23 @@ class Ledger:
             return [_entry(row) for row in found]
 
     def _open(self) -> None:
+        """Make the file ready; wait while another run does the same.
+
+        SQLite gives up at once, whatever the timeout, where waiting could deadlock: while several
+        turn a file to WAL, or the last one leaves it.
+        """
+        until = time.monotonic() + BUSY_S
+        while True:
+            try:
+                return self._prepare()
+            except sqlite3.OperationalError as error:
+                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                if not busy or time.monotonic() > until:
+                    raise
+                self._connection.rollback()
+                time.sleep(0.02)
+
+    def _prepare(self) -> None:
         self._refuse_foreign()  # before anything is changed
         run = self._connection.execute
         run("PRAGMA journal_mode = WAL")
