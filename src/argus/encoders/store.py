@@ -8,7 +8,6 @@ rest, and at most the batch in flight is lost.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.artifacts import replacing
+from argus.data.locks import take_lock
 from argus.data.types import FloatArray, IntArray
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
@@ -38,14 +38,8 @@ class EmbeddingStore:
     def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
         self.path, self.fingerprint, self.dim = path, fingerprint, dim
         path.mkdir(parents=True, exist_ok=True)
-        self._lock = (path / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._lock.close()
-            raise ArgusError(
-                f"{path} is in use by another run; wait for it, or give another --store."
-            ) from error
+        busy = f"{path} is in use by another run; wait for it, or give another --store."
+        self._lock = take_lock(path / "lock", busy=busy)
         self._mapped: FloatArray | None = None
         try:
             self._check_fingerprint()

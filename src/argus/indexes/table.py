@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
 from argus.errors import ArgusError, InputError
 
@@ -141,8 +141,12 @@ class Checked:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Hold the index's lock; ArgusError when another process, or thread, writes to it."""
+    busy = (
+        f"{path} is being written to by another run; wait for it and run this again. "
+        "Nothing was changed."
+    )
     try:
-        lock = (path / "lock").open("w")
+        lock = take_lock(path / "lock", busy=busy)
     except OSError as error:
         raise InputError(
             f"cannot be written ({error.strerror})",
@@ -151,13 +155,6 @@ def writing(path: Path) -> Iterator[None]:
             where=path,
         ) from error
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ArgusError(
-                f"{path} is being written to by another run; wait for it and run this again. "
-                "Nothing was changed."
-            ) from error
         yield
 
 

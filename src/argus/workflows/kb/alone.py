@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from argus.errors import ArgusError, InputError
+from argus.data.locks import take_lock
+from argus.errors import InputError
 
 LOCK = ".lock"
-"""It stays when a build ends: who waits for a file that is removed waits for another one."""
 
 
 @contextmanager
@@ -23,13 +22,11 @@ def alone(*folders: Path) -> Iterator[None]:
         for folder in dict.fromkeys(path.resolve() for path in folders):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                lock = held.enter_context((folder / LOCK).open("a"))
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise ArgusError(
+                busy = (
                     f"{folder} is in use by another kb build; wait for it, or give another --out "
                     "(and --shards)."
-                ) from error
+                )
+                held.enter_context(take_lock(folder / LOCK, busy=busy))
             except OSError as error:
                 raise InputError(
                     f"cannot be written ({error.strerror})",
