@@ -36,9 +36,9 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import peak_memory_bytes
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ArrowEntities
-from argus.workflows.audit import AuditConfig, audit_knowledge
-from argus.workflows.plan.trials import RandomEncoder
-from argus.workflows.workspace import Record
+from argus.retrievability.audit.job import AuditConfig, audit_knowledge
+from argus.planning.trials import RandomEncoder
+from argus.jobs.workspace import Record
 
 home, n, dim, related, reservoir = Path(sys.argv[1]), *map(int, sys.argv[2:])
 rng = np.random.default_rng(0)

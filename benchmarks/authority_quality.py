@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from argus.authority.benchmarks import cvepatchqa, finsuperqa, legalprecedentqa
+from argus.authority.benchmarks.job import ScoreConfig, score_systems
 from argus.authority.benchmarks.systems import SYSTEMS
 from argus.authority.benchmarks.types import Benchmark
 from argus.encoders import EncoderConfig
-from argus.workflows.authority_score import ScoreConfig, score_systems
 from benchmarks.shared import collection
 
 K = 5

@@ -34,7 +34,7 @@ import bz2, json, re, resource, sys, time
 from pathlib import Path
 from argus.knowledge.dumps.page_rows import PageSetup, read_pages
 from argus.knowledge.dumps.site import read_site
-from argus.workflows.kb.parts import Part, DumpParts
+from argus.kb.parts import Part, DumpParts
 dump, out = sys.argv[1:]
 start = time.perf_counter()
 parts = DumpParts(Path(out), "wikipedia")
@@ -67,9 +67,9 @@ SPLITS = """
 import json, resource, sys, time
 from pathlib import Path
 from argus.engine import EngineConfig, open_engine
-from argus.workflows.kb.parts import DumpParts
-from argus.workflows.kb.reading import read_wikipedia, site_of
-from argus.workflows.kb.settings import KbConfig
+from argus.kb.parts import DumpParts
+from argus.kb.reading import read_wikipedia, site_of
+from argus.kb.settings import KbConfig
 if __name__ == "__main__":
     dump, out, workers, split = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     start = time.perf_counter()

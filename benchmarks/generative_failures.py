@@ -11,10 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from argus.generative.failures.jobs.analyse import analyse_failures
+from argus.generative.failures.jobs.replaying import ReplayConfig
+from argus.generative.failures.jobs.settings import FailureConfig
 from argus.generative.views import Mode
-from argus.workflows.generative.failures.analyse import analyse_failures
-from argus.workflows.generative.failures.replaying import ReplayConfig
-from argus.workflows.generative.failures.settings import FailureConfig
 from benchmarks.generative_quality import ask, demo_model, kept_in, wiki2_model
 
 WIDE = 60

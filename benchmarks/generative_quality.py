@@ -24,23 +24,23 @@ from argus.data.corpus import read_corpus, read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import EncoderConfig, load_encoder
-from argus.evaluation import evaluate, wilson
 from argus.generative.decode.settings import Decoding
 from argus.generative.index import NgramIndex
-from argus.generative.training.model import save_network
-from argus.generative.training.scratch import ScratchSize, new_network
-from argus.generative.views import Mode
-from argus.indexes.lexical import LexicalIndex
-from argus.knowledge.stdlib import standard_library, write_sample_corpus
-from argus.workflows.generative.build import BuildConfig, build
-from argus.workflows.generative.outputs import Format
-from argus.workflows.generative.search import SearchConfig, search
-from argus.workflows.generative.train import (
+from argus.generative.index.job import BuildConfig, build
+from argus.generative.jobs.outputs import Format
+from argus.generative.jobs.search import SearchConfig, search
+from argus.generative.training.job import (
     GenerativeTrainConfig,
     GenerativeTrainResult,
     learning,
     train_generative,
 )
+from argus.generative.training.model import save_network
+from argus.generative.training.scratch import ScratchSize, new_network
+from argus.generative.views import Mode
+from argus.indexes.lexical import LexicalIndex
+from argus.knowledge.stdlib import standard_library, write_sample_corpus
+from argus.measures import evaluate, wilson
 from benchmarks.shared import collection
 
 HELD_OUT, ASKED = 300, 200

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from argus.workflows.plan import Hardware, Workload, load_hardware, plan
+from argus.planning import Hardware, Workload, load_hardware, plan
 from benchmarks.shared import collection
 
 LIMITS = (3_000, 7_000, 14_541)

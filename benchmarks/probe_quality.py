@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from argus.retrievability.audit.job import AuditConfig, audit
+from argus.retrievability.probes.fit import ProbeConfig, fit_probe
 from argus.retrievability.probes.metrics import measure
-from argus.workflows.audit import AuditConfig, audit
-from argus.workflows.probe import ProbeConfig, fit_probe
 from benchmarks.shared import collection
 
 OTHER_SEEDS = (1, 2)

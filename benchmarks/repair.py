@@ -18,17 +18,17 @@ from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_jsonl
+from argus.demo.job import demo
 from argus.errors import ArgusError
-from argus.remedies.diagnose import TAU
+from argus.indexes.job import build_index
+from argus.remedies.diagnosis.diagnose import TAU
 from argus.remedies.expand import PRESETS
+from argus.remedies.repair.expand import expand_index
+from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.remedy import rollback
+from argus.remedies.repair.synthesize import synthesize_index
+from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.rps import HIGH
-from argus.workflows.demo import demo
-from argus.workflows.expand import expand_index
-from argus.workflows.index import build_index
-from argus.workflows.probe import HOME as PROBE
-from argus.workflows.reference import ReferenceConfig
-from argus.workflows.remedy import rollback
-from argus.workflows.synthesize import synthesize_index
 from benchmarks.shared import collection
 
 EVERY = 1.0

@@ -20,20 +20,20 @@ import numpy as np
 from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import FloatArray, Qrels, Query, Run, View
-from argus.evaluation import compare, evaluate, harmed_queries
+from argus.demo.job import demo
+from argus.explanation.job import explain
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ORIGINAL
-from argus.remedies.diagnose import TAU
+from argus.measures import compare, evaluate, harmed_queries
+from argus.remedies.diagnosis.diagnose import TAU
 from argus.remedies.expand import PRESETS, is_about_own_subject
+from argus.remedies.repair.expand import expand_index
+from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.remedy import rollback
+from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.rps import HIGH
-from argus.workflows.demo import demo
-from argus.workflows.expand import expand_index
-from argus.workflows.explain import explain
-from argus.workflows.index import build_index
-from argus.workflows.probe import HOME as PROBE
-from argus.workflows.reference import ReferenceConfig
-from argus.workflows.remedy import rollback
-from argus.workflows.retriever import open_retriever
 from benchmarks.repair import FB, TRIALS, WIKI2, fb_passages
 from benchmarks.shared import collection
 

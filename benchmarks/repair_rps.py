@@ -23,7 +23,7 @@ from argus.encoders.protocol import Encoder
 from argus.knowledge import KnowledgeSource, load_knowledge
 from argus.knowledge.mentions import ground
 from argus.knowledge.relations import RelationGraph
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.expand import PRESETS, check_context, choose, look_up, views
 from argus.remedies.lookup import Passage, PassageLookup
 from argus.remedies.synthesize import Candidate, from_descriptions

@@ -22,8 +22,8 @@ from argus.llm.plan import make_plan, request_keys
 from argus.llm.structured import read_object
 from argus.scenarios.files import profile_fields, read_profiles
 from argus.scenarios.generate import prompts_for
+from argus.scenarios.profiles.job import LEDGER, ProfileConfig, profile_documents
 from argus.scenarios.schema import ProfileAnswer
-from argus.workflows.scenarios_profile import LEDGER, ProfileConfig, profile_documents
 from benchmarks.shared import collection
 
 DOCUMENTS, VALIDATED = 100_000, 10_000

@@ -19,13 +19,13 @@ import numpy as np
 from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.encoders import EmbeddingStore, EncoderConfig, load_encoder
-from argus.evaluation import evaluate
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
-from argus.scenarios.ablate import Cell, Documents, grid
+from argus.measures import evaluate
+from argus.scenarios.ablation.grid import Cell, Documents, grid
+from argus.scenarios.ablation.inputs import Source, Vectors
+from argus.scenarios.ablation.job import ablate_scenarios
+from argus.scenarios.needs.job import NeedsConfig, audit_needs
 from argus.scenarios.profile import Component
-from argus.workflows.ablation_inputs import Source, Vectors
-from argus.workflows.scenarios_ablate import ablate_scenarios
-from argus.workflows.scenarios_needs import NeedsConfig, audit_needs
 from benchmarks.shared import collection
 
 MEASURE, DISTRACTORS, HALVES = "nDCG@10", 5_000, 10

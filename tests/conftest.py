@@ -117,8 +117,8 @@ class Repairable:
     def __init__(self, folder: Path, encoder):
         from argus.data.types import Document, Query
         from argus.encoders import EncoderConfig
-        from argus.workflows.index import build_index
-        from argus.workflows.reference import ReferenceConfig
+        from argus.indexes.job import build_index
+        from argus.remedies.repair.reference import ReferenceConfig
 
         self.encoder, self.texts, self.tau = encoder, TEXTS, TAU
         self.passages = [
@@ -154,13 +154,13 @@ class Repairable:
     def expand(self, index: Path, **options):
         """Expand with up to four views per document, so that some have several."""
         from argus.remedies.expand import ROBUST
-        from argus.workflows.expand import expand_index
+        from argus.remedies.repair.expand import expand_index
 
         several = dataclasses.replace(ROBUST, max_views=4)
         return expand_index(index, **{"config": several} | self._given(options))
 
     def synthesize(self, index: Path, **options):
-        from argus.workflows.synthesize import synthesize_index
+        from argus.remedies.repair.synthesize import synthesize_index
 
         return synthesize_index(index, **self._given(options))
 

@@ -13,7 +13,7 @@ what came of it; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_sc
 `build_ngrams`, `train_generative`, `search_ngrams` and `ngram_stats` retrieve by n-grams that a
 model writes, and `analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps
 and other sources, and `plan` says what an audit will take. Each job writes a folder of results. The
-pieces under them, such as the measures of `argus.evaluation`, live in the folders that
+pieces under them, such as the measures of `argus.measures`, live in the folders that
 docs/design.md names. Importing this package loads nothing heavy.
 """
 
@@ -22,9 +22,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from argus.authority.benchmarks.job import (
+        ScoreConfig,
+        ScoreResult,
+        generate_benchmark,
+        score_systems,
+    )
     from argus.authority.conditions import check_conditions
     from argus.authority.domains import Domain, load_domain
     from argus.authority.edges import read_edges
+    from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
+    from argus.authority.jobs.inputs import AuthoritySource
+    from argus.authority.jobs.lint import LintBounds, LintResult
+    from argus.authority.jobs.lint import lint_run as lint
+    from argus.authority.jobs.search import search_authority
     from argus.authority.latent import expectation, map_frontier, scope_posterior
     from argus.authority.records import Record
     from argus.authority.relation import Authority
@@ -35,182 +46,171 @@ if TYPE_CHECKING:
     from argus.authority.wrappers import AuthorityRetriever
     from argus.data.kb import KnowledgeFolder
     from argus.engine import EngineConfig
+    from argus.evaluation.compare.job import CompareResult, compare_encoders, compare_folders
+    from argus.evaluation.compare.job import compare_two_indexes as compare_indexes
+    from argus.evaluation.gate.job import Bounds as GateBounds
+    from argus.evaluation.gate.job import GateResult, gate
+    from argus.evaluation.job import EvaluateConfig, EvaluateResult, evaluate
+    from argus.explanation.job import ExplainConfig, explain
+    from argus.explanation.types import Explanation
     from argus.generative.decode.settings import Decoding
+    from argus.generative.failures.jobs.analyse import FailureResult, analyse_failures
+    from argus.generative.failures.jobs.replaying import ReplayConfig
+    from argus.generative.failures.jobs.settings import FailureConfig
+    from argus.generative.index.job import BuildConfig as NgramBuildConfig
+    from argus.generative.index.job import build as build_ngrams
     from argus.generative.index.ngram_index import NgramIndex
+    from argus.generative.index.stats import stats as ngram_stats
+    from argus.generative.jobs.search import SearchConfig as NgramSearchConfig
+    from argus.generative.jobs.search import search as search_ngrams
     from argus.generative.scoring import Scoring
-    from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
-    from argus.llm import ChatConfig, LocalConfig
-    from argus.scenarios.files import read_profiles
-    from argus.scenarios.profile import Component
-    from argus.workflows.audit import AuditConfig, AuditResult, audit
-    from argus.workflows.authority_audit import AuthorityAuditResult, audit_authority
-    from argus.workflows.authority_inputs import AuthoritySource
-    from argus.workflows.authority_lint import LintBounds, LintResult
-    from argus.workflows.authority_lint import lint_run as lint
-    from argus.workflows.authority_score import (
-        ScoreConfig,
-        ScoreResult,
-        generate_benchmark,
-        score_systems,
-    )
-    from argus.workflows.authority_search import search_authority
-    from argus.workflows.compare import CompareResult, compare_encoders, compare_folders
-    from argus.workflows.compare import compare_two_indexes as compare_indexes
-    from argus.workflows.diagnose import DiagnoseResult
-    from argus.workflows.diagnose import diagnose_corpus as diagnose
-    from argus.workflows.evaluate import EvaluateConfig, EvaluateResult, evaluate
-    from argus.workflows.expand import expand_index
-    from argus.workflows.explain import ExplainConfig, explain
-    from argus.workflows.explain_types import Explanation
-    from argus.workflows.exposure import ExposureConfig, ExposureResult, exposure
-    from argus.workflows.gate import Bounds as GateBounds
-    from argus.workflows.gate import GateResult, gate
-    from argus.workflows.generative.build import BuildConfig as NgramBuildConfig
-    from argus.workflows.generative.build import build as build_ngrams
-    from argus.workflows.generative.failures.analyse import FailureResult, analyse_failures
-    from argus.workflows.generative.failures.replaying import ReplayConfig
-    from argus.workflows.generative.failures.settings import FailureConfig
-    from argus.workflows.generative.search import SearchConfig as NgramSearchConfig
-    from argus.workflows.generative.search import search as search_ngrams
-    from argus.workflows.generative.stats import stats as ngram_stats
-    from argus.workflows.generative.train import GenerativeTrainConfig, train_generative
-    from argus.workflows.index import (
+    from argus.generative.training.job import GenerativeTrainConfig, train_generative
+    from argus.indexes.job import (
         IndexResult,
         add_documents,
         build_index,
         compact_index,
         delete_documents,
     )
-    from argus.workflows.kb.build import KbResult, build_kb
-    from argus.workflows.kb.settings import Dumps, KbConfig
-    from argus.workflows.plan import Workload, load_hardware, plan
-    from argus.workflows.probe import ProbeConfig, ProbeResult, fit_probe
-    from argus.workflows.probe_predict import PredictResult, predict_rps
-    from argus.workflows.receipt import RemedyResult
-    from argus.workflows.reference import ReferenceConfig
-    from argus.workflows.remedy import rollback
-    from argus.workflows.retriever import IndexRetriever, open_retriever
-    from argus.workflows.scenarios_ablate import AblateConfig, AblateResult, ablate_scenarios
-    from argus.workflows.scenarios_distill import DistillConfig, DistillResult, distill
-    from argus.workflows.scenarios_index import add_scenarios
-    from argus.workflows.scenarios_needs import NeedsConfig, NeedsResult, audit_needs
-    from argus.workflows.scenarios_profile import ProfileConfig, ProfileResult, profile_documents
-    from argus.workflows.scenarios_qa import QAConfig, QAResult, compare_answers
-    from argus.workflows.synthesize import SynthesizeConfig, synthesize_index
+    from argus.indexes.retriever import IndexRetriever, open_retriever
+    from argus.kb.build import KbResult, build_kb
+    from argus.kb.settings import Dumps, KbConfig
+    from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
+    from argus.llm import ChatConfig, LocalConfig
+    from argus.planning import Workload, load_hardware, plan
+    from argus.remedies.diagnosis.job import DiagnoseResult
+    from argus.remedies.diagnosis.job import diagnose_corpus as diagnose
+    from argus.remedies.repair.expand import expand_index
+    from argus.remedies.repair.receipt import RemedyResult
+    from argus.remedies.repair.reference import ReferenceConfig
+    from argus.remedies.repair.remedy import rollback
+    from argus.remedies.repair.synthesize import SynthesizeConfig, synthesize_index
+    from argus.retrievability.audit.job import AuditConfig, AuditResult, audit
+    from argus.retrievability.exposure.job import ExposureConfig, ExposureResult, exposure
+    from argus.retrievability.probes.fit import ProbeConfig, ProbeResult, fit_probe
+    from argus.retrievability.probes.predict import PredictResult, predict_rps
+    from argus.scenarios.ablation.job import AblateConfig, AblateResult, ablate_scenarios
+    from argus.scenarios.distill.job import DistillConfig, DistillResult, distill
+    from argus.scenarios.files import read_profiles
+    from argus.scenarios.needs.job import NeedsConfig, NeedsResult, audit_needs
+    from argus.scenarios.profile import Component
+    from argus.scenarios.profiles.index import add_scenarios
+    from argus.scenarios.profiles.job import ProfileConfig, ProfileResult, profile_documents
+    from argus.scenarios.qa.job import QAConfig, QAResult, compare_answers
 
 _HOMES = {
-    "AblateConfig": "argus.workflows.scenarios_ablate",
-    "AblateResult": "argus.workflows.scenarios_ablate",
-    "AuditConfig": "argus.workflows.audit",
-    "AuditResult": "argus.workflows.audit",
+    "AblateConfig": "argus.scenarios.ablation.job",
+    "AblateResult": "argus.scenarios.ablation.job",
+    "AuditConfig": "argus.retrievability.audit.job",
+    "AuditResult": "argus.retrievability.audit.job",
     "Authority": "argus.authority.relation",
-    "AuthorityAuditResult": "argus.workflows.authority_audit",
+    "AuthorityAuditResult": "argus.authority.jobs.audit",
     "AuthorityRetriever": "argus.authority.wrappers",
-    "AuthoritySource": "argus.workflows.authority_inputs",
+    "AuthoritySource": "argus.authority.jobs.inputs",
     "ChatConfig": "argus.llm",
-    "CompareResult": "argus.workflows.compare",
+    "CompareResult": "argus.evaluation.compare.job",
     "Component": "argus.scenarios.profile",
     "Decoding": "argus.generative.decode.settings",
-    "DiagnoseResult": "argus.workflows.diagnose",
-    "DistillConfig": "argus.workflows.scenarios_distill",
-    "DistillResult": "argus.workflows.scenarios_distill",
+    "DiagnoseResult": "argus.remedies.diagnosis.job",
+    "DistillConfig": "argus.scenarios.distill.job",
+    "DistillResult": "argus.scenarios.distill.job",
     "Domain": "argus.authority.domains",
-    "Dumps": "argus.workflows.kb.settings",
+    "Dumps": "argus.kb.settings",
     "Edge": "argus.authority.rules",
     "EngineConfig": "argus.engine",
     "EntityRows": "argus.knowledge.sources",
-    "EvaluateConfig": "argus.workflows.evaluate",
-    "EvaluateResult": "argus.workflows.evaluate",
-    "ExplainConfig": "argus.workflows.explain",
-    "Explanation": "argus.workflows.explain_types",
-    "ExposureConfig": "argus.workflows.exposure",
-    "ExposureResult": "argus.workflows.exposure",
-    "FailureConfig": "argus.workflows.generative.failures.settings",
-    "FailureResult": "argus.workflows.generative.failures.analyse",
-    "GateBounds": "argus.workflows.gate",
-    "GateResult": "argus.workflows.gate",
-    "GenerativeTrainConfig": "argus.workflows.generative.train",
-    "IndexResult": "argus.workflows.index",
-    "IndexRetriever": "argus.workflows.retriever",
-    "KbConfig": "argus.workflows.kb.settings",
-    "KbResult": "argus.workflows.kb.build",
+    "EvaluateConfig": "argus.evaluation.job",
+    "EvaluateResult": "argus.evaluation.job",
+    "ExplainConfig": "argus.explanation.job",
+    "Explanation": "argus.explanation.types",
+    "ExposureConfig": "argus.retrievability.exposure.job",
+    "ExposureResult": "argus.retrievability.exposure.job",
+    "FailureConfig": "argus.generative.failures.jobs.settings",
+    "FailureResult": "argus.generative.failures.jobs.analyse",
+    "GateBounds": "argus.evaluation.gate.job",
+    "GateResult": "argus.evaluation.gate.job",
+    "GenerativeTrainConfig": "argus.generative.training.job",
+    "IndexResult": "argus.indexes.job",
+    "IndexRetriever": "argus.indexes.retriever",
+    "KbConfig": "argus.kb.settings",
+    "KbResult": "argus.kb.build",
     "KnowledgeFolder": "argus.data.kb",
-    "LintBounds": "argus.workflows.authority_lint",
-    "LintResult": "argus.workflows.authority_lint",
+    "LintBounds": "argus.authority.jobs.lint",
+    "LintResult": "argus.authority.jobs.lint",
     "LocalConfig": "argus.llm",
-    "NeedsConfig": "argus.workflows.scenarios_needs",
-    "NeedsResult": "argus.workflows.scenarios_needs",
-    "NgramBuildConfig": "argus.workflows.generative.build",
+    "NeedsConfig": "argus.scenarios.needs.job",
+    "NeedsResult": "argus.scenarios.needs.job",
+    "NgramBuildConfig": "argus.generative.index.job",
     "NgramIndex": "argus.generative.index.ngram_index",
-    "NgramSearchConfig": "argus.workflows.generative.search",
+    "NgramSearchConfig": "argus.generative.jobs.search",
     "PageFolder": "argus.knowledge.sources",
-    "PredictResult": "argus.workflows.probe_predict",
-    "ProbeConfig": "argus.workflows.probe",
-    "ProbeResult": "argus.workflows.probe",
-    "ProfileConfig": "argus.workflows.scenarios_profile",
-    "ProfileResult": "argus.workflows.scenarios_profile",
-    "QAConfig": "argus.workflows.scenarios_qa",
-    "QAResult": "argus.workflows.scenarios_qa",
+    "PredictResult": "argus.retrievability.probes.predict",
+    "ProbeConfig": "argus.retrievability.probes.fit",
+    "ProbeResult": "argus.retrievability.probes.fit",
+    "ProfileConfig": "argus.scenarios.profiles.job",
+    "ProfileResult": "argus.scenarios.profiles.job",
+    "QAConfig": "argus.scenarios.qa.job",
+    "QAResult": "argus.scenarios.qa.job",
     "Record": "argus.authority.records",
-    "ReferenceConfig": "argus.workflows.reference",
-    "RemedyResult": "argus.workflows.receipt",
-    "ReplayConfig": "argus.workflows.generative.failures.replaying",
+    "ReferenceConfig": "argus.remedies.repair.reference",
+    "RemedyResult": "argus.remedies.repair.receipt",
+    "ReplayConfig": "argus.generative.failures.jobs.replaying",
     "Rule": "argus.authority.rules",
     "ScopeKey": "argus.authority.rules",
-    "ScoreConfig": "argus.workflows.authority_score",
-    "ScoreResult": "argus.workflows.authority_score",
+    "ScoreConfig": "argus.authority.benchmarks.job",
+    "ScoreResult": "argus.authority.benchmarks.job",
     "Scoring": "argus.generative.scoring",
     "Stream": "argus.authority.stream",
-    "SynthesizeConfig": "argus.workflows.synthesize",
+    "SynthesizeConfig": "argus.remedies.repair.synthesize",
     "TripleFiles": "argus.knowledge.sources",
-    "Workload": "argus.workflows.plan",
-    "ablate_scenarios": "argus.workflows.scenarios_ablate",
-    "add_documents": "argus.workflows.index",
-    "add_scenarios": "argus.workflows.scenarios_index",
-    "analyse_failures": "argus.workflows.generative.failures.analyse",
-    "audit": "argus.workflows.audit",
-    "audit_authority": "argus.workflows.authority_audit",
-    "audit_needs": "argus.workflows.scenarios_needs",
-    "build_index": "argus.workflows.index",
-    "build_kb": "argus.workflows.kb.build",
-    "build_ngrams": "argus.workflows.generative.build",
+    "Workload": "argus.planning",
+    "ablate_scenarios": "argus.scenarios.ablation.job",
+    "add_documents": "argus.indexes.job",
+    "add_scenarios": "argus.scenarios.profiles.index",
+    "analyse_failures": "argus.generative.failures.jobs.analyse",
+    "audit": "argus.retrievability.audit.job",
+    "audit_authority": "argus.authority.jobs.audit",
+    "audit_needs": "argus.scenarios.needs.job",
+    "build_index": "argus.indexes.job",
+    "build_kb": "argus.kb.build",
+    "build_ngrams": "argus.generative.index.job",
     "check_conditions": "argus.authority.conditions",
-    "compact_index": "argus.workflows.index",
-    "compare_answers": "argus.workflows.scenarios_qa",
-    "compare_encoders": "argus.workflows.compare",
-    "compare_folders": "argus.workflows.compare",
-    "compare_indexes": "argus.workflows.compare",
-    "delete_documents": "argus.workflows.index",
-    "diagnose": "argus.workflows.diagnose",
-    "distill": "argus.workflows.scenarios_distill",
-    "evaluate": "argus.workflows.evaluate",
-    "expand_index": "argus.workflows.expand",
+    "compact_index": "argus.indexes.job",
+    "compare_answers": "argus.scenarios.qa.job",
+    "compare_encoders": "argus.evaluation.compare.job",
+    "compare_folders": "argus.evaluation.compare.job",
+    "compare_indexes": "argus.evaluation.compare.job",
+    "delete_documents": "argus.indexes.job",
+    "diagnose": "argus.remedies.diagnosis.job",
+    "distill": "argus.scenarios.distill.job",
+    "evaluate": "argus.evaluation.job",
+    "expand_index": "argus.remedies.repair.expand",
     "expectation": "argus.authority.latent",
-    "explain": "argus.workflows.explain",
-    "exposure": "argus.workflows.exposure",
-    "fit_probe": "argus.workflows.probe",
-    "gate": "argus.workflows.gate",
-    "generate_benchmark": "argus.workflows.authority_score",
-    "lint": "argus.workflows.authority_lint",
+    "explain": "argus.explanation.job",
+    "exposure": "argus.retrievability.exposure.job",
+    "fit_probe": "argus.retrievability.probes.fit",
+    "gate": "argus.evaluation.gate.job",
+    "generate_benchmark": "argus.authority.benchmarks.job",
+    "lint": "argus.authority.jobs.lint",
     "load_domain": "argus.authority.domains",
-    "load_hardware": "argus.workflows.plan",
+    "load_hardware": "argus.planning",
     "map_frontier": "argus.authority.latent",
-    "ngram_stats": "argus.workflows.generative.stats",
-    "open_retriever": "argus.workflows.retriever",
-    "plan": "argus.workflows.plan",
-    "predict_rps": "argus.workflows.probe_predict",
-    "profile_documents": "argus.workflows.scenarios_profile",
+    "ngram_stats": "argus.generative.index.stats",
+    "open_retriever": "argus.indexes.retriever",
+    "plan": "argus.planning",
+    "predict_rps": "argus.retrievability.probes.predict",
+    "profile_documents": "argus.scenarios.profiles.job",
     "read_edges": "argus.authority.edges",
     "read_profiles": "argus.scenarios.files",
     "resolve": "argus.authority.resolve",
-    "rollback": "argus.workflows.remedy",
+    "rollback": "argus.remedies.repair.remedy",
     "safe_frontier": "argus.authority.uncertain",
     "scope_posterior": "argus.authority.latent",
-    "score_systems": "argus.workflows.authority_score",
-    "search_authority": "argus.workflows.authority_search",
-    "search_ngrams": "argus.workflows.generative.search",
-    "synthesize_index": "argus.workflows.synthesize",
-    "train_generative": "argus.workflows.generative.train",
+    "score_systems": "argus.authority.benchmarks.job",
+    "search_authority": "argus.authority.jobs.search",
+    "search_ngrams": "argus.generative.jobs.search",
+    "synthesize_index": "argus.remedies.repair.synthesize",
+    "train_generative": "argus.generative.training.job",
 }
 _OWN_NAMES = {
     "GateBounds": "Bounds",

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from argus.cli.main import app
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError
-from argus.workflows.index import build_index
+from argus.indexes.job import build_index
 
 TEXTS = {
     "bread": "Sourdough rises slowly. Flour, water and salt are all it needs.",

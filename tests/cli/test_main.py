@@ -52,7 +52,7 @@ def test_what_nobody_expected_is_exit_2_with_a_message_and_its_traceback_on_requ
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("argus.workflows.gate.gate", broken)
+    monkeypatch.setattr("argus.evaluation.gate.job.gate", broken)
     assert run(monkeypatch, "gate", str(tmp_path), "--min-ndcg", "0.5") == 2, "1 is a failed gate"
     told = capsys.readouterr().err
     assert told.startswith("argus: unexpected ZeroDivisionError: division by zero. This is a fault")

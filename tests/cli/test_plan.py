@@ -81,7 +81,7 @@ def test_what_a_measurement_takes_says_nothing_to_a_plan(options):
 
 
 def test_the_default_of_what_dumps_state_is_the_models():
-    from argus.workflows.plan import Workload
+    from argus.planning import Workload
 
     planned = json.loads(run("--entities", "1e5", "--json").stdout)
     assert planned["workload"]["stated"] == Workload(entities=2).stated
@@ -91,11 +91,11 @@ def test_the_default_of_what_dumps_state_is_the_models():
 def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, shared):
     import sys
 
-    from argus.workflows.plan import Sizes
-    from argus.workflows.plan.trials import JOBS as TRIALS
-    from argus.workflows.plan.trials_kb import JOBS as OF_KNOWLEDGE
+    from argus.planning import Sizes
+    from argus.planning.trials import JOBS as TRIALS
+    from argus.planning.trials_kb import JOBS as OF_KNOWLEDGE
 
-    calibrate = sys.modules["argus.workflows.plan.calibrate"]
+    calibrate = sys.modules["argus.planning.calibrate"]
     tiny = Sizes(
         texts=(4, 12), queries=(1024, 2048), candidates=2_000, worst=(5, 20), explained_among=2_000,
         entities=(1_200, 2_400), neighbours=(4, 10, 20), dims=(16, 48), edges=(2_000, 20_000),
@@ -112,7 +112,7 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
     assert measured == json.loads(file.read_text()) and measured["name"] == "this"
     assert measured["price_per_hour"] == 0.5 and measured["encoder_window"] == 256
     assert measured["start_s"] > 0 and measured["encoder_parameters"] > 10**7
-    from argus.workflows.plan import load_hardware
+    from argus.planning import load_hardware
 
     shipped = load_hardware("two-cores")
     assert measured["wikidata_byte_s"] != shipped.wikidata_byte_s
@@ -121,7 +121,7 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
 
 
 def test_a_trial_runs_in_a_process_of_its_own():
-    from argus.workflows.plan.calibrate import run_trial
+    from argus.planning.calibrate import run_trial
 
     found = run_trial("displacing", 500, 4, 8, 10)
     assert found["entities"] == 500 and 0 < found["asked"] < 60 and found["seconds"] > 0
@@ -129,7 +129,7 @@ def test_a_trial_runs_in_a_process_of_its_own():
 
 def test_a_trial_that_fails_is_told_by_its_last_words(tmp_path):
     from argus.errors import ArgusError
-    from argus.workflows.plan.calibrate import run_trial
+    from argus.planning.calibrate import run_trial
 
     with pytest.raises(ArgusError, match=r"Measuring dump failed: .*No such file"):
         run_trial("dump", "wikidata", tmp_path / "none.bz2", tmp_path / "work", 1)

@@ -198,7 +198,7 @@ def test_paths_that_are_wrong_are_named(argus, remedy, repairable, index, tmp_pa
 
 
 def test_an_index_that_names_no_encoder_is_repaired_with_the_one_given(argus, repairable, tmp_path):
-    from argus.workflows.index import build_index
+    from argus.indexes.job import build_index
 
     index = build_index(repairable.documents, out=tmp_path / "i", encoder=repairable.encoder)
     given = ("remedy", "expand", "--index", index.index.path, "--kb", repairable.kb)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from argus.data.types import Document
-from argus.workflows.index import build_index
+from argus.indexes.job import build_index
 from tests.support.scenarios import DOCUMENTS, NOISE, behaving
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from argus.data import Document, FieldNames, read_corpus
 from argus.data.kb import KnowledgeFolder
 from argus.errors import InputError
+from argus.jobs.workspace import read_knowledge
 from argus.knowledge import (
     Entity,
     Gazetteer,
@@ -22,8 +23,7 @@ from argus.knowledge import (
 )
 from argus.knowledge.base import WHITE_SPACE, ArrowEntities
 from argus.knowledge.load import edges_beside, read_entities
-from argus.workflows.reference import ReferenceConfig, read_passages
-from argus.workflows.workspace import read_knowledge
+from argus.remedies.repair.reference import ReferenceConfig, read_passages
 from tests.support.kb import PARAGRAPHS, write_kb
 
 ENTITIES = [Entity(id_, *texts) for id_, texts in PARAGRAPHS.items()]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from argus.data import read_corpus, read_qrels, read_queries
-from argus.evaluation import content_words, is_implicit
 from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import (
     Member,
@@ -18,6 +17,7 @@ from argus.knowledge.stdlib import (
     standard_scenarios,
     write_sample_corpus,
 )
+from argus.measures import content_words, is_implicit
 
 
 @pytest.fixture(scope="module")

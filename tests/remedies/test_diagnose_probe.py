@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from argus.data.types import Document, Span, State
 from argus.errors import InputError
 from argus.knowledge.gazetteer import Gazetteer
-from argus.remedies.diagnose import (
+from argus.remedies.diagnosis.diagnose import (
     TAU,
     UNREAD,
     beyond_window,

@@ -11,7 +11,7 @@ from argus.data.types import Document, Span, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
 from argus.knowledge.capitals import CapitalisedNames
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.expand import (
     KIND,
     PAPER,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from argus.data.types import Span, State, View
 from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.receipts import write_receipt
 
 # Multiples of 1/4: every product and sum is exact, in float32 too, so that equal scores tie.

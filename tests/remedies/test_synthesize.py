@@ -6,7 +6,7 @@ from argus.data.types import Document, Span, State
 from argus.errors import InputError
 from argus.llm import ChatConfig, LanguageModelError, Ledger, OpenAIModel, estimate
 from argus.remedies import synthesize
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.lookup import Passage
 from argus.remedies.synthesize import Candidate, from_descriptions, prompts_for, with_model
 

@@ -6,12 +6,12 @@ import pytest
 
 from argus.data import Query
 from argus.data.artifacts import ArtifactFolder
+from argus.evaluation.compare.job import _Compared, _write
+from argus.evaluation.compare.results import SCHEMA, counts
+from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.reports.sections import SECTIONS, comparison, evaluation
-from argus.workflows.compare import _Compared, _write
-from argus.workflows.compare_results import SCHEMA, counts
-from argus.workflows.evaluate import EvaluateConfig, evaluate
-from argus.workflows.workspace import Record
 
 QUERIES = [Query("q1", "Who <b>ruled</b>?"), Query("q2", "When did Teutberga die?")]
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "gone": 1}}

@@ -5,14 +5,14 @@ import pyarrow as pa
 import pytest
 
 from argus.data.artifacts import ArtifactFolder
+from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.reports.figures_qa import mean_scores
 from argus.reports.sections.scenarios_qa import ARMS
 from argus.scenarios.qa.compare import Arm, Case, Judged, Question
 from argus.scenarios.qa.findings import arm_summaries, comparisons
 from argus.scenarios.qa.judge import Failure, Vote, combine
-from argus.workflows.scenarios_qa_tables import SCHEMA
-from argus.workflows.workspace import Record
+from argus.scenarios.qa.tables import SCHEMA
 
 
 def judged(arm, scores):

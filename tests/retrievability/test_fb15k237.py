@@ -12,8 +12,8 @@ from argus.data import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents
 from argus.encoders.store import stored_fingerprint
 from argus.knowledge import KnowledgeSource, RelationGraph, ground, load_knowledge
+from argus.retrievability.audit.job import AuditConfig, audit
 from argus.retrievability.ranks import pair_ranks
-from argus.workflows.audit import AuditConfig, audit
 
 LIMIT = 1800
 SKA = "/m/06rqw"

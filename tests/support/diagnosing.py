@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 from argus.data.types import Document
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.remedies.repair.reference import ReferenceConfig
 from argus.retrievability.probes import Probe
 from argus.retrievability.probes.domain import Domain
 from argus.retrievability.probes.models import LinearModel
-from argus.workflows.reference import ReferenceConfig
 
 CAPITALS = ReferenceConfig(mentions="capitals")
 BERN = [Document("d", "The bears of Bern live in Switzerland.")]

@@ -1,7 +1,7 @@
 """Documents, passages and pairs of them for tests of expansions."""
 
 from argus.data.types import Document, Span, State
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.expand import Pair
 from argus.remedies.lookup import Passage
 

@@ -8,8 +8,8 @@ from argus.generative.failures.diagnosis import derived, diagnose, outcome, spre
 from argus.generative.failures.measures.columns import COLUMNS, LENGTHS
 from argus.generative.failures.tables import figures
 from argus.generative.failures.taxonomy import taxonomy
+from argus.jobs.workspace import Record
 from argus.reports import write_report
-from argus.workflows.workspace import Record
 
 K = 10
 

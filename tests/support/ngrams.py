@@ -51,8 +51,8 @@ class Ready:
 
 def make_ready(folder: Path) -> Ready:
     """Build everything in a folder."""
+    from argus.generative.index.job import BuildConfig, build
     from argus.generative.vocabulary import open_vocabulary
-    from argus.workflows.generative.build import BuildConfig, build
 
     corpus = write(folder / "corpus.jsonl", ROWS)
     asked = write(folder / "pq.jsonl", [{"_id": i, "queries": q} for i, q in QUERIES.items()])

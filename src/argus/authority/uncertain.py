@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from argus.authority.relation import Authority
 from argus.errors import InputError
-from argus.evaluation.intervals import wilson
+from argus.measures.intervals import wilson
 
 EXACT_EDGES = 16
 """A part with up to so many uncertain edges is worked out exactly: 65,536 outcomes."""

@@ -77,8 +77,8 @@ def audit(
     """
     k_values, pool_values = o.whole_numbers(k, "--k"), o.whole_numbers(pool, "--pool")
     from argus.knowledge import KnowledgeSource
-    from argus.workflows.audit import AuditConfig
-    from argus.workflows.audit import audit as run
+    from argus.retrievability.audit.job import AuditConfig
+    from argus.retrievability.audit.job import audit as run
 
     result = run(
         corpus,

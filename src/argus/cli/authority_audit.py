@@ -27,7 +27,7 @@ def audit(
 
     No queries needed. Writes authority.parquet and .csv, summary.json, manifest.json, report.html.
     """
-    from argus.workflows.authority_audit import audit_authority
+    from argus.authority.jobs.audit import audit_authority
 
     result = audit_authority(
         relation.source(), out=out, encoder=encoding.config(), k=k, store=store, fresh=fresh

@@ -29,7 +29,7 @@ def generate(
     The same seed gives the same files, to the byte. `argus authority score --benchmark OUT` reads
     them; the corpus alone is a BEIR corpus.
     """
-    from argus.workflows.authority_score import generate_benchmark
+    from argus.authority.benchmarks.job import generate_benchmark
 
     made = generate_benchmark(name, out=out, seed=seed, contaminated=contaminated, hint=hint)
     typer.echo(

@@ -51,7 +51,7 @@ def lint(
     A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
     forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
     """
-    from argus.workflows.authority_lint import LintBounds, lint_run
+    from argus.authority.jobs.lint import LintBounds, lint_run
 
     result = lint_run(
         run,

@@ -67,7 +67,7 @@ def score(
     question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
     fail. --encoder none leaves out the systems that need one.
     """
-    from argus.workflows.authority_score import ScoreConfig, score_systems
+    from argus.authority.benchmarks.job import ScoreConfig, score_systems
 
     result = score_systems(
         benchmark,

@@ -56,8 +56,8 @@ def search(
     config: o.Config = None,
 ) -> None:
     """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
+    from argus.authority.jobs.search import search_authority
     from argus.authority.resolve import Chains, Places
-    from argus.workflows.authority_search import search_authority
 
     found = search_authority(
         query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,

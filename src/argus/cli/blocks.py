@@ -15,11 +15,11 @@ from argus.cli import options as o
 from argus.cli.model_options import API_KEY, LanguageModel, needs_model
 
 if TYPE_CHECKING:
+    from argus.authority.jobs.inputs import AuthoritySource
     from argus.data import FieldNames
     from argus.encoders import EncoderConfig
     from argus.engine import EngineConfig
-    from argus.workflows.authority_inputs import AuthoritySource
-    from argus.workflows.reference import ReferenceConfig
+    from argus.remedies.repair.reference import ReferenceConfig
 
 __all__ = [
     "Columns",
@@ -244,7 +244,7 @@ class Entities:
     def reference(self) -> ReferenceConfig:
         """Return what a diagnosis or a remedy is told by."""
         from argus.knowledge.gazetteer import GazetteerConfig
-        from argus.workflows.reference import ReferenceConfig
+        from argus.remedies.repair.reference import ReferenceConfig
 
         names = GazetteerConfig(
             ignore_case=self.ignore_case,
@@ -288,7 +288,7 @@ class Supersession:
 
     def source(self) -> AuthoritySource:
         """Return where the authority relation comes from."""
-        from argus.workflows.authority_inputs import AuthoritySource
+        from argus.authority.jobs.inputs import AuthoritySource
 
         return AuthoritySource(
             records=self.records, rules=self.rules, edges=self.edges,

@@ -33,10 +33,10 @@ def demo(
     from argus.cli.exposure import print_exposure
     from argus.cli.remedy import print_remedy
     from argus.cli.scenarios.ablate import print_ablation
+    from argus.demo.job import FEWEST
+    from argus.demo.job import demo as run
     from argus.encoders import EncoderConfig
-    from argus.workflows.audit import AuditConfig
-    from argus.workflows.demo import FEWEST
-    from argus.workflows.demo import demo as run
+    from argus.retrievability.audit.job import AuditConfig
 
     result = run(
         out=out,

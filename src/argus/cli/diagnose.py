@@ -33,7 +33,7 @@ def diagnose(
     Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
     report.html.
     """
-    from argus.workflows.diagnose import diagnose_corpus
+    from argus.remedies.diagnosis.job import diagnose_corpus
 
     result = diagnose_corpus(
         corpus,

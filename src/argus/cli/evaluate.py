@@ -70,8 +70,8 @@ def evaluate(
     Writes per_query.parquet and .csv, summary.json, manifest.json and report.html. With two
     systems: paired randomisation test, bootstrap intervals, and the queries that were harmed.
     """
-    from argus.workflows.evaluate import EvaluateConfig
-    from argus.workflows.evaluate import evaluate as measure
+    from argus.evaluation.job import EvaluateConfig
+    from argus.evaluation.job import evaluate as measure
 
     result = measure(
         queries,

@@ -12,8 +12,8 @@ from argus.cli import options as o
 from argus.errors import InputError
 
 if TYPE_CHECKING:
-    from argus.workflows.explain_run import RunExplanation, RunStanding
-    from argus.workflows.explain_types import Explanation, Finding, Place, Standing
+    from argus.explanation.run import RunExplanation, RunStanding
+    from argus.explanation.types import Explanation, Finding, Place, Standing
 
 WIDTH = 98
 LABEL = 28
@@ -90,11 +90,11 @@ def explain(
     config: o.Config = None,
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
-    from argus.workflows.explain import ExplainConfig
-    from argus.workflows.explain import explain as explain_index
-    from argus.workflows.explain_entities import RpsSource
-    from argus.workflows.explain_run import RunConfig, explain_run
-    from argus.workflows.of_run import run_alone
+    from argus.explanation.entities import RpsSource
+    from argus.explanation.job import ExplainConfig
+    from argus.explanation.job import explain as explain_index
+    from argus.explanation.of_run import run_alone
+    from argus.explanation.run import RunConfig, explain_run
 
     if run is not None:
         run_alone(

@@ -43,8 +43,8 @@ def exposure(
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
     report.html. A run that was stopped goes on where it was.
     """
-    from argus.workflows.exposure import ExposureConfig
-    from argus.workflows.exposure import exposure as run
+    from argus.retrievability.exposure.job import ExposureConfig
+    from argus.retrievability.exposure.job import exposure as run
 
     result = run(
         corpus,

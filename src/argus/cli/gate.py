@@ -62,8 +62,8 @@ def gate(
     A check passes only on a measurement: what failed counts as its worst value. A failed check
     decides (1); else one that could not be measured does (2). No check at all is 2.
     """
-    from argus.workflows.gate import Bounds
-    from argus.workflows.gate import gate as run
+    from argus.evaluation.gate.job import Bounds
+    from argus.evaluation.gate.job import gate as run
 
     result = run(
         folders,

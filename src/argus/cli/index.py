@@ -57,7 +57,7 @@ def build(
 
     Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
     """
-    from argus.workflows.index import build_index
+    from argus.indexes.job import build_index
 
     result = build_index(
         corpus,
@@ -93,7 +93,7 @@ def add(
     config: o.Config = None,
 ) -> None:
     """Add the documents of a corpus to an index: all of them, or none when one is there already."""
-    from argus.workflows.index import add_documents
+    from argus.indexes.job import add_documents
 
     result = add_documents(
         index,
@@ -119,7 +119,7 @@ def delete(
     config: o.Config = None,
 ) -> None:
     """Delete documents with all their views: all of them, or none when an id is unknown."""
-    from argus.workflows.index import delete_documents, read_ids
+    from argus.indexes.job import delete_documents, read_ids
 
     given = list(ids or []) + (read_ids(ids_file) if ids_file else [])
     result = delete_documents(index, given)
@@ -144,7 +144,7 @@ def compact(
     from datetime import timedelta
 
     from argus.indexes.compact import KEPT
-    from argus.workflows.index import compact_index
+    from argus.indexes.job import compact_index
 
     summary = compact_index(index, kept=timedelta(0) if now else KEPT)
     if json:

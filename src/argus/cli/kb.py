@@ -12,7 +12,7 @@ from argus.cli import options as o
 from argus.cli.kb_sources import Sources
 
 if TYPE_CHECKING:
-    from argus.workflows.kb.settings import Links
+    from argus.kb.settings import Links
 
 app = typer.Typer(
     help="Make knowledge bases: entities, first paragraphs, relations, aliases.",
@@ -84,9 +84,9 @@ def build(
     manifest.json and report.html. A build that was stopped goes on where it was. A dump that breaks
     off gives what precedes the damage; the exit code is then 2.
     """
+    from argus.kb.build import build_kb
+    from argus.kb.settings import KbConfig
     from argus.knowledge.dumps.splits import SPLIT_SIZE
-    from argus.workflows.kb.build import build_kb
-    from argus.workflows.kb.settings import KbConfig
 
     split = SPLIT_SIZE if sources.split_mib is None else sources.split_mib << 20
     chosen = KbConfig(

@@ -12,8 +12,8 @@ from argus.cli import blocks
 from argus.errors import InputError
 
 if TYPE_CHECKING:
-    from argus.workflows.kb.raw import Source
-    from argus.workflows.kb.settings import Dumps, KbConfig
+    from argus.kb.raw import Source
+    from argus.kb.settings import Dumps, KbConfig
 
 DUMP, OTHER = "Dumps", "Other sources"
 COMMAND = "argus kb build"
@@ -91,8 +91,8 @@ class Sources:
         Raises InputError for none or several, for pages that `out` lies among, and for an option
         that the source has no use for.
         """
+        from argus.kb.settings import Dumps
         from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
-        from argus.workflows.kb.settings import Dumps
 
         self._check_one()
         self._check_used(columns)

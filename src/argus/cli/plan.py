@@ -10,7 +10,7 @@ import typer
 from argus.cli import options as o
 
 if TYPE_CHECKING:
-    from argus.workflows.plan import Hardware, Step, Workload
+    from argus.planning import Hardware, Step, Workload
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 GB = 10**9
@@ -90,8 +90,8 @@ def plan(
     """
     from dataclasses import asdict, replace
 
-    from argus.workflows.plan import Workload, calibrate, load_hardware, save_hardware
-    from argus.workflows.plan import plan as predict
+    from argus.planning import Workload, calibrate, load_hardware, save_hardware
+    from argus.planning import plan as predict
 
     _refuse_without_effect(context, measuring=measure is not None)
     if measure is not None:

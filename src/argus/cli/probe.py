@@ -44,7 +44,7 @@ def fit(
     predictions.parquet, summary.json, manifest.json and report.html. A run that was stopped goes
     on where it was.
     """
-    from argus.workflows.probe import ProbeConfig, fit_probe
+    from argus.retrievability.probes.fit import ProbeConfig, fit_probe
 
     names = tuple(name.strip() for name in families.split(",") if name.strip())
     settings = ProbeConfig(families=names, full=full, seed=seed)
@@ -92,7 +92,7 @@ def predict(
     is unlike all that the probe was trained on it abstains and says so.
     """
     from argus.knowledge import KnowledgeSource
-    from argus.workflows.probe_predict import predict_rps
+    from argus.retrievability.probes.predict import predict_rps
 
     result = predict_rps(
         corpus,

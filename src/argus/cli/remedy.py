@@ -15,8 +15,8 @@ from argus.errors import InputError
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
-    from argus.workflows.receipt import RemedyResult
-    from argus.workflows.synthesize import SynthesizeConfig
+    from argus.remedies.repair.receipt import RemedyResult
+    from argus.remedies.repair.synthesize import SynthesizeConfig
 
 app = typer.Typer(
     help="Repair an index, with a receipt, and undo a repair.",
@@ -94,7 +94,7 @@ def expand(
     takes it out again.
     """
     from argus.remedies.expand import preset as named
-    from argus.workflows.expand import expand_index
+    from argus.remedies.repair.expand import expand_index
 
     chosen = named(preset, k_aug=k_aug, min_similarity=min_similarity, max_views=max_views)
     _print(expand_index(index, config=chosen, **repair.options(), **proof.options()), json)
@@ -132,7 +132,7 @@ def synthesize(
     answers, only the document itself with descriptions of at most five words, that the knowledge
     base supports, is ever indexed; other answers are listed, and the original stays.
     """
-    from argus.workflows.synthesize import estimate_synthesis, synthesize_index
+    from argus.remedies.repair.synthesize import estimate_synthesis, synthesize_index
 
     chosen = _synthesis(asked, min_similarity, accept_unanswered)
     if estimate:
@@ -146,7 +146,7 @@ def _synthesis(
     asked: blocks.LanguageModel, min_similarity: float | None, accept_unanswered: bool
 ) -> SynthesizeConfig:
     """Return the settings; InputError for one that would change nothing."""
-    from argus.workflows.synthesize import SynthesizeConfig
+    from argus.remedies.repair.synthesize import SynthesizeConfig
 
     model = asked.config()
     if model is None and accept_unanswered:
@@ -185,7 +185,7 @@ def rollback(
     config: o.Config = None,
 ) -> None:
     """Remove exactly the views that a remedy added."""
-    from argus.workflows.remedy import rollback as run
+    from argus.remedies.repair.remedy import rollback as run
 
     note = run(index, remedy)
     if json:
@@ -199,7 +199,7 @@ def rollback(
 @app.command("list")
 def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None:
     """Show the remedies in an index, oldest first."""
-    from argus.workflows.remedy import list_remedies
+    from argus.remedies.repair.remedy import list_remedies
 
     listed = list_remedies(index)
     if json:

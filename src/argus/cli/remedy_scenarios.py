@@ -17,8 +17,8 @@ from argus.errors import InputError
 if TYPE_CHECKING:
     from argus.data.types import Document
     from argus.llm import Estimate
-    from argus.workflows.receipt import RemedyResult
-    from argus.workflows.scenarios_profile import ProfileConfig, ProfileResult
+    from argus.remedies.repair.receipt import RemedyResult
+    from argus.scenarios.profiles.job import ProfileConfig, ProfileResult
 
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""
@@ -67,9 +67,9 @@ class Source(blocks.Columns):
                 fix="Name a corpus, or an index whose documents are to get scenarios.",
                 where="--corpus",
             )
+        from argus.indexes.originals import originals
+        from argus.indexes.retriever import index_folder
         from argus.indexes.views import ViewIndex
-        from argus.workflows.originals import originals
-        from argus.workflows.retriever import index_folder
 
         return originals(ViewIndex.open(index_folder(self.index)))
 
@@ -148,7 +148,7 @@ def scenarios(
             fix="Build one with `argus index build` and give --index.",
             where="--profiles",
         )
-    from argus.workflows.scenarios_index import add_scenarios
+    from argus.scenarios.profiles.index import add_scenarios
 
     result = add_scenarios(
         source.index, given, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
@@ -158,8 +158,8 @@ def scenarios(
 
 
 def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
+    from argus.scenarios.profiles.job import ProfileConfig
     from argus.scenarios.prompts import Role
-    from argus.workflows.scenarios_profile import ProfileConfig
 
     model = asked.config()
     if model is None:
@@ -197,7 +197,7 @@ def _on_command_line(context: typer.Context, name: str) -> bool:
 
 
 def _write(source: Source, settings: ProfileConfig, where: blocks.Engine) -> ProfileResult:
-    from argus.workflows.scenarios_profile import profile_documents
+    from argus.scenarios.profiles.job import profile_documents
 
     return profile_documents(
         source.documents(), out=source.home, config=settings, fields=source.names(),
@@ -206,7 +206,7 @@ def _write(source: Source, settings: ProfileConfig, where: blocks.Engine) -> Pro
 
 
 def _estimate(source: Source, settings: ProfileConfig) -> Estimate:
-    from argus.workflows.scenarios_profile import estimate_profiles
+    from argus.scenarios.profiles.job import estimate_profiles
 
     return estimate_profiles(
         source.documents(), out=source.home, config=settings, fields=source.names(),

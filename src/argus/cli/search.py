@@ -46,7 +46,7 @@ def search(
     config: o.Config = None,
 ) -> None:
     """Show the documents that answer QUERY best, each with its own text."""
-    from argus.workflows.retriever import search_index
+    from argus.indexes.retriever import search_index
 
     if explain and context:
         raise InputError(

@@ -19,7 +19,7 @@ from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, em
 from argus.errors import InputError
 from argus.knowledge.mentions import ground
 from argus.knowledge.names import name_key, names_of
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.lookup import K_AUG, Passage, PassageLookup
 
 KIND = "expansion"

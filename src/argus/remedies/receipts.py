@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.snapshot import Snapshot
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from argus.remedies.descriptions import (
     own_description,
     stands_alone,
 )
-from argus.remedies.diagnose import Risk
+from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.expand import MIN_SIMILARITY
 from argus.remedies.guard import Insertion, Rejected, apply, examine, places
 from argus.remedies.lookup import Passage

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from argus.evaluation.intervals import wilson
+from argus.measures.intervals import wilson
 from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
 from argus.retrievability.ranks import PairRanks
 

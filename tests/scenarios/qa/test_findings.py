@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from argus.data.types import State
-from argus.evaluation.significance import bootstrap_interval
+from argus.measures.significance import bootstrap_interval
 from argus.scenarios.qa.compare import Arm, Case, Judged, Question
 from argus.scenarios.qa.findings import arm_summaries, comparisons, mean_score, votes_agreement
 from argus.scenarios.qa.judge import Failure, Vote, combine

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.conditions import check_conditions
 from argus.authority.relation import Authority
-from argus.evaluation.intervals import wilson
+from argus.measures.intervals import wilson
 
 AnswerOf = Callable[[Question, Sequence[str]], str]
 """The reader: the answer â that a question has by a retrieved list of document ids."""

@@ -15,7 +15,7 @@ from argus.cli.remedy import print_estimate
 from argus.errors import ArgusError, InputError
 
 if TYPE_CHECKING:
-    from argus.workflows.generative.failures.replaying import ReplayConfig
+    from argus.generative.failures.jobs.replaying import ReplayConfig
 
 REPLAY = "Replay"
 SHOWN_MODES = 5
@@ -73,8 +73,8 @@ class Replaying:
 
     def config(self) -> ReplayConfig | None:
         """Return how to search again, None without a model."""
+        from argus.generative.failures.jobs.replaying import ReplayConfig
         from argus.generative.views import Mode
-        from argus.workflows.generative.failures.replaying import ReplayConfig
 
         if self.generator is None:
             if self.mode is not None or self.beams is not None:
@@ -184,8 +184,8 @@ def analyse(
     and report.html. What every figure is: docs/failures.md. A file that breaks off is analysed up
     to there; the exit code is then 2.
     """
-    from argus.workflows.generative.failures.analyse import analyse_failures, estimate_verdicts
-    from argus.workflows.generative.failures.settings import Correct, FailureConfig
+    from argus.generative.failures.jobs.analyse import analyse_failures, estimate_verdicts
+    from argus.generative.failures.jobs.settings import Correct, FailureConfig
 
     chosen = FailureConfig(
         k=k, correct=o.one_of(Correct, correct, "--correct"), tokenizer=tokenizer,

@@ -55,8 +55,8 @@ def build(
 
     Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
     """
-    from argus.workflows.generative.build import BuildConfig
-    from argus.workflows.generative.build import build as run
+    from argus.generative.index.job import BuildConfig
+    from argus.generative.index.job import build as run
 
     chosen = BuildConfig(tokenizer=tokenizer, titles=titles, append=append)
     result = run(

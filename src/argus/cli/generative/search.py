@@ -15,8 +15,8 @@ from argus.errors import InputError
 
 if TYPE_CHECKING:
     from argus.generative.decode.settings import Decoding
+    from argus.generative.jobs.outputs import Format
     from argus.generative.scoring import Scoring
-    from argus.workflows.generative.outputs import Format
 
 DECODING, SCORING = "Decoding", "Scoring"
 OUT = Path("argus-out")
@@ -254,9 +254,9 @@ def search(
     ids hold white space), answers.jsonl, from which a killed search goes on, summary.json,
     manifest.json and report.html. The run is one that argus evaluate and authority lint take.
     """
+    from argus.generative.jobs.search import SearchConfig, ask
+    from argus.generative.jobs.search import search as run
     from argus.generative.views import Mode
-    from argus.workflows.generative.search import SearchConfig, ask
-    from argus.workflows.generative.search import search as run
 
     _one_of_both(queries, query)
     chosen = SearchConfig(
@@ -291,7 +291,7 @@ def _one_of_both(queries: Path | None, query: str | None) -> None:
 
 
 def _formats(text: str) -> tuple[Format, ...]:
-    from argus.workflows.generative.outputs import Format
+    from argus.generative.jobs.outputs import Format
 
     return tuple(o.one_of(Format, name.strip(), "--format") for name in text.split(","))
 

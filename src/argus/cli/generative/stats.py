@@ -27,7 +27,7 @@ def stats(
     For n-grams of every length: how many there are, how often they occur, in how many passages.
     With --out: ngram_profile.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.workflows.generative.stats import stats as run
+    from argus.generative.index.stats import stats as run
 
     result = run(index, longest=longest, out=out, fresh=fresh)
     if json:

@@ -13,9 +13,9 @@ from argus.cli import options as o
 from argus.cli.training_lines import training_lines
 
 if TYPE_CHECKING:
+    from argus.generative.training.job import GenerativeTrainResult
     from argus.generative.training.scratch import ScratchSize
     from argus.generative.training.settings import ExampleConfig
-    from argus.workflows.generative.train import GenerativeTrainResult
 
 _PANEL, _EXAMPLES, _SIZE = "Training", "Examples", "Model from scratch"
 
@@ -187,11 +187,11 @@ def train(
     Writes OUT/model, a model of transformers, with what was held out, losses.parquet, summary.json
     and manifest.json. A run that was stopped goes on where it was.
     """
-    from argus.workflows.generative.train import (
+    from argus.generative.training.job import (
         GenerativeTrainConfig,
         train_generative,
     )
-    from argus.workflows.generative.train import learning as learnt
+    from argus.generative.training.job import learning as learnt
 
     chosen = GenerativeTrainConfig(
         model=model, size=size.config(), examples=mixture.config(seed),

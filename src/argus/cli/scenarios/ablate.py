@@ -74,7 +74,7 @@ def ablate(
     manifest.json and report.html with a heat map.
     """
     from argus.encoders import EncoderConfig
-    from argus.workflows.scenarios_ablate import AblateConfig, ablate_scenarios
+    from argus.scenarios.ablation.job import AblateConfig, ablate_scenarios
 
     given: dict[str, Any] = {"measures": tuple(measure)} if measure else {}
     if component:

@@ -13,8 +13,8 @@ from argus.cli import options as o
 from argus.cli.training_lines import training_lines
 
 if TYPE_CHECKING:
+    from argus.scenarios.distill.job import DistillResult
     from argus.scenarios.distill.settings import TrainConfig
-    from argus.workflows.scenarios_distill import DistillResult
 
 _PANEL = "Training"
 
@@ -115,8 +115,8 @@ def distill(
     manifest.json. The adapter generates with --model local:BASE --adapter OUT/adapter; a merged
     model with --model local:OUT/merged, or from any endpoint that serves it.
     """
-    from argus.workflows.scenarios_distill import DistillConfig
-    from argus.workflows.scenarios_distill import distill as run
+    from argus.scenarios.distill.job import DistillConfig
+    from argus.scenarios.distill.job import distill as run
 
     chosen = DistillConfig(
         base=base, training=training.config(), max_length=max_length,

@@ -41,7 +41,7 @@ def needs(
     it searches without the scenario that it comes from. Writes need_audit.parquet and .csv,
     needs.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.workflows.scenarios_needs import NeedsConfig, audit_needs
+    from argus.scenarios.needs.job import NeedsConfig, audit_needs
 
     result = audit_needs(
         corpus,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from argus.evaluation.intervals import newcombe
 from argus.generative.failures.judge import FAILED as NO_VERDICT
 from argus.generative.failures.judge import NO, PARTIAL, YES
 from argus.generative.failures.measures.annotation import UNANNOTATED
 from argus.generative.failures.taxonomy import FailureMode
+from argus.measures.intervals import newcombe
 
 Row = Mapping[str, Any]
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"

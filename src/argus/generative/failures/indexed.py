@@ -12,10 +12,10 @@ import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray
-from argus.evaluation.implicitness import STOP_WORDS
 from argus.generative.failures.case import Case, Positive
 from argus.generative.failures.words import holds_any, words
 from argus.generative.index import NgramIndex
+from argus.measures.implicitness import STOP_WORDS
 
 
 def indexed(case: Case, index: NgramIndex, k: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import State
-from argus.evaluation.significance import (
+from argus.measures.significance import (
     FEWEST_CHANGED,
     RESAMPLES,
     bootstrap_interval,

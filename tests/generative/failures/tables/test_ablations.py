@@ -1,7 +1,7 @@
 import pytest
 
-from argus.evaluation.significance import paired_difference
 from argus.generative.failures.tables.ablations import RESAMPLES, ablations
+from argus.measures.significance import paired_difference
 
 
 def test_what_is_switched_off_is_compared_question_by_question(rows):

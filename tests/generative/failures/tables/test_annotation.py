@@ -1,7 +1,7 @@
 import pytest
 
-from argus.evaluation.intervals import wilson
 from argus.generative.failures.tables.annotation import annotation
+from argus.measures.intervals import wilson
 
 OUTCOMES = ["hit"] * 4 + ["unannotated"] * 5 + ["absent", None]
 JUDGED = [None] * 4 + ["YES", "YES", "PARTIAL", "NO", "failed"] + [None, None]

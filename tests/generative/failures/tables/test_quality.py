@@ -1,7 +1,7 @@
 import pytest
 
-from argus.evaluation.intervals import wilson
 from argus.generative.failures.tables.quality import quality
+from argus.measures.intervals import wilson
 
 
 def test_means_have_wilson_intervals_and_say_their_n(rows):

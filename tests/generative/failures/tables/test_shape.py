@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from argus.evaluation.intervals import wilson
 from argus.generative.failures.tables.shape import plain, proportion, spread
+from argus.measures.intervals import wilson
 
 
 def test_figures_become_plain_json():

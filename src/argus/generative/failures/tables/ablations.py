@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from argus.evaluation.significance import paired_difference
 from argus.generative.failures.measures.columns import SWITCHED_OFF
 from argus.generative.failures.tables.rows import Rows, Table, known
+from argus.measures.significance import paired_difference
 
 RESAMPLES = 2_000
 """Of every test and interval: p-values down to 0.001, in seconds for thousands of questions."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from argus.evaluation.rank_correlation import spearman
 from argus.generative.failures.tables.rows import Rows, Table, not_applicable
 from argus.generative.failures.tables.shape import spread
+from argus.measures.rank_correlation import spearman
 
 INDICATORS = (
     "frequency_top", "frequency_all", "rarest_top", "unigram_share", "ngram_words", "overlap",

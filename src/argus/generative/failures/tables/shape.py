@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from argus.evaluation.intervals import wilson
 from argus.generative.failures.tables.deciles import GROUPS, deciles
 from argus.generative.failures.tables.rows import (
     Floats,
@@ -19,6 +18,7 @@ from argus.generative.failures.tables.rows import (
     known,
     not_applicable,
 )
+from argus.measures.intervals import wilson
 
 DIGITS = 8
 """Significant digits that are written."""

@@ -1,0 +1,259 @@
+"""Score retrieval systems on a benchmark of controlling authority, and make such benchmarks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.authority.benchmarks.answers import answer_of
+from argus.authority.benchmarks.collection import write_benchmark
+from argus.authority.benchmarks.cross_encoder import CrossEncoder
+from argus.authority.benchmarks.first_stages import FirstStages
+from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
+from argus.authority.benchmarks.metrics import AnswerOf, Judge
+from argus.authority.benchmarks.score import score
+from argus.authority.benchmarks.source import Source, make_benchmark, open_benchmark
+from argus.authority.benchmarks.systems import Bench, System, choose
+from argus.authority.benchmarks.tables import Result, question_table, summarise_results
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.relation import Authority
+from argus.data.artifacts import ArtifactFolder
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.errors import InputError
+from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
+from argus.progress import progress
+from argus.reports import write_report
+
+TABLE = "authority_questions"
+SECTION = "scoring"
+ANSWERED_BY = frozenset({"employee", "ticker"})
+"""Scope keys of the questions whose answers `answer_of` derives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreConfig:
+    """k: documents that a system may serve. systems: names of built-in ones; all that can run.
+
+    seed, contaminated: of a benchmark that is made, not read.
+    """
+
+    k: int = 5
+    systems: tuple[str, ...] = ()
+    seed: int = 0
+    contaminated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(
+                f"{self.k}", expected="a whole number from 1", fix="For example 5.", where="--k"
+            )
+
+
+@dataclass(frozen=True)
+class ScoreResult:
+    """What the systems are worth; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per system and question."""
+
+
+def score_systems(
+    benchmark: Benchmark | Path | str,
+    *,
+    out: Path | str,
+    config: ScoreConfig | None = None,
+    queries: Path | str | None = None,
+    rules: Path | str | None = None,
+    retriever: Path | str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = DEFAULT_MODEL,
+    cross_encoder: str | None = None,
+    store: Path | None = None,
+    fresh: bool = False,
+) -> ScoreResult:
+    """Score the built-in systems, or a retriever of one's own, on a benchmark.
+
+    benchmark: a name of `MAKERS`, a folder (see `read_benchmark`), or a benchmark. queries: another
+    file of questions in the folder. rules: a YAML file or a domain's name, by which the pipelines
+    know the relation, instead of those of the benchmark or of its edges; what is served is judged
+    by the edges all the same. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
+    encoder: of the dense systems, loaded only where one of them is scored; None leaves them out.
+    cross_encoder: folder or name of one. store: of vectors, `out/embeddings` if not given.
+    """
+    config = config or ScoreConfig()
+    if retriever is not None:
+        _require_alone(config)
+    source = open_benchmark(
+        benchmark, queries, rules, seed=config.seed, contaminated=config.contaminated
+    )
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = _record(source, config, retriever, cross_encoder)
+    judge = Judge(source.benchmark, _reader(source.benchmark))
+    if retriever is not None:
+        results = _score_file(retriever, source.benchmark, judge, config, record)
+        record.open(folder)
+    else:
+        models = _Models(encoder, cross_encoder, store)
+        results = _score_built_in(source.benchmark, judge, config, record, folder, models)
+    return _written(folder, source.benchmark, results, config, record)
+
+
+def _require_alone(config: ScoreConfig) -> None:
+    if config.systems:
+        raise InputError(
+            "--retriever with --system",
+            expected="one of the two: a retriever is scored alone",
+            fix="Run the command once for each.",
+            where="--retriever",
+        )
+
+
+def _record(
+    source: Source, config: ScoreConfig, retriever: Path | str | None, cross_encoder: str | None
+) -> Record:
+    return Record(
+        SECTION,
+        {
+            **asdict(config),
+            "benchmark": source.benchmark.name,
+            "corpus_name": source.benchmark.name,
+            "rules": [rule.name for rule in source.benchmark.rules],
+            "retriever": None if retriever is None else str(retriever),
+            "cross_encoder": cross_encoder,
+        },
+        {
+            "corpus": source.corpus,
+            "queries": source.queries,
+            "retriever": None if retriever is None else retriever_file(retriever),
+        },
+    )
+
+
+def _written(
+    folder: ArtifactFolder,
+    benchmark: Benchmark,
+    results: Sequence[Result],
+    config: ScoreConfig,
+    record: Record,
+) -> ScoreResult:
+    """Write tables, summary, manifest and report."""
+    encoder = record.encoder["fingerprint"]
+    summary = summarise_results(benchmark, results, k=config.k, encoder=encoder)
+    table = question_table(results)
+    folder.write_table(TABLE, table, csv=True)
+    folder.write_section("summary.json", SECTION, summary)
+    counts = {"questions": len(benchmark.questions), "systems": len(results)}
+    folder.write_section("manifest.json", SECTION, record.manifest(counts))
+    return ScoreResult(folder.path, write_report(folder.path), summary, table)
+
+
+def generate_benchmark(
+    name: str, *, out: Path | str, seed: int = 0, contaminated: bool = False, hint: bool = False
+) -> Benchmark:
+    """Make a synthetic benchmark and write it as a folder; the same seed, the same bytes.
+
+    hint: whether questions name the product or a party (Table 8). Raises InputError for an unknown
+    name, and for a folder that holds anything but a benchmark of ours.
+    """
+    made = make_benchmark(name, seed, contaminated, hint)
+    settings = {"contaminated": contaminated, "hint": hint}
+    write_benchmark(Path(out), made, seed=seed, settings=settings)
+    return made
+
+
+def _reader(benchmark: Benchmark) -> AnswerOf | None:
+    """Return what derives an answer from what was served, by the rules; None without answers.
+
+    Raises InputError for answers to questions that are not about an employee and a ticker: nothing
+    here could derive them.
+    """
+    answered = [question for question in benchmark.questions if question.answer]
+    if not answered:
+        return None
+    strange = next((q for q in answered if not q.scope.keys() >= ANSWERED_BY), None)
+    if strange is not None:
+        raise InputError(
+            f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}",
+            expected=f"a scope with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has it",
+            fix="Leave the answers out: TCA is then judged by Theorem 4.",
+            where=benchmark.name,
+        )
+    edges = () if benchmark.rules else benchmark.edges
+    known = Authority(benchmark.records, benchmark.rules, edges)
+
+    def read(question: Question, served: Sequence[str]) -> str:
+        return answer_of(served, question.scope, known)
+
+    return read
+
+
+def _score_file(
+    retriever: Path | str, benchmark: Benchmark, judge: Judge, config: ScoreConfig, record: Record
+) -> list[Result]:
+    with retriever_of(retriever) as loaded:
+        name = type(loaded).__name__
+        record.encoder["fingerprint"] = f"retriever:{name}"
+        with record.timed(f"asking {name}"):
+            outcomes = retrieve_all(loaded, benchmark, k=config.k)
+    return [Result(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
+
+
+@dataclass(frozen=True)
+class _Models:
+    """What the dense systems and the cross-encoder need, as the caller named it."""
+
+    encoder: Encoder | EncoderConfig | str | None
+    cross_encoder: str | None
+    store: Path | None
+
+
+def _score_built_in(
+    benchmark: Benchmark,
+    judge: Judge,
+    config: ScoreConfig,
+    record: Record,
+    folder: ArtifactFolder,
+    models: _Models,
+) -> list[Result]:
+    chosen = choose(
+        config.systems,
+        benchmark,
+        encoder=models.encoder is not None,
+        cross_encoder=models.cross_encoder is not None,
+    )
+    ranker = None if models.cross_encoder is None else CrossEncoder(models.cross_encoder)
+    with ExitStack() as stack:
+        model, opened = None, None
+        if models.encoder is not None and any(system.dense for system in chosen):
+            sample = [r.document.content for r in benchmark.records if r.document.content.strip()]
+            model, opened = stack.enter_context(
+                open_encoder(folder, models.encoder, record, sample=sample, store=models.store)
+            )
+        else:
+            record.encoder["fingerprint"] = NO_ENCODER
+            record.open(folder)
+        stages = FirstStages(benchmark, encoder=model, store=opened, k=config.k)
+        bench = Bench(benchmark, stages, k=config.k, cross_encoder=ranker)
+        return _run(chosen, bench, judge, record)
+
+
+def _run(chosen: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[Result]:
+    results = []
+    with progress("scoring", len(chosen)) as advance:
+        for system in chosen:
+            start = time.perf_counter()
+            closure = None if system.closure is None else system.closure(bench)
+            outcomes = system.run(bench)
+            scored = score(bench.benchmark, outcomes, judge, k=bench.k, closure=closure)
+            results.append(Result(system.name, system.about, scored))
+            record.timings_s[system.name] = round(time.perf_counter() - start, 2)
+            advance(1)
+    return results

@@ -1,0 +1,1 @@
+"""The jobs of controlling authority: audit, lint and search, and where records come from."""

@@ -1,0 +1,288 @@
+"""Lint a run: does it serve what has been superseded? (CAR Theorem 4, docs/design.md §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.authority.cycles import describe
+from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.authority.lint import LintedQuery, Removed, lint
+from argus.authority.relation import Authority
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import ID_FIELDS
+from argus.data.rows import id_value, pick_field, read_rows
+from argus.data.runs import read_run
+from argus.data.types import Run, State
+from argus.errors import InputError
+from argus.evaluation.systems import RUN_FILE
+from argus.jobs.workspace import Record
+from argus.measures import wilson
+from argus.reports import write_report
+
+SHOWN = 20
+"""Violations that the summary names; the table holds all."""
+
+
+BOUNDED = ("violations", "stale_hits", "false_retirements")
+"""Rates that have a bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintBounds:
+    """What a run may violate before the lint fails; all shares lie in 0..1.
+
+    violations: share of queries against Theorem 4. stale_hits: mean share of the top k that is
+    superseded; None is no bound. false_retirements: share of queries that lost an active document.
+    nothing_superseded: whether a relation under which nothing is superseded may pass; else such a
+    run is not measured, since rules that find nothing are a typo more often than a fact.
+    """
+
+    violations: float = 0.0
+    stale_hits: float | None = None
+    false_retirements: float = 0.0
+    nothing_superseded: bool = False
+
+    def __post_init__(self) -> None:
+        for name in BOUNDED:
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise InputError(
+                    f"{value}",
+                    expected="a share from 0 to 1",
+                    fix="Write 10% as 0.1.",
+                    where=f"--max-{name.replace('_', '-')}",
+                )
+
+
+@dataclass(frozen=True)
+class LintResult:
+    """What was found; with a folder, everything is also there."""
+
+    summary: dict[str, Any]
+    queries: list[LintedQuery]
+    report: Path | None
+
+    @property
+    def exit_code(self) -> int:
+        """0: kept to the bounds. 1: did not. 2: no query could be measured."""
+        return {"pass": 0, "fail": 1, "not measured": 2}[self.summary["verdict"]]
+
+
+def lint_run(
+    run: Run | Path | str,
+    source: AuthoritySource,
+    *,
+    k: int = 10,
+    queries: Path | None = None,
+    before: Run | Path | str | None = None,
+    bounds: LintBounds | None = None,
+    out: Path | str | None = None,
+    fresh: bool = False,
+) -> LintResult:
+    """Check the top k of every query of a run against an authority relation.
+
+    queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
+    complete; of a query that is not among them, those of all that was retrieved. before: the run
+    before superseded documents were taken out of it, to find false retirements and what was taken
+    out with nothing in its place. out: folder for
+    table and report. Raises InputError for what cannot be read, and for a run of which no document
+    has a record.
+    """
+    bounds = bounds or LintBounds()
+    folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
+    opened = open_authority(source)
+    authority = opened.authority
+    served = _run(run)
+    former = _run(before) if before is not None else None
+    anchors = read_anchors(queries, authority) if queries is not None else None
+    _require_shared("--before", former, served)
+    _require_shared("--queries", anchors, served)
+    linted = lint(served, authority, k=k, anchors=anchors, before=former)
+    _require_known(linted, authority)
+    summary = _summary(linted, opened, k, bounds)
+    if anchors is not None:
+        summary["queries"] |= {
+            "without_anchor": sum(q.query_id not in anchors for q in linted),
+            "not_in_the_run": len(anchors.keys() - served.keys()),
+        }
+    report = None
+    if folder is not None:
+        report = _keep(folder, linted, summary, opened, run)
+    return LintResult(summary, linted, report)
+
+
+def _keep(
+    folder: ArtifactFolder,
+    linted: Sequence[LintedQuery],
+    summary: dict[str, Any],
+    opened: OpenedAuthority,
+    run: Run | Path | str,
+) -> Path:
+    """Write table, summary, manifest and report; return the report."""
+    source = opened.source
+    record = Record(
+        "lint",
+        {
+            "k": summary["k"], **summary["bounds"],
+            "as_of": source.as_of, "known_by": source.known_by, "theta": source.theta,
+        },
+        opened.inputs | {"run": Path(run) if isinstance(run, (str, Path)) else None},
+        {"fingerprint": RUN_FILE},
+    )  # fmt: skip
+    record.open(folder)
+    folder.write_table("lint", lint_table(linted), csv=True)
+    folder.write_section("summary.json", "lint", summary)
+    folder.write_section("manifest.json", "lint", record.manifest(summary["queries"]))
+    return write_report(folder.path)
+
+
+def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
+    """Read the documents that queries are about (`_id`, `anchor`: an id or a list of them)."""
+    anchors = {}
+    for row in read_rows(path):
+        query = id_value(row, pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id"))
+        given = row.values[pick_field(row, ("anchor", "anchors"), what="anchor")]
+        ids = given if isinstance(given, list) else [given]
+        for id_ in ids or [None]:
+            if not isinstance(id_, str) or id_ not in authority:
+                raise InputError(
+                    f"anchor {id_!r}",
+                    expected="the id of a record, or a list of them",
+                    fix="Check that queries and records are of one corpus.",
+                    where=row.at("anchor"),
+                )
+        anchors[query] = list(ids)
+    return anchors
+
+
+def _run(run: Run | Path | str) -> Run:
+    return read_run(Path(run)) if isinstance(run, (str, Path)) else run
+
+
+def _require_shared(option: str, queries: Mapping[str, Any] | None, run: Run) -> None:
+    """Raise InputError where a run and what is said of its queries have no query in common."""
+    if queries is None or not run or queries.keys() & run.keys():
+        return
+    raise InputError(
+        f"none of its {len(queries):,} queries is in the run; its first is {next(iter(queries))!r}",
+        expected=f"query ids of the run, such as {next(iter(run))!r}",
+        fix="Check that both are of the same queries.",
+        where=option,
+    )
+
+
+def _require_known(linted: Sequence[LintedQuery], authority: Authority) -> None:
+    first = next((q.retrieved[0] for q in linted if q.retrieved), None)
+    if first is None or any(q.state is State.MEASURED for q in linted):
+        return
+    raise InputError(
+        f"no document of the run has a record; the first is {first!r}",
+        expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
+        fix="Check that run and records are of one corpus.",
+    )
+
+
+def _summary(
+    linted: Sequence[LintedQuery],
+    opened: OpenedAuthority,
+    k: int,
+    bounds: LintBounds,
+) -> dict[str, Any]:
+    measured = [q for q in linted if q.state is State.MEASURED]
+    rates = {name: _rate(measured, value) for name, value in RATES.items()}
+    return {
+        "k": k,
+        "queries": {
+            "total": len(linted),
+            **{str(s): sum(q.state is s for q in linted) for s in State},
+        },
+        "documents": {
+            "retrieved": sum(len(q.retrieved) for q in measured),
+            "superseded": sum(len(q.conditions.superseded) for q in measured),
+            "without_record": sum(len(q.unknown) for q in measured),
+            "not_in_force": sum(len(q.future) for q in measured),
+        },
+        "rates": rates,
+        "bounds": asdict(bounds),
+        "verdict": _verdict(rates, bounds, opened),
+        "relation": opened.summary(),
+        "violations": [row for q in measured for row in violations(q)][:SHOWN],
+        "violations_total": sum(len(violations(q)) for q in measured),
+    }
+
+
+RATES: Mapping[str, Callable[[LintedQuery], float | None]] = {
+    "violations": lambda q: not q.holds,
+    "frontier_missing": lambda q: bool(q.conditions.missing),
+    "superseder_ignored": lambda q: bool(q.conditions.ignored),
+    "stale_queries": lambda q: bool(q.conditions.superseded),
+    "stale_hits": lambda q: q.stale_share,
+    "removed_unreplaced": lambda q: bool(q.removed.unreplaced) if q.removed else None,
+    "false_retirements": lambda q: bool(q.removed.active) if q.removed else None,
+}
+"""What is averaged over the measured queries; values lie in 0..1, None does not apply."""
+
+
+def _rate(linted: Sequence[LintedQuery], value: Callable[[LintedQuery], float | None]) -> Any:
+    measured = [float(found) for found in map(value, linted) if found is not None]
+    if not measured:
+        return None
+    mean = sum(measured) / len(measured)
+    low, high = wilson(mean, len(measured))
+    return {"share": mean, "low": float(low), "high": float(high), "queries": len(measured)}
+
+
+def _verdict(rates: Mapping[str, Any], bounds: LintBounds, opened: OpenedAuthority) -> str:
+    if rates["violations"] is None:
+        return "not measured"
+    for name in BOUNDED:
+        bound, rate = getattr(bounds, name), rates[name]
+        if bound is not None and rate is not None and rate["share"] > bound:
+            return "fail"
+    return "pass" if bounds.nothing_superseded or opened.retires() else "not measured"
+
+
+def violations(query: LintedQuery) -> list[dict[str, Any]]:
+    """Return the violations of one query, each with the documents and the chain in words."""
+    rows: list[dict[str, Any]] = [
+        {"query_id": query.query_id, "kind": "superseder ignored", "document": ignored.document,
+         "instead": ignored.chain[-1].superseder, "chain": describe(list(ignored.chain))}
+        for ignored in query.conditions.ignored
+    ]  # fmt: skip
+    rows += [
+        {"query_id": query.query_id, "kind": "frontier element missing", "document": m.anchor,
+         "instead": m.document, "chain": describe(list(m.chain))}
+        for m in query.conditions.missing
+        if not any(i.document == m.anchor for i in query.conditions.ignored)
+    ]  # fmt: skip
+    rows += [
+        {"query_id": query.query_id, "kind": "not yet in force", "document": id_,
+         "instead": None, "chain": ""}
+        for id_ in query.future
+    ]  # fmt: skip
+    removed = query.removed or Removed((), ())
+    rows += [
+        {"query_id": query.query_id, "kind": kind, "document": id_, "instead": None, "chain": ""}
+        for kind, ids in (
+            ("removed, nothing in its place", removed.unreplaced),
+            ("falsely retired", removed.active),
+        )
+        for id_ in ids
+    ]
+    return rows
+
+
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("query_id", "kind", "document", "instead", "chain")]
+)
+
+
+def lint_table(linted: Sequence[LintedQuery]) -> pa.Table:
+    """Return one row per violation."""
+    rows = [row for query in linted for row in violations(query)]
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)

@@ -1,0 +1,266 @@
+"""Ask one question and get what is in force: anchors, closure, frontier, with the chain of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from argus.authority.entities import EntityIndex, ScopeNames
+from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.authority.relation import Authority, Link
+from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
+from argus.authority.scope_only import ScopeTimes
+from argus.authority.theory import scope_ambiguity
+from argus.data.artifacts import ArtifactFolder
+from argus.data.runs import ranking, read_run
+from argus.data.types import Query, Run
+from argus.encoders import Encoder, EncoderConfig, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.errors import InputError
+from argus.explanation.of_run import run_alone, unknown_query
+from argus.indexes import search as nearest
+from argus.indexes.hybrid import check_fusion, fuse
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import FUSED_DEPTH, open_retriever
+from argus.jobs.workspace import Record, open_encoder
+
+ANCHORS = 20
+"""How many retrieved documents are looked at; the paper's initial top-20 (section 5)."""
+
+
+def search_authority(
+    query: str,
+    source: AuthoritySource,
+    *,
+    k: int = 10,
+    anchors: int = ANCHORS,
+    index: str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    hybrid: str | None = None,
+    places: Places = Places.ANCHOR,
+    chains: Chains = Chains.ALL,
+    named: bool = False,
+    store: Path | None = None,
+    run: Path | None = None,
+) -> dict[str, Any]:
+    """Return the k best documents that are in force, each with what led to it.
+
+    run: a run file of any retriever, whose results for the query with the id `query` are the
+    anchors; nothing is searched.
+
+    Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
+    own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
+    BM25. anchors: how many of them are looked at, k at least. places, chains: as for
+    `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
+    anchors before those retrieved, the latest first. Raises InputError for bad input, and for an
+    index of which no document has a record.
+    """
+    if not query.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.")
+    if run is not None:
+        run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
+    opened = open_authority(source)
+    authority = opened.authority
+    asked, depth = Query("query", query), max(anchors, k)
+    if run is not None:
+        found, ranked_by = {asked.id: _of_run(query, authority, depth, run)}, str(run)
+    elif index is not None:
+        found, ranked_by = _over_index(asked, authority, depth, index, encoder, hybrid)
+    else:
+        found, ranked_by = _over_records(asked, authority, depth, encoder, hybrid, store)
+    if named:
+        found = {asked.id: _with_named(query, found[asked.id], authority, depth)}
+        ranked_by = f"scopes named, {ranked_by}"
+    resolution = trace(found[asked.id], authority, k=k, anchors=depth, places=places, chains=chains)
+    return _answer(resolution, opened) | {"query": query, "ranked_by": ranked_by}
+
+
+def _answer(resolution: Resolution, opened: OpenedAuthority) -> dict[str, Any]:
+    """Return what was found, what led to it, and what it replaced."""
+    authority = opened.authority
+    return {
+        "as_of": opened.source.as_of,
+        "known_by": opened.source.known_by,
+        "results": [_hit(hit, authority) for hit in resolution.hits],
+        "scopes": _scopes(resolution, authority),
+        "passed_over": dict(resolution.passed_over),
+        "retired": {id_: list(by) for id_, by in resolution.retired.items()},
+        "without_record": list(resolution.unknown),
+        "relation": opened.summary(),
+    }
+
+
+def _with_named(
+    query: str, found: dict[str, float], authority: Authority, depth: int
+) -> dict[str, float]:
+    """Return a ranking with the records that hold most of what the question names before it."""
+    records = [r for r in authority.records.values() if authority.in_force(r.id)]
+    entities = {entity for bearers in ScopeNames(records).found(query) for entity in bearers}
+    held = ScopeTimes(records).holders(entities)[:depth]
+    top = max(found.values(), default=0.0)
+    return {id_: top + len(held) - i for i, id_ in enumerate(held)} | {
+        id_: score for id_, score in found.items() if id_ not in held
+    }
+
+
+def _over_index(
+    query: Query,
+    authority: Authority,
+    depth: int,
+    index: str,
+    encoder: Encoder | EncoderConfig | str | None,
+    hybrid: str | None,
+) -> tuple[Run, str]:
+    """Rank the documents of an index, so deep that `depth` of them are in force, if there are."""
+    retriever = open_retriever(index, encoder, hybrid=hybrid)
+    wide = depth
+    while True:
+        scores = retriever.search([query], wide)[query.id]
+        kept = _in_force(scores, authority)
+        if len(kept) >= depth or len(scores) < wide:
+            break
+        wide *= 4
+    _require_records(scores, authority, index)
+    return {query.id: dict(list(kept.items())[:depth])}, retriever.name
+
+
+def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> dict[str, float]:
+    """Return the best `depth` results in force of one query of a run, best first."""
+    results = read_run(run)
+    if query_id not in results:
+        raise unknown_query(query_id, results, run)
+    scores = {id_: results[query_id][id_] for id_ in ranking(results[query_id])}
+    _require_records(scores, authority, run)
+    return dict(list(_in_force(scores, authority).items())[:depth])
+
+
+def _in_force(scores: dict[str, float], authority: Authority) -> dict[str, float]:
+    return {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
+
+
+def _require_records(scores: dict[str, float], authority: Authority, where: str | Path) -> None:
+    if scores and not any(id_ in authority for id_ in scores):
+        raise InputError(
+            f"no document found has a record; the first is {next(iter(scores))!r}",
+            expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
+            fix="Check that these results and the records are of one corpus.",
+            where=where,
+        )
+
+
+def _over_records(
+    query: Query,
+    authority: Authority,
+    depth: int,
+    encoder: Encoder | EncoderConfig | str | None,
+    hybrid: str | None,
+    store: Path | None,
+) -> tuple[Run, str]:
+    """Rank the records that are in force by their own texts."""
+    texts = {
+        id_: authority.records[id_].document.content
+        for id_ in sorted(authority.records)
+        if authority.in_force(id_)
+    }
+    texts = {id_: text for id_, text in texts.items() if text.strip()}
+    if not texts:
+        raise InputError(
+            "no record in force has a text",
+            expected="texts to search",
+            fix="Give a later --as-of or --known-by."
+            if authority.is_view
+            else "Give --index, or records with texts.",
+        )
+    wide = max(depth, FUSED_DEPTH) if hybrid is not None else depth
+    if encoder is None:
+        if hybrid is not None:
+            raise InputError(
+                f"--hybrid {hybrid} without vectors",
+                expected="--encoder or --index beside it",
+                fix="Leave it out for BM25 alone.",
+            )
+        return _lexical(query, texts, depth), "bm25 of the records"
+    dense = _dense(query, texts, encoder, wide, store)
+    if hybrid is None:
+        return dense, "dense of the records"
+    runs = [dense, _lexical(query, texts, wide)]
+    return fuse(runs, depth, check_fusion(hybrid)), f"{hybrid}(dense, bm25) of the records"
+
+
+def _lexical(query: Query, texts: dict[str, str], depth: int) -> Run:
+    built = LexicalIndex.build(list(texts), list(texts.values()))
+    return built.search([query.text], depth).run([query.id])
+
+
+def _dense(
+    query: Query,
+    texts: dict[str, str],
+    encoder: Encoder | EncoderConfig | str,
+    depth: int,
+    store: Path | None,
+) -> Run:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = ArtifactFolder(store.parent if store is not None else Path(scratch) / "search")
+        record = Record("search", {}, {})
+        sample = list(texts.values())
+        with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+            indexed = embed(as_documents(sample), model, opened, what="documents")
+            asked = embed(as_queries([query.text]), model, opened, what="the question")
+    if asked.failures:
+        raise InputError(
+            f"the question could not be embedded ({asked.failures[0]})",
+            expected="an encoder that answers",
+            fix="Try again, or search without --encoder.",
+        )
+    ids = [id_ for id_, ok in zip(texts, indexed.ok, strict=True) if ok]
+    top = nearest(asked.vectors, indexed.vectors, depth)
+    scores = zip(top.rows[0].tolist(), top.scores[0].tolist(), strict=True)
+    return {query.id: {ids[row]: score for row, score in scores}}
+
+
+def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str, float]]:
+    """Say how ambiguous the scope of every superseded anchor is (Def. 5).
+
+    Where phi is below 1, other chains share it: time alone could not tell them apart, and the rules
+    did.
+    """
+    if not resolution.retired:
+        return {}
+    index = EntityIndex(authority.records.values(), authority.rules)
+    found = {anchor: scope_ambiguity([anchor], authority, index) for anchor in resolution.retired}
+    return {
+        anchor: {"kappa": round(scope.kappa, 4), "phi": round(scope.phi, 4)}
+        for anchor, scope in found.items()
+    }
+
+
+def _hit(hit: Hit, authority: Authority) -> dict[str, Any]:
+    record = authority.records.get(hit.id)
+    return {
+        "rank": hit.rank,
+        "id": hit.id,
+        "score": hit.score,
+        "anchor": hit.anchor,
+        "anchor_rank": hit.anchor_rank,
+        "chain": [_link(link, authority) for link in hit.chain],
+        "type": record.type if record else None,
+        "time": str(record.time) if record and record.time else None,
+        "title": record.title if record else "",
+        "text": record.text if record else "",
+    }
+
+
+def _link(link: Link, authority: Authority) -> dict[str, Any]:
+    newer = authority.records[link.superseder]
+    return {
+        "superseded": link.superseded,
+        "superseder": link.superseder,
+        "rule": link.rule,
+        "relation": link.relation,
+        "confidence": link.confidence,
+        "time": str(newer.time) if newer.time else None,
+        "published": str(newer.published) if newer.published else None,
+    }

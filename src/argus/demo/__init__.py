@@ -1,0 +1,1 @@
+"""`argus demo`: every job on the documentation of Python's standard library."""

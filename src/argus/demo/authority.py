@@ -1,0 +1,56 @@
+"""The demo's authority relation: what the standard library itself calls deprecated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
+from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
+from argus.data.artifacts import ArtifactFolder
+from argus.data.beir import write_jsonl
+from argus.data.types import Document
+from argus.encoders import EncoderConfig
+from argus.jobs import workspace
+from argus.knowledge import KnowledgeBase
+from argus.knowledge.deprecations import deprecations
+
+
+def audit_deprecations(
+    base: KnowledgeBase,
+    corpus: Sequence[Document],
+    folder: ArtifactFolder,
+    encoder: EncoderConfig | str,
+    k: int,
+) -> AuthorityAuditResult | None:
+    """Ask with every deprecated entity's documentation for that of what replaces it.
+
+    Writes the edges to `corpus/supersedes.jsonl`, for `argus authority` to try. None where a part
+    of the library holds no deprecation.
+    """
+    found = deprecations(base)
+    if not found:
+        return None
+    path = folder / "corpus"
+    edges = [
+        Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}") for d in found
+    ]
+    write_jsonl(
+        path / "supersedes.jsonl",
+        (
+            {
+                "superseder": d.replacement_id, "superseded": d.deprecated_id,
+                "rule": edge.rule, "since": d.since, "evidence": d.evidence,
+            }
+            for d, edge in zip(found, edges, strict=True)
+        ),
+    )  # fmt: skip
+    records = [Record(d.id, "documentation", text=d.text, title=d.title) for d in corpus]
+    source = AuthoritySource(records=path, edges=path / "supersedes.jsonl")
+    opened = OpenedAuthority(Authority(records, edges=edges), [], source)
+    inputs: dict[str, Path | None] = {"corpus": path / "corpus.jsonl", "edges": source.edges}
+    record = workspace.Record("authority", {"k": k, "relation": "deprecations"}, inputs)
+    return audit_authority(opened, out=folder.path, encoder=encoder, k=k, record=record)

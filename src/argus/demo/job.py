@@ -1,0 +1,230 @@
+"""The demo: everything Argus does, on the standard library's own documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.authority.jobs.audit import AuthorityAuditResult
+from argus.data.artifacts import ArtifactFolder
+from argus.data.beir import as_rows, write_jsonl
+from argus.data.corpus import read_corpus
+from argus.data.types import Document, Qrels, Query, Run
+from argus.demo.authority import audit_deprecations
+from argus.demo.scenarios import DemoScenarios, add_and_ablate
+from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
+from argus.indexes import search
+from argus.indexes.job import build_index
+from argus.indexes.table import import_lancedb
+from argus.indexes.views import ViewIndex
+from argus.jobs.workspace import Record, open_encoder
+from argus.knowledge import KnowledgeBase
+from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
+from argus.measures import evaluate, is_implicit
+from argus.progress import announce
+from argus.remedies.repair.expand import expand_index
+from argus.remedies.repair.receipt import RemedyResult
+from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.remedy import rollback
+from argus.reports import write_report
+from argus.retrievability.audit.job import AuditConfig, AuditResult, audit_knowledge
+from argus.retrievability.exposure.job import ExposureConfig, ExposureResult, exposure
+from argus.retrievability.probes.fit import HOME as PROBE
+from argus.retrievability.probes.fit import ProbeConfig, fit_probe
+from argus.retrievability.rps import HIGH
+
+DEPTH = 1000
+"""How far down the rank of a wanted entity is looked for."""
+FEWEST = 1000
+"""Scored entities from which a probe is fitted; fewer, under a small `limit`, would learn noise."""
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """The demo's parts; all of it is in `folder`, the report in `report`."""
+
+    folder: Path
+    summary: dict[str, Any]
+    """All of summary.json: a section per job."""
+    audit: AuditResult
+    exposure: ExposureResult
+    questions: dict[str, Any]
+    authority: AuthorityAuditResult | None
+    """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
+    repair: RemedyResult | None
+    """None under a `limit` that leaves too few entities to fit a probe on."""
+    scenarios: DemoScenarios | None
+    """None where there is no repair: they go into its index."""
+    report: Path
+
+
+def demo(
+    *,
+    out: Path | str,
+    encoder: EncoderConfig | str = DEFAULT_MODEL,
+    audit_config: AuditConfig | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> DemoResult:
+    """Audit `encoder` on the running interpreter's standard library, repair it, write the report.
+
+    limit: only so many entities, for a quick look. `out` is an index afterwards, and `out/corpus` a
+    BEIR folder with judged questions and a knowledge base, for every other command.
+    """
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    base = standard_library()
+    if limit is not None:
+        base = base.first(limit)
+    if len(base.entities) >= FEWEST:
+        import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
+    config = _fitting(audit_config or AuditConfig(), len(base.entities))
+    folder.open()
+    questions, qrels = write_sample_corpus(folder / "corpus", base)
+    record = Record(
+        "audit",
+        {
+            **asdict(config),
+            "corpus_name": "Python standard library",
+            "relations": "contains, inherits, refers to by name",
+        },
+        {"corpus": folder / "corpus" / "corpus.jsonl"},
+    )
+    audited = audit_knowledge(base, folder, encoder, config, record)
+    corpus = read_corpus(folder / "corpus")
+    exposed = exposure(
+        corpus,
+        out=folder.path,
+        encoder=encoder,
+        config=ExposureConfig(seed=config.seed),
+        queries=questions,
+    )
+    asked = ask(corpus, questions, qrels, audited, folder, encoder)
+    deprecated = audit_deprecations(base, corpus, folder, encoder, exposed.summary["k"])
+    repaired = scenarios = None
+    if audited.summary["entities"]["measured"] >= FEWEST:
+        repaired = repair(base, folder, encoder)
+        scenarios = add_and_ablate(folder, encoder)
+    summary = folder.read_json("summary.json")
+    report = write_report(folder.path)
+    return DemoResult(
+        folder.path, summary, audited, exposed, asked, deprecated, repaired, scenarios, report
+    )
+
+
+def repair(
+    base: KnowledgeBase, folder: ArtifactFolder, encoder: EncoderConfig | str
+) -> RemedyResult:
+    """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate the repair.
+
+    The knowledge base is the rest of the docstrings, of which the corpus holds the beginning. At
+    risk is what the probe does not place in the high band: its own τ would leave 1% (a document
+    names its entity in full, "abc.ABCMeta", and is easier to find than the "ABCMeta" of the audit).
+    """
+    corpus, kb = folder / "corpus", folder / "corpus" / "kb.jsonl"
+    write_jsonl(kb, as_rows(standard_reference(base)))
+    fit_probe(folder.path, out=folder.path, config=ProbeConfig(families=("ridge",)))
+    build_index(corpus, out=folder.path, encoder=encoder)
+    for earlier in ViewIndex.open(folder.path).remedies():  # of a demo that is run again
+        rollback(folder.path, earlier.id)
+    return expand_index(
+        folder.path,
+        reference=ReferenceConfig(kb=(kb,)),
+        probe=folder / PROBE,
+        tau=HIGH,
+        queries=corpus,
+        qrels=corpus / "qrels" / "test.tsv",
+        corpus=corpus,
+        out=folder.path,
+    )
+
+
+def _fitting(config: AuditConfig, n: int) -> AuditConfig:
+    """Return `config` with N cut to what a corpus of n entities allows: under a small `limit`."""
+    pool = max(2, n // 2)
+    if max(config.pool) <= pool:
+        return config
+    announce(f"only {n} entities: k=5% of N={pool} instead of k={config.k[0]}, N={config.pool[0]}")
+    return replace(config, k=(max(1, pool // 20),), pool=(pool,))
+
+
+def ask(
+    corpus: Sequence[Document],
+    questions: Sequence[Query],
+    qrels: Qrels,
+    audited: AuditResult,
+    folder: ArtifactFolder,
+    encoder: EncoderConfig | str,
+) -> dict[str, Any]:
+    """Ask the judged questions; set the outcome beside the RPS of what was wanted."""
+    corpus = sorted(corpus, key=lambda d: d.id)
+    record = Record("questions", {"queries": len(questions)}, {})
+    with (
+        open_encoder(folder, encoder, record, sample=[]) as (model, store),
+        record.timed("asking the questions"),
+    ):
+        indexed = embed(documents([d.content for d in corpus]), model, store)
+        asked = embed(queries([q.text for q in questions]), model, store, what="questions")
+        top = search(asked.vectors, indexed.vectors, DEPTH)
+    ids = [d.id for d in corpus]
+    run: Run = {
+        q.id: {ids[row]: float(score) for row, score in zip(rows, scores, strict=True)}
+        for q, rows, scores in zip(questions, top.rows, top.scores, strict=True)
+    }
+    rps = dict(zip(audited.table["id"].to_pylist(), audited.table["rps"].to_pylist(), strict=True))
+    table = _question_table(questions, qrels, run, rps)
+    folder.write_table("questions", table, csv=True)
+    summary = _question_summary(questions, qrels, run, table)
+    folder.write_section("summary.json", "questions", summary)
+    folder.write_section("manifest.json", "questions", record.manifest({"queries": len(questions)}))
+    return summary
+
+
+def _question_table(
+    questions: Sequence[Query], qrels: Qrels, run: Run, rps: Mapping[str, float | None]
+) -> pa.Table:
+    records = []
+    for question in questions:
+        ranking = list(run[question.id])
+        wanted = list(qrels[question.id])
+        ranks = {name: ranking.index(name) + 1 for name in wanted if name in run[question.id]}
+        best = min(ranks, key=ranks.__getitem__, default=wanted[0])
+        records.append(
+            {
+                "query_id": question.id,
+                "question": question.text,
+                "wanted": ", ".join(wanted),
+                "rank": ranks.get(best),
+                "rps": rps.get(best),
+                "first": ranking[0],
+                "implicit": is_implicit(question.text, wanted),
+            }
+        )
+    return pa.Table.from_pylist(records)
+
+
+def _question_summary(
+    questions: Sequence[Query], qrels: Qrels, run: Run, table: pa.Table
+) -> dict[str, Any]:
+    implicit = dict(zip(table["query_id"].to_pylist(), table["implicit"].to_pylist(), strict=True))
+    groups = {
+        "all questions": list(implicit),
+        "implicit questions": [q for q, yes in implicit.items() if yes],
+        "questions that share a word": [q for q, yes in implicit.items() if not yes],
+    }
+    return {
+        "queries": len(questions),
+        "implicit": len(groups["implicit questions"]),
+        "groups": [
+            {
+                "name": name,
+                "queries": len(members),
+                "measures": evaluate(run, {q: qrels[q] for q in members}).aggregate,
+            }
+            for name, members in groups.items()
+            if members
+        ],
+    }

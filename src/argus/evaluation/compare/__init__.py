@@ -1,0 +1,1 @@
+"""`argus compare`: what one of two encoders, indexes, runs or folders gains and loses."""

@@ -1,0 +1,250 @@
+"""Compare two results, two encoders or two indexes over one corpus: what is gained and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import corpus_file, read_corpus, read_queries
+from argus.data.types import Query
+from argus.encoders import EncoderConfig
+from argus.errors import ArgusError, InputError
+from argus.evaluation.compare.indexes import compare_indexes
+from argus.evaluation.compare.results import JOBS, SCHEMA, compare_results, read_results
+from argus.evaluation.compare.runs import compare_runs
+from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
+from argus.evaluation.systems import RUN_FILE, one_for_each, open_index, rankings
+from argus.indexes.retriever import parse_index_spec
+from argus.jobs.workspace import Record, check_folder, read_knowledge
+from argus.knowledge import KnowledgeSource
+from argus.progress import announce
+from argus.reports import write_report
+from argus.retrievability.audit.job import AuditConfig, audit, check_pool
+from argus.retrievability.exposure.job import ExposureConfig, exposure
+
+NAMED = 200
+"""Gained and lost documents and entities that the summary names; the table holds all."""
+
+
+@dataclass(frozen=True)
+class CompareResult:
+    """What was compared; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per entity or document, see `argus.evaluation.compare.results.SCHEMA`."""
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What is to be written: one row per thing, one per query of two indexes, and the rest."""
+
+    table: pa.Table
+    changes: pa.Table | None
+    names: Sequence[str]
+    fingerprints: Sequence[str]
+    summary: dict[str, Any]
+    notes: Sequence[str] = ()
+
+
+def compare_folders(
+    before: Path,
+    after: Path,
+    *,
+    out: Path,
+    notes: Sequence[str] = (),
+    jobs: Sequence[str] = JOBS,
+    fresh: bool = False,
+) -> CompareResult:
+    """Compare two folders of audit or exposure results over one corpus.
+
+    notes: what the reader should know of how they were made. jobs: which results count. Raises
+    InputError when they share no job, no id, or were measured with other settings.
+    """
+    if out.resolve() in (before.resolve(), after.resolve()):
+        raise InputError(
+            "is one of the folders that are compared",
+            expected="a folder of its own",
+            fix="Give another --out.",
+            where=out,
+        )
+    results = [read_results(folder) for folder in (before, after)]
+    folder = ArtifactFolder(out, fresh=fresh)
+    record = Record("comparison", {"before": str(before), "after": str(after)}, {})
+    check_folder(folder, record, about=(before, after))
+    with record.timed("comparing"):
+        table, summary = compare_results(results[0], results[1], jobs)
+    names = [str(path) for path in (before, after)]
+    fingerprints = [" | ".join(result.fingerprints) for result in results]
+    compared = _Compared(table, None, names, fingerprints, summary, notes)
+    return _write(folder, record, (before, after), compared)
+
+
+def compare_encoders(
+    corpus: Path,
+    encoders: tuple[EncoderConfig, EncoderConfig],
+    *,
+    out: Path,
+    source: KnowledgeSource | None = None,
+    audit_config: AuditConfig | None = None,
+    exposure_config: ExposureConfig | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> CompareResult:
+    """Measure a corpus with two encoders, into `out/a` and `out/b`, and compare.
+
+    Exposure always; the audit where the corpus has relations enough for it, else the comparison
+    says why there is none. Raises InputError for a bad corpus or bad relations before anything is
+    embedded.
+    """
+    source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
+    why_not = _no_audit(corpus, source, audit_config, limit)
+    for name, encoder in zip("ab", encoders, strict=True):
+        folder = out / name
+        announce(f"compare: {encoder.model} into {folder}")
+        exposure(
+            corpus, out=folder, encoder=encoder, config=exposure_config, limit=limit, fresh=fresh
+        )
+        if why_not is None:
+            audit(
+                corpus, out=folder, encoder=encoder, source=source, config=audit_config, limit=limit
+            )
+    if why_not is None:
+        return compare_folders(out / "a", out / "b", out=out)
+    notes = [f"no audit: {why_not}"]
+    return compare_folders(out / "a", out / "b", out=out, notes=notes, jobs=["exposure"])
+
+
+def _no_audit(
+    corpus: Path, source: KnowledgeSource, config: AuditConfig, limit: int | None
+) -> str | None:
+    """Return why entities and relations are too few for an audit; None where they are enough.
+
+    Raises InputError for files that cannot be read: that is no reason to leave the audit out.
+    """
+    base, _, _ = read_knowledge(corpus, source, limit)
+    try:
+        check_pool(base.relations.restrict(base.has_text), config)
+    except ArgusError as error:
+        return str(error)
+    return None
+
+
+def compare_two_indexes(
+    names: tuple[str, str],
+    *,
+    out: Path,
+    queries: Path | Sequence[Query] = (),
+    corpus: Path | None = None,
+    diagnosis: Path | None = None,
+    k: int = 10,
+    hybrid: Sequence[str] = (),
+    exact: bool | None = None,
+    weights: Sequence[float] = (),
+    fresh: bool = False,
+) -> CompareResult:
+    """Ask two indexes for every document by its own title, and given queries; compare the top k.
+
+    names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
+    entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
+    as for `argus.evaluate`.
+    """
+    ranked_by = rankings(hybrid, len(names))
+    weighed = one_for_each(weights, len(names))
+    asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
+    documents = read_corpus(corpus) if corpus else None
+    entities = documents_by_entity(diagnosis) if diagnosis else None
+    folder = ArtifactFolder(out, fresh=fresh)
+    record = Record(
+        "comparison",
+        {"before": names[0], "after": names[1], "k": k, "queries": len(asked), "hybrid": ranked_by},
+        {
+            "corpus": corpus_file(corpus) if corpus else None,
+            "queries": queries if isinstance(queries, Path) else None,
+            "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
+        },
+    )
+    about = [parse_index_spec(name).path for name in names]
+    check_folder(folder, record, about=about)
+    opened = [
+        open_index(name, ranked_by=how, exact=exact, weight=weight)
+        for name, how, weight in zip(names, ranked_by, weighed, strict=True)
+    ]
+    record.config["exact"] = [retriever.searches_exactly() for _, retriever in opened]
+    record.config["lambda"] = [retriever.weight for _, retriever in opened]
+    with record.timed("asking both"):
+        table, changes, summary, notes = compare_indexes(
+            opened, asked, k=k, corpus=documents, entities=entities
+        )
+    shown = [name for name, _ in opened]
+    prints = [retriever.encoder.fingerprint for _, retriever in opened]
+    compared = _Compared(table, changes, shown, prints, summary, notes)
+    return _write(folder, record, about, compared)
+
+
+def compare_two_runs(
+    runs: tuple[Path, Path],
+    *,
+    out: Path,
+    queries: Path | Sequence[Query] = (),
+    corpus: Path | None = None,
+    k: int = 10,
+    fresh: bool = False,
+) -> CompareResult:
+    """Compare the top k of two run files, TREC or JSON, of any retrievers.
+
+    queries, corpus: texts and titles to show.
+    """
+    asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
+    documents = read_corpus(corpus) if corpus else []
+    folder = ArtifactFolder(out, fresh=fresh)
+    record = Record(
+        "comparison",
+        {"before": str(runs[0]), "after": str(runs[1]), "k": k},
+        {
+            "before": runs[0], "after": runs[1],
+            "corpus": corpus_file(corpus) if corpus else None,
+            "queries": queries if isinstance(queries, Path) else None,
+        },
+    )  # fmt: skip
+    check_folder(folder, record)
+    with record.timed("comparing"):
+        table, changes, summary, notes = compare_runs(runs, asked, documents, k=k)
+    names = [str(run) for run in runs]
+    compared = _Compared(table, changes, names, [RUN_FILE] * 2, {"of": "runs", **summary}, notes)
+    return _write(folder, record, (), compared)
+
+
+def _write(
+    folder: ArtifactFolder, record: Record, about: Sequence[Path], compared: _Compared
+) -> CompareResult:
+    table, changes = compared.table, compared.changes
+    summary = {
+        "of": "indexes" if changes is not None else "results",
+        "names": list(compared.names),
+        "fingerprints": list(compared.fingerprints),
+        "notes": list(compared.notes),
+        **compared.summary,
+        "gained": _named(table, "gained"),
+        "lost": _named(table, "lost"),
+    }
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(compared.fingerprints))
+    record.open(folder, about=about)
+    folder.write_table("comparison", table, csv=True)
+    if changes is not None:
+        folder.write_table("comparison_queries", changes, csv=True)
+    folder.write_section("summary.json", "comparison", summary)
+    folder.write_section("manifest.json", "comparison", record.manifest(summary["verdicts"]))
+    return CompareResult(folder.path, write_report(folder.path), summary, table)
+
+
+def _named(table: pa.Table, verdict: str) -> list[dict[str, Any]]:
+    rows = [row for row in table.select(SCHEMA.names).to_pylist() if row["verdict"] == verdict]
+    return rows[:NAMED]

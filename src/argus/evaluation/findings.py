@@ -1,0 +1,278 @@
+"""What an evaluation found, as the table of queries and the summary that its report shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from argus.data.runs import first_rank
+from argus.data.types import Query, State
+from argus.evaluation.systems import Judged, System, missing_gold
+from argus.measures import Evaluation, compare, harmed_queries, is_implicit, rps_association
+from argus.measures import evaluate as score
+from argus.measures.association import TABLE_4_K
+from argus.measures.implicitness import names_something, overlap
+from argus.measures.measures import cutoff
+
+if TYPE_CHECKING:
+    from argus.evaluation.job import EvaluateConfig
+
+LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
+HARMED = 200
+"""Harmed queries that the summary names; per_query holds all."""
+
+
+@dataclass(frozen=True)
+class EvaluationFindings:
+    """One system, or two: before and after."""
+
+    asked: Sequence[Query]
+    judged: Judged
+    systems: Sequence[System]
+    config: EvaluateConfig
+    highest_rps: Mapping[str, float] | None = None
+
+    @cached_property
+    def scored(self) -> list[Evaluation]:
+        """Every system's measures on the queries that can be measured."""
+        return [score(s.run, self.judged.qrels, self.config.measures) for s in self.systems]
+
+    @cached_property
+    def missing(self) -> list[dict[str, Any] | None]:
+        """Relevant documents that each system's index does not hold."""
+        return [missing_gold(system, self.judged) for system in self.systems]
+
+    @cached_property
+    def implicit(self) -> dict[str, bool | None]:
+        """Whether a query shares no word with a relevant title; None where there is no title."""
+        titles: dict[str, str] = {}
+        for system in self.systems:
+            titles |= system.titles
+        found: dict[str, bool | None] = {}
+        for id_, query in self.judged.queries.items():
+            names = [titles[d] for d in self.judged.relevant(id_) if d in titles]
+            found[id_] = is_implicit(query.text, names) if names_something(names) else None
+        return found
+
+    @cached_property
+    def overlaps(self) -> dict[str, float | None]:
+        """Share of a query's content words that its best relevant text holds, None if unknown."""
+        texts: dict[str, str] = {}
+        for system in self.systems:
+            texts = {**system.texts, **texts}
+        return {
+            id_: overlap(q.text, [texts[d] for d in self.judged.relevant(id_) if d in texts])
+            for id_, q in self.judged.queries.items()
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of the report; no value in it is NaN."""
+        reasons = Counter([*self.judged.reasons.values(), *self.judged.failed.values()])
+        paired = len(self.systems) == 2
+        return {
+            "headline": self.config.headline,
+            "depth": self.config.depth,
+            "queries": {
+                "total": len(self.asked),
+                str(State.MEASURED): len(self.judged.queries),
+                str(State.FAILED): len(self.judged.failed),
+                str(State.NOT_APPLICABLE): len(self.judged.reasons),
+                "reasons": dict(reasons),
+            },
+            "failed": [
+                {"query_id": id_, "reason": reason}
+                for id_, reason in list(self.judged.failed.items())[:HARMED]
+            ],
+            "judged_but_not_asked": {
+                "queries": len(self.judged.not_asked),
+                "ids": self.judged.not_asked[:50],
+            },
+            "systems": [self._system(i) for i in range(len(self.systems))],
+            "documents": self._documents() if paired else None,
+            "comparison": self._compare(self.scored[0], self.scored[1]) if paired else None,
+            "harmed": self._harmed() if paired else None,
+            "implicitness": self._implicitness(),
+            "association": self._association(),
+            "association_left_out": self._ks[1] if self.highest_rps is not None else [],
+        }
+
+    def _system(self, i: int) -> dict[str, Any]:
+        system = self.systems[i]
+        return {
+            "name": system.name,
+            "fingerprint": system.fingerprint,
+            "documents": None if system.documents is None else len(system.documents),
+            "queries_without_results": sum(not system.run.get(q) for q in self.judged.queries),
+            "longest_list": system.longest,
+            "beyond_its_lists": self._beyond(system),
+            "warning": system.warning,
+            "missing_judged_documents": self.missing[i],
+            "measures": self.scored[i].aggregate,
+        }
+
+    def _beyond(self, system: System) -> list[str]:
+        """Return the measures that read further down than any list of a given run goes."""
+        if system.longest is None:
+            return []
+        return [m for m in self.config.measures if (cutoff(m) or 0) > system.longest]
+
+    def _documents(self) -> dict[str, int] | None:
+        """Count what only one of the two indexes holds; None where one of them is not known."""
+        before, after = (system.documents for system in self.systems)
+        if before is None or after is None:
+            return None
+        return {
+            "both": len(before & after),
+            "only_before": len(before - after),
+            "only_after": len(after - before),
+        }
+
+    def _compare(self, before: Evaluation, after: Evaluation) -> dict[str, Any]:
+        found = compare(before, after, seed=self.config.seed, resamples=self.config.resamples)
+        return {name: asdict(diff) | {"verdict": diff.verdict} for name, diff in found.items()}
+
+    def _harmed(self) -> list[dict[str, Any]]:
+        changes = harmed_queries(self.scored[0], self.scored[1], self.config.headline)
+        return [
+            {
+                "query_id": change.query_id,
+                "text": self.judged.queries[change.query_id].text,
+                "before": change.before,
+                "after": change.after,
+                "difference": change.difference,
+                "rank_before": self._first_relevant(0, change.query_id),
+                "rank_after": self._first_relevant(1, change.query_id),
+            }
+            for change in changes[:HARMED]
+        ]
+
+    def _first_relevant(self, system: int, query_id: str) -> int | None:
+        relevant = set(self.judged.relevant(query_id))
+        return first_rank(self.systems[system].run.get(query_id, {}), relevant)
+
+    def _implicitness(self) -> dict[str, Any]:
+        groups = {
+            "implicit": [q for q, yes in self.implicit.items() if yes],
+            "sharing": [q for q, yes in self.implicit.items() if yes is False],
+        }
+        known = [value for value in self.overlaps.values() if value is not None]
+        lexical = self._lexical()
+        total = sum(map(len, groups.values()))
+        return {
+            "measured": total,
+            "not_applicable": len(self.implicit) - total,
+            "implicit": len(groups["implicit"]),
+            "share": len(groups["implicit"]) / total if total else None,
+            "mean_overlap": sum(known) / len(known) if known else None,
+            "overlap_measured": len(known),
+            "bm25": None if lexical is None else lexical.aggregate,
+            "groups": [self._group(name, ids) for name, ids in groups.items() if ids],
+        }
+
+    def _lexical(self) -> Evaluation | None:
+        """Return how well BM25 over the same texts does; None where texts are not known."""
+        texts = next((s.texts for s in self.systems if s.texts), None)
+        if not texts:
+            return None
+        from argus.indexes.lexical import LexicalIndex
+
+        ids = sorted(texts)
+        index = LexicalIndex.build(ids, [texts[i] for i in ids])
+        queries = self.judged.queries
+        depth = max(self.config.depth, *(cutoff(name) or 0 for name in LEXICAL_MEASURES))
+        hits = index.search([q.text for q in queries.values()], depth)
+        return score(hits.run(list(queries)), self.judged.qrels, LEXICAL_MEASURES)
+
+    def _group(self, name: str, ids: Sequence[str]) -> dict[str, Any]:
+        parts = [
+            Evaluation(
+                {m: sum(e.per_query[q][m] for q in ids) / len(ids) for m in e.aggregate},
+                {q: e.per_query[q] for q in ids},
+            )
+            for e in self.scored
+        ]
+        return {
+            "name": name,
+            "queries": len(ids),
+            "measures": [part.aggregate for part in parts],
+            "comparison": self._compare(parts[0], parts[1]) if len(parts) == 2 else None,
+        }
+
+    @cached_property
+    def _ks(self) -> tuple[list[int], list[int]]:
+        """The k of Table 4 down to which every run was kept, and the others."""
+        depths = [s.longest for s in self.systems if s.longest is not None]
+        depth = min([self.config.depth, *depths])
+        return [k for k in TABLE_4_K if k <= depth], [k for k in TABLE_4_K if k > depth]
+
+    def _association(self) -> list[list[dict[str, Any]]] | None:
+        """Return the statistic of ARGUS Table 4 for each system."""
+        if self.highest_rps is None:
+            return None
+        return [
+            [
+                asdict(at_k)
+                for at_k in rps_association(
+                    system.run,
+                    self.judged.qrels,
+                    self.highest_rps,
+                    seed=self.config.seed,
+                    ks=self._ks[0],
+                    indexed=system.documents,
+                    resamples=self.config.resamples,
+                )
+            ]
+            for system in self.systems
+        ]
+
+    def table(self) -> pa.Table:
+        """One row per query that was asked, in their order; null where there is no value."""
+        return pa.Table.from_pylist([self._row(q) for q in self.asked], schema=self._schema())
+
+    def _row(self, query: Query) -> dict[str, Any]:
+        row: dict[str, Any] = {"query_id": query.id, "text": query.text}
+        if query.id in self.judged.reasons:
+            reason = self.judged.reasons[query.id]
+            return row | {"state": str(State.NOT_APPLICABLE), "reason": reason}
+        if query.id in self.judged.failed:
+            return row | {"state": str(State.FAILED), "reason": self.judged.failed[query.id]}
+        relevant = self.judged.relevant(query.id)
+        row |= {
+            "state": str(State.MEASURED),
+            "reason": "",
+            "relevant": len(relevant),
+            "implicit": self.implicit[query.id],
+            "overlap": self.overlaps[query.id],
+        }
+        for i, suffix in enumerate(self._suffixes):
+            known = self.systems[i].documents
+            row["rank" + suffix] = self._first_relevant(i, query.id)
+            row["not_indexed" + suffix] = (
+                None if known is None else sum(d not in known for d in relevant)
+            )
+        for measure in self.scored[0].aggregate:
+            values = [e.per_query[query.id][measure] for e in self.scored]
+            for value, suffix in zip(values, self._suffixes, strict=True):
+                row[measure + suffix] = value
+            if len(values) == 2:
+                row[measure + " difference"] = values[1] - values[0]
+        return row
+
+    @property
+    def _suffixes(self) -> tuple[str, ...]:
+        return ("",) if len(self.systems) == 1 else (" before", " after")
+
+    def _schema(self) -> pa.Schema:
+        text = ("query_id", "text", "state", "reason")
+        fields = [(name, pa.string()) for name in text]
+        fields += [("relevant", pa.int64()), ("implicit", pa.bool_()), ("overlap", pa.float64())]
+        for suffix in self._suffixes:
+            fields += [("rank" + suffix, pa.int64()), ("not_indexed" + suffix, pa.int64())]
+        ends = (*self._suffixes, " difference") if len(self.systems) == 2 else self._suffixes
+        fields += [(m + end, pa.float64()) for m in self.scored[0].aggregate for end in ends]
+        return pa.schema(fields)

@@ -1,0 +1,1 @@
+"""`argus gate`: figures of results against bounds, an exit code for CI."""

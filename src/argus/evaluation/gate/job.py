@@ -1,0 +1,236 @@
+"""The gate: whether the results in some folders keep to the bounds that were set.
+
+A check passes only on a measurement. What failed to be measured counts as its worst possible
+value: where the check passes even then, it passes; where it fails even with the failed ones left
+out, it fails; in between it could not be measured. A figure of nothing was not measured.
+Exit code: 1 when a check fails (whatever else was not measured, this is certain), else 2 when one
+could not be measured, else 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.errors import InputError
+from argus.evaluation.gate.figures import Figure, NotMeasured
+from argus.measures.gate import figures
+from argus.measures.measures import measure_name
+
+
+class Verdict(StrEnum):
+    """What became of a check."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    NOT_MEASURED = "not measured"
+
+
+EXIT_CODES = {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.NOT_MEASURED: 2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """The bounds that are set; None is no check. All shares and measures lie in 0..1."""
+
+    max_low_rps_share: float | None = None
+    min_mean_rps: float | None = None
+    max_at_risk_share: float | None = None
+    min_recall: float | None = None
+    min_ndcg: float | None = None
+    max_ndcg_drop: float | None = None
+    max_harmed_share: float | None = None
+    max_never_retrieved_share: float | None = None
+    min_self_retrieval: float | None = None
+    recall_measure: str = "R@10"
+    ndcg_measure: str = "nDCG@10"
+
+    def __post_init__(self) -> None:
+        for name in CHECKS:
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and 0 <= value <= 1):
+                raise InputError(
+                    f"{value}",
+                    expected="a share from 0 to 1",
+                    fix="Write 10% as 0.1.",
+                    where="--" + name.replace("_", "-"),
+                )
+        for name in ("recall_measure", "ndcg_measure"):  # as evaluate spells them
+            object.__setattr__(self, name, measure_name(getattr(self, name)))
+
+    @property
+    def wanted(self) -> list[str]:
+        """Names of the checks that are set."""
+        return [name for name in CHECKS if getattr(self, name) is not None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One bound on one figure: the section it is in, and how it is read."""
+
+    section: str
+    what: str
+    run: str
+    read: Callable[[dict[str, Any], Bounds], Figure]
+
+
+CHECKS: dict[str, Check] = {
+    "max_low_rps_share": Check(
+        "audit", "entities with RPS below 0.33", "argus audit", figures.low_rps_share
+    ),
+    "min_mean_rps": Check("audit", "mean RPS", "argus audit", figures.mean_rps),
+    "max_at_risk_share": Check(
+        "diagnosis", "entities at risk", "argus diagnose", figures.at_risk_share
+    ),
+    "min_recall": Check(
+        "evaluation",
+        "recall",
+        "argus evaluate",
+        lambda s, b: figures.measure(s, b.recall_measure),
+    ),
+    "min_ndcg": Check(
+        "evaluation", "nDCG", "argus evaluate", lambda s, b: figures.measure(s, b.ndcg_measure)
+    ),
+    "max_ndcg_drop": Check(
+        "evaluation",
+        "mean loss of nDCG, before to after",
+        "argus evaluate with two systems",
+        lambda s, b: figures.drop(s, b.ndcg_measure),
+    ),
+    "max_harmed_share": Check(
+        "evaluation",
+        "queries harmed",
+        "argus evaluate with two systems",
+        lambda s, b: figures.harmed_share(s, b.ndcg_measure),
+    ),
+    "max_never_retrieved_share": Check(
+        "exposure", "documents never retrieved", "argus exposure", figures.never_retrieved
+    ),
+    "min_self_retrieval": Check(
+        "exposure", "probes that find their own document", "argus exposure", figures.self_retrieval
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one check says of one folder."""
+
+    check: str
+    folder: str
+    verdict: Verdict
+    bound: float
+    value: float | None
+    detail: str
+
+    @property
+    def line(self) -> str:
+        """One line for a person."""
+        sign = "at most" if self.check.startswith("max") else "at least"
+        value = "–" if self.value is None else f"{self.value:.4f}"
+        option = "--" + self.check.replace("_", "-")
+        return (
+            f"{self.verdict.upper():<12} {option}: {value}, {sign} {self.bound:g}; {self.detail} "
+            f"[{self.folder}]"
+        )
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """All outcomes, in the order of CHECKS and folders."""
+
+    outcomes: list[Outcome]
+
+    @property
+    def verdict(self) -> Verdict:
+        """A failure decides; else what was not measured; else all passed."""
+        verdicts = {outcome.verdict for outcome in self.outcomes}
+        for verdict in (Verdict.FAIL, Verdict.NOT_MEASURED):
+            if verdict in verdicts:
+                return verdict
+        return Verdict.PASS
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 2 could not measure."""
+        return EXIT_CODES[self.verdict]
+
+    def markdown(self) -> str:
+        """Return a summary for a pull request."""
+        lines = [
+            f"**Argus gate: {self.verdict}**",
+            "",
+            "| | check | measured | bound | of |",
+            "|---|---|---:|---:|---|",
+        ]
+        for o in self.outcomes:
+            sign = "≤" if o.check.startswith("max") else "≥"
+            value = "–" if o.value is None else f"{o.value:.4f}"
+            what = f"{o.detail} (`{o.folder}`)".replace("|", "\\|").replace("\n", " ")
+            cells = [str(o.verdict), f"`{o.check}`", value, f"{sign} {o.bound:g}", what]
+            lines.append("| " + " | ".join(cells) + " |")
+        return "\n".join(lines) + "\n"
+
+
+def gate(folders: Sequence[Path], bounds: Bounds) -> GateResult:
+    """Check every bound in every folder that holds its figure.
+
+    A bound whose figure no folder holds is not measured. Raises InputError when no bound is set,
+    and for a folder that is missing or holds no summary.json.
+    """
+    if not bounds.wanted or not folders:
+        raise InputError(
+            "no check" if folders else "no folder",
+            expected="at least one bound, and a folder of results",
+            fix="For example: argus gate OUT --max-low-rps-share 0.1 --min-recall 0.8",
+            where="argus gate",
+        )
+    summaries = {str(folder): _summary(folder) for folder in dict.fromkeys(folders)}
+    return GateResult([o for name in bounds.wanted for o in _outcomes(name, bounds, summaries)])
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    sections = ArtifactFolder(folder).read_json("summary.json") if folder.exists() else {}
+    if not sections:
+        raise InputError(
+            "no summary.json in it" if folder.exists() else "no such folder",
+            expected="a folder that argus audit, diagnose, exposure or evaluate wrote",
+            fix="Run one of them with --out set to this folder.",
+            where=folder,
+        )
+    return sections
+
+
+def _outcomes(name: str, bounds: Bounds, summaries: dict[str, dict[str, Any]]) -> Iterator[Outcome]:
+    check, bound = CHECKS[name], float(getattr(bounds, name))
+    holding = {folder: s[check.section] for folder, s in summaries.items() if check.section in s}
+    if not holding:
+        detail = f"no {check.section} among the results: run {check.run}"
+        yield Outcome(name, ", ".join(summaries), Verdict.NOT_MEASURED, bound, None, detail)
+    for folder, section in holding.items():
+        try:
+            figure = check.read(section, bounds)
+        except NotMeasured as reason:
+            detail = f"{check.what}: {reason}"
+            yield Outcome(name, folder, Verdict.NOT_MEASURED, bound, None, detail)
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+            detail = f"{check.what}: summary.json is not as {check.run} writes it ({error!r})"
+            yield Outcome(name, folder, Verdict.NOT_MEASURED, bound, None, detail)
+        else:
+            verdict = _decide(figure, bound, at_most=name.startswith("max"))
+            detail = f"{check.what}{figure.note}"
+            yield Outcome(name, folder, verdict, bound, figure.value, detail)
+
+
+def _decide(figure: Figure, bound: float, *, at_most: bool) -> Verdict:
+    def keeps(value: float) -> bool:
+        return value <= bound if at_most else value >= bound
+
+    if not keeps(figure.best):
+        return Verdict.FAIL
+    return Verdict.PASS if keeps(figure.worst) else Verdict.NOT_MEASURED

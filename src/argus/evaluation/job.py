@@ -1,0 +1,208 @@
+"""Evaluate one system, or two against each other, on judged queries (docs/design.md §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import corpus_file, read_corpus, read_queries
+from argus.data.qrels import read_qrels
+from argus.data.types import Qrels, Query, Run
+from argus.encoders import Encoder
+from argus.errors import InputError
+from argus.evaluation.findings import EvaluationFindings
+from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
+from argus.evaluation.systems import (
+    System,
+    given_run,
+    judge,
+    one_for_each,
+    open_index,
+    rankings,
+    search_index,
+    with_corpus,
+    without_failed,
+)
+from argus.indexes.retriever import IndexRetriever, parse_index_spec
+from argus.jobs.workspace import Record, check_folder
+from argus.measures.measures import cutoff, measure_name, parse_measure
+from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
+from argus.reports import write_report
+
+MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConfig:
+    """What is measured, over runs of `depth` documents.
+
+    headline: the measure by which queries count as harmed. resamples: of test and intervals. Names
+    of measures are kept in their one spelling ("NDCG@10" as "nDCG@10"), each once.
+    """
+
+    measures: tuple[str, ...] = MEASURES
+    headline: str = "nDCG@10"
+    depth: int = 100
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _at_least("--depth", self.depth, 1, 100)
+        _at_least("--resamples", self.resamples, LEAST_RESAMPLES, RESAMPLES)
+        if not self.measures:
+            raise InputError(
+                "no measure",
+                expected="at least one",
+                fix=f"Leave it out for {', '.join(MEASURES)}.",
+                where="--measures",
+            )
+        names = dict.fromkeys(str(parse_measure(name)) for name in self.measures)
+        object.__setattr__(self, "measures", tuple(names))
+        object.__setattr__(self, "headline", measure_name(self.headline))
+        if self.headline not in self.measures:
+            raise InputError(
+                f"headline {self.headline!r}",
+                expected=f"one of the measures: {', '.join(self.measures)}",
+                fix="Add it to --measures, or name another with --headline.",
+                where="--headline",
+            )
+        deepest = max((cutoff(name) or 0 for name in self.measures), default=0)
+        if deepest > self.depth:
+            raise InputError(
+                f"a measure reads {deepest} documents of runs of {self.depth}",
+                expected="runs at least as deep as every measure",
+                fix=f"Use --depth {deepest}.",
+                where="--depth",
+            )
+
+
+def _at_least(option: str, value: int, least: int, usual: int) -> None:
+    if value < least:
+        raise InputError(
+            f"{value}",
+            expected=f"a whole number from {least:,}",
+            fix=f"Leave it out for {usual:,}.",
+            where=option,
+        )
+
+
+@dataclass(frozen=True)
+class EvaluateResult:
+    """What was measured; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per query: measures of every system, difference, whether it is implicit."""
+
+
+def evaluate(
+    queries: Path | str | Sequence[Query],
+    qrels: Path | str | Qrels,
+    *,
+    out: Path | str,
+    indexes: Sequence[str] = (),
+    runs: Sequence[Path | Run] = (),
+    corpus: Path | None = None,
+    diagnosis: Path | None = None,
+    encoder: Encoder | str | None = None,
+    hybrid: Sequence[str] = (),
+    exact: bool | None = None,
+    weights: Sequence[float] = (),
+    config: EvaluateConfig | None = None,
+    fresh: bool = False,
+) -> EvaluateResult:
+    """Measure one or two systems; with two, the second against the first.
+
+    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `runs` (TREC or JSON files,
+    or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
+    folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
+    not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
+    not at all), one for all or one for each. exact: None searches every index as it is served,
+    approximately where it has an approximate index. weights: λ of documents against scenarios, one
+    for all indexes or one for each. Raises InputError for bad input, ArgusError when every query
+    failed; nothing is written before all of it has been read.
+    """
+    config = config or EvaluateConfig()
+    if len(indexes) + len(runs) not in (1, 2):
+        raise InputError(
+            f"{len(indexes)} indexes and {len(runs)} runs",
+            expected="one system, or two (before and after)",
+            fix="Name them with --index and --run.",
+            where="--index, --run",
+        )
+    ranked_by = rankings(hybrid, len(indexes))
+    weighed = one_for_each(weights, len(indexes))
+    asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
+    judged = judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
+    highest = highest_rps(diagnosis) if diagnosis else None
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = _record(config, indexes, queries, qrels, corpus, diagnosis, runs)
+    about = [parse_index_spec(name).path for name in indexes]
+    check_folder(folder, record, about=about)
+    with record.timed("asking"):
+        opened = [
+            open_index(name, encoder, how, exact, weight)
+            for name, how, weight in zip(indexes, ranked_by, weighed, strict=True)
+        ]
+        systems = _systems(asked, opened, runs, corpus, config.depth)
+    record.config |= {"hybrid": ranked_by, "exact": [r.searches_exactly() for _, r in opened]}
+    record.config["lambda"] = [retriever.weight for _, retriever in opened]
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
+    with record.timed("measuring"):
+        judged = without_failed(judged, systems)
+        found = EvaluationFindings(asked, judged, systems, config, highest)
+        summary, table = found.summary(), found.table()
+    record.open(folder, about=about)
+    return _write(folder, record, summary, table)
+
+
+def _write(
+    folder: ArtifactFolder, record: Record, summary: dict[str, Any], table: pa.Table
+) -> EvaluateResult:
+    folder.write_table("per_query", table, csv=True)
+    folder.write_section("summary.json", "evaluation", summary)
+    folder.write_section("manifest.json", "evaluation", record.manifest(summary["queries"]))
+    return EvaluateResult(folder.path, write_report(folder.path), summary, table)
+
+
+def _systems(
+    asked: Sequence[Query],
+    indexes: Sequence[tuple[str, IndexRetriever]],
+    runs: Sequence[Path | Run],
+    corpus: Path | None,
+    depth: int,
+) -> list[System]:
+    documents = read_corpus(corpus) if corpus else None
+    systems = [given_run(run, asked, depth, name=f"run {i}") for i, run in enumerate(runs, start=1)]
+    systems = [search_index(name, index, asked, depth) for name, index in indexes] + systems
+    return systems if documents is None else [with_corpus(s, documents) for s in systems]
+
+
+def _record(
+    config: EvaluateConfig,
+    indexes: Sequence[str],
+    queries: object,
+    qrels: object,
+    corpus: Path | None,
+    diagnosis: Path | None,
+    runs: Sequence[Path | Run],
+) -> Record:
+    files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
+    named = {"queries": queries, "qrels": qrels}
+    inputs = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))} | files
+    return Record(
+        "evaluation",
+        {**asdict(config), "indexes": list(indexes)},
+        {
+            **inputs,
+            "corpus": corpus_file(corpus) if corpus else None,
+            "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
+        },
+    )

@@ -1,0 +1,317 @@
+"""What is evaluated or compared: an index that is searched, or a run that someone made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from argus.data.runs import cut, read_run
+from argus.data.types import Document, Qrels, Query, Run
+from argus.errors import ArgusError, InputError
+
+if TYPE_CHECKING:
+    from argus.encoders import EmbeddingStore, Encoder
+    from argus.indexes.retriever import IndexRetriever
+
+RUN_FILE = "run file"
+DENSE = "dense"
+"""In place of a fusion: vectors alone."""
+
+
+@dataclass(frozen=True)
+class System:
+    """One system's answers, and what is known of its documents."""
+
+    name: str
+    run: Run
+    fingerprint: str = RUN_FILE
+    """Of the encoder; RUN_FILE where nothing is known of it."""
+    documents: frozenset[str] | None = None
+    """Ids in the index; None for a run, whose index is not at hand."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Of the documents that are known."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Query id to why it could not be asked: it has no answer, and no measure."""
+    longest: int | None = None
+    """Results of the longest list of a given run; None for an index, which is asked for enough."""
+    warning: str | None = None
+    """What is doubtful about its answers."""
+
+
+def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
+    """Return by what each index ranks: DENSE, or the fusion of that and BM25.
+
+    hybrid: nothing (all dense), one for all indexes, or one for each. Raises InputError for another
+    number and for an unknown fusion.
+    """
+    from argus.indexes.hybrid import check_fusion
+
+    for name in hybrid:
+        if name != DENSE:
+            check_fusion(name)
+    if len(hybrid) not in {0, 1, n_indexes} or len(hybrid) > n_indexes:
+        raise InputError(
+            f"{len(hybrid)} rankings for {n_indexes} indexes",
+            expected=f"one for all indexes, or one for each ({DENSE}: without BM25)",
+            fix="Runs are as they are: leave it out for those.",
+            where="--hybrid",
+        )
+    return list(hybrid) if len(hybrid) == n_indexes else list(hybrid or [DENSE]) * n_indexes
+
+
+def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]:
+    """Return λ of each index, None for the usual; InputError for another number of them."""
+    if len(weights) not in {0, 1, n_indexes} or len(weights) > n_indexes:
+        raise InputError(
+            f"{len(weights)} weights for {n_indexes} indexes",
+            expected="one for all indexes, or one for each",
+            fix="Runs are as they are: leave it out for those.",
+            where="--lambda",
+        )
+    if not weights:
+        return [None] * n_indexes
+    return [*weights] if len(weights) == n_indexes else [*weights] * n_indexes
+
+
+def open_index(
+    name: str,
+    encoder: Encoder | str | None = None,
+    ranked_by: str = DENSE,
+    exact: bool | None = None,
+    weight: float | None = None,
+) -> tuple[str, IndexRetriever]:
+    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return what to call it, too.
+
+    encoder: instead of the one that the index names; FingerprintMismatch when it is another.
+    ranked_by: as `rankings` returns. exact: None searches as the index is served. weight: λ of
+    documents against scenarios. All become part of the name where they are not the usual: dense,
+    exact, and None.
+    """
+    from argus.indexes.fold import RELEVANCE_WEIGHT
+    from argus.indexes.retriever import open_retriever
+
+    hybrid = None if ranked_by == DENSE else ranked_by
+    used = RELEVANCE_WEIGHT if weight is None else weight
+    retriever = open_retriever(name, encoder, hybrid=hybrid, exact=exact, weight=used)
+    exactly = retriever.searches_exactly()
+    return called(name, ranked_by, exactly=exactly, weight=weight), retriever
+
+
+def called(name: str, ranked_by: str, *, exactly: bool = True, weight: float | None = None) -> str:
+    """Return what to call an index in a report: one of two states may be searched in two ways."""
+    ways = [] if exactly else ["approximate search"]
+    ways += [] if weight is None else [f"λ = {weight:g}"]
+    ways += [] if ranked_by == DENSE else [f"{ranked_by} with BM25"]
+    return f"{name} ({', '.join(ways)})" if ways else name
+
+
+def contents(name: str, retriever: IndexRetriever) -> System:
+    """Return what an index holds in the retriever's state, before anything is asked of it."""
+    from argus.indexes.snapshot import rows_to_views
+
+    views = list(rows_to_views(retriever.index.rows(retriever.as_of)))
+    return System(
+        name,
+        {},
+        fingerprint=retriever.encoder.fingerprint,
+        documents=frozenset(view.doc_id for view in views),
+        titles={v.doc_id: v.source for v in views if v.kind == "original" and v.source.strip()}
+        | {v.doc_id: v.text for v in views if v.kind == "title"},
+        texts={v.doc_id: v.text for v in views if v.kind == "original"},
+        warning=retriever.warning,
+    )
+
+
+def search_index(
+    name: str, retriever: IndexRetriever, queries: Sequence[Query], depth: int
+) -> System:
+    """Ask an index every query; keep `depth` results."""
+    system = contents(name, retriever)
+    if not queries:
+        return system
+    run, failed = ask(retriever, queries, depth)
+    return replace(system, run=run, failed=failed)
+
+
+def ask(
+    retriever: IndexRetriever, queries: Sequence[Query], depth: int
+) -> tuple[Run, dict[str, str]]:
+    """Return the run, and the queries that the encoder rejects with its reason.
+
+    Their vectors are kept with those of the index, where it has a folder for them that can be
+    written: an endpoint is asked once. A query without text finds nothing. Raises EncodingError
+    when the encoder itself is in trouble, or rejects all that is asked.
+    """
+    from argus.encoders import embed
+    from argus.encoders import queries as as_queries
+
+    asked = [q for q in queries if q.text.strip()]
+    run: Run = {q.id: {} for q in queries}
+    if not asked:
+        return run, {}
+    with _query_store(retriever) as store:
+        items = as_queries([q.text for q in asked])
+        embedded = embed(items, retriever.encoder, store, what="queries")
+    failed = {asked[i].id: reason for i, reason in embedded.failures.items()}
+    answered = [q for q in asked if q.id not in failed]
+    if answered:
+        run |= retriever.rank(answered, embedded.vectors, depth)
+    return {q: found for q, found in run.items() if q not in failed}, failed
+
+
+@contextmanager
+def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
+    """Open the index's own store where it is whole, free and of this encoder, or a passing one."""
+    from argus.encoders import EmbeddingStore, stored_fingerprint
+
+    own, encoder = retriever.index.path / "embeddings", retriever.encoder
+    store = None
+    try:
+        if stored_fingerprint(own) == encoder.fingerprint and os.access(own, os.W_OK):
+            store = EmbeddingStore(own, fingerprint=encoder.fingerprint, dim=encoder.dim)
+    except (ArgusError, OSError):
+        pass  # it is broken, or another run writes to it: these vectors are not worth a stop
+    if store is not None:
+        with store:
+            yield store
+        return
+    with (
+        TemporaryDirectory() as folder,
+        EmbeddingStore(Path(folder), fingerprint=encoder.fingerprint, dim=encoder.dim) as passing,
+    ):
+        yield passing
+
+
+def given_run(
+    run: Path | Run, queries: Iterable[Query], depth: int, *, name: str = "run"
+) -> System:
+    """Take a run, or read it from a file; keep the queries that are asked and `depth` results.
+
+    Raises InputError when the run answers none of the queries.
+    """
+    where = run if isinstance(run, Path) else None
+    results = read_run(run) if isinstance(run, Path) else run
+    asked = [q.id for q in queries]
+    kept = {q: results[q] for q in asked if q in results}
+    if not kept:
+        raise InputError(
+            f"answers none of the {len(asked):,} queries (it has {_some(results)})",
+            expected=f"results for the queries that are asked ({_some(asked)})",
+            fix="Check that run and queries belong together.",
+            where=where or name,
+        )
+    longest = max(map(len, kept.values()))
+    return System(str(where or name), cut(kept, depth), longest=longest)
+
+
+def with_corpus(system: System, corpus: Sequence[Document]) -> System:
+    """Return the system with titles and texts from a corpus; a run gets its documents, too."""
+    return replace(
+        system,
+        documents=frozenset(d.id for d in corpus) if system.documents is None else system.documents,
+        titles={d.id: d.title for d in corpus if d.title.strip()},
+        texts={d.id: d.content for d in corpus},
+    )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The queries that can be measured, why others cannot, and which ones failed to be."""
+
+    queries: dict[str, Query]
+    qrels: Qrels
+    """Of exactly those queries."""
+    reasons: dict[str, str]
+    """Query id to why it is not applicable."""
+    not_asked: list[str]
+    """Judged query ids that are not among the queries."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Query id to why it could not be asked."""
+
+    def relevant(self, query_id: str) -> list[str]:
+        """Return the relevant documents of a query, by id."""
+        return sorted(doc for doc, grade in self.qrels[query_id].items() if grade > 0)
+
+
+def judge(queries: Sequence[Query], qrels: Qrels) -> Judged:
+    """Set queries beside judgements. Raises InputError when no query can be measured."""
+    reasons: dict[str, str] = {}
+    for query in queries:
+        if query.id not in qrels:
+            reasons[query.id] = "no judgement"
+        elif not query.text.strip():
+            reasons[query.id] = "the query has no text"
+        elif not any(grade > 0 for grade in qrels[query.id].values()):
+            reasons[query.id] = "no relevant document is judged"
+    measured = {q.id: q for q in queries if q.id not in reasons}
+    ids = {q.id for q in queries}
+    if not measured:
+        named = bool(ids & qrels.keys())
+        raise InputError(
+            "the judgements hold no relevant document for any query"
+            if named
+            else f"the judgements name none of the {len(queries):,} queries "
+            f"(they name {_some(qrels)}; the queries are {_some(ids)})",
+            expected="a query with a relevant document (score above 0)",
+            fix="Check that queries and judgements belong together.",
+            where="--qrels",
+        )
+    kept = {q: dict(qrels[q]) for q in measured}
+    return Judged(measured, kept, reasons, sorted(qrels.keys() - ids))
+
+
+def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
+    """Take the queries that some system could not be asked out of those that are measured.
+
+    A pair of systems is compared on what both were asked. Raises ArgusError when none is left.
+    """
+    failed = {q: why for s in systems for q, why in s.failed.items() if q in judged.queries}
+    left = {q: query for q, query in judged.queries.items() if q not in failed}
+    if not left:
+        raise ArgusError(
+            f"Nothing can be measured: all {len(failed):,} judged queries failed. "
+            f"The first: {next(iter(failed.values()))}"
+        )
+    kept = {q: judged.qrels[q] for q in left}
+    return Judged(left, kept, judged.reasons, judged.not_asked, failed)
+
+
+def missing_gold(system: System, judged: Judged) -> dict[str, Any] | None:
+    """Count relevant documents that the index does not hold; None where that is not known.
+
+    Such a document is not one that the retriever failed to bring back. It stays in the measures,
+    as trec_eval has it, and is named. Raises InputError when the index holds no relevant one.
+    """
+    if system.documents is None:
+        return None
+    pairs = [(q, d) for q in judged.queries for d in judged.relevant(q)]
+    absent = [(q, d) for q, d in pairs if d not in system.documents]
+    if len(absent) == len(pairs):
+        raise InputError(
+            f"holds none of the {len({d for _, d in pairs}):,} relevant documents "
+            f"({_some(d for _, d in pairs)}); its own are {_some(system.documents)}",
+            expected="the corpus that was judged",
+            fix="Check that index (or corpus) and judgements belong together.",
+            where=system.name,
+        )
+    without = {q for q, _ in absent}
+    reachable = {q for q, d in pairs if d in system.documents}
+    documents = sorted({d for _, d in absent})
+    return {
+        "documents": len(documents),
+        "pairs": len(absent),
+        "queries": len(without),
+        "queries_without_any": len(without - reachable),
+        "ids": documents[:50],
+    }
+
+
+def _some(ids: Iterable[str]) -> str:
+    chosen = sorted(set(ids))
+    return ", ".join(map(repr, chosen[:3])) + (", ..." if len(chosen) > 3 else "")

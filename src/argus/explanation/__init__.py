@@ -1,0 +1,1 @@
+"""`argus explain`: why a document does not come back for a question."""

@@ -1,0 +1,246 @@
+"""Why a document does not come back for a query: every cause checked, the most probable first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from argus.authority.edges import read_authority
+from argus.authority.relation import Authority
+from argus.data.corpus import corpus_file, read_queries
+from argus.data.types import FloatArray, Query
+from argus.encoders import Encoder, EncoderConfig
+from argus.errors import InputError
+from argus.explanation.entities import RpsSource, check_entities, load_for
+from argus.explanation.of_run import unknown_query
+from argus.explanation.presence import check_approximate, check_presence
+from argus.explanation.rivals import check_hubs, check_superseded
+from argus.explanation.standing import standing
+from argus.explanation.types import (
+    Case,
+    Cause,
+    Explanation,
+    Finding,
+    Standing,
+    Verdict,
+)
+from argus.explanation.vectors import check_vector, check_window
+from argus.explanation.words import check_words
+from argus.indexes.fold import RELEVANCE_WEIGHT
+from argus.indexes.retriever import IndexRetriever, IndexSpec, open_retriever
+from argus.indexes.snapshot import check_k
+from argus.progress import announce
+from argus.retrievability.probes import Probe
+
+FAR_OFF = 0.9
+"""Cosine below which a stored vector is so wrong that it is named before everything else."""
+
+MOST = 0.5
+"""Share of the entities below tau from which low RPS is named as the cause: most documents have
+some entity that is."""
+CROWD = 1 / 3
+"""Share of the documents above it from which hubs are named before what the question and
+the document have in common: the centre of the document's own topic may be a hub as well."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainConfig:
+    """What is checked besides the index.
+
+    hybrid: how the search that is explained fuses with BM25; None: dense. queries: a file; the
+    query is then an id in it. rps: where predicted RPS comes from. supersedes: rows of superseder,
+    superseded. corpus: what the index was built from; None takes the file that its manifest names.
+    weight: λ of documents against their scenarios.
+    """
+
+    k: int = 10
+    hybrid: str | None = None
+    queries: Path | None = None
+    rps: RpsSource = field(default_factory=RpsSource)
+    supersedes: Path | None = None
+    corpus: Path | None = None
+    seed: int = 0
+    weight: float = RELEVANCE_WEIGHT
+
+
+def explain(
+    query: str,
+    doc_id: str,
+    index: str | Path | IndexSpec | IndexRetriever,
+    config: ExplainConfig | None = None,
+    *,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+) -> Explanation:
+    """Say where `doc_id` stands for `query` in one state of an index, and what keeps it there.
+
+    index: `PATH[@as_of]`, or a retriever. A document that is not in the index is explained, not
+    refused. Raises InputError for an empty query or id, k below 1, a query id that is not in the
+    file, what is no index, broken files; FingerprintMismatch for an encoder or probe of others.
+    """
+    config = config or ExplainConfig()
+    check_k(config.k)
+    asked = _query(query, config.queries)
+    if not doc_id.strip():
+        raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
+    if config.corpus is not None:
+        corpus_file(config.corpus)  # it is read only where the document is not in the index
+    authority = read_authority(config.supersedes) if config.supersedes is not None else None
+    if not isinstance(index, IndexRetriever):
+        retriever = open_retriever(
+            index, encoder, hybrid=config.hybrid, device=device, weight=config.weight
+        )
+    elif config.hybrid is None:
+        retriever = index
+    else:
+        retriever = IndexRetriever(
+            index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
+        )
+    probe = load_for(config.rps, retriever.encoder)
+    case = _case(asked.text, doc_id, config.k, retriever)
+    place = standing(case)
+    findings = _findings(case, place, config, authority, probe)
+    cause, verdict = conclude(case, place, findings)
+    return Explanation(
+        query=asked.text,
+        query_id=asked.id if config.queries is not None else None,
+        doc_id=doc_id,
+        index=str(IndexSpec(retriever.index.path, retriever.as_of)),
+        encoder=retriever.encoder.fingerprint,
+        k=config.k,
+        verdict=verdict,
+        cause=cause,
+        came_back=place.came_back,
+        standing=place,
+        findings=findings,
+    )
+
+
+def _query(text: str, file: Path | None) -> Query:
+    if not text.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.")
+    if file is None:
+        return Query("query", text)
+    queries = {query.id: query for query in read_queries(file)}
+    if text not in queries:
+        otherwise = "Check the id, or leave out --queries to give the query's text."
+        raise unknown_query(text, queries, file, otherwise)
+    if not queries[text].text.strip():
+        raise InputError(
+            f"query {text!r} has no text", expected="words", fix="Mend the file.", where=file
+        )
+    return queries[text]
+
+
+def _case(query: str, doc_id: str, k: int, retriever: IndexRetriever) -> Case:
+    announce("explain: reading the index")
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    if not len(snapshot):
+        raise InputError(
+            "holds no document",
+            expected="an index with documents",
+            fix="Add some with `argus index add`.",
+            where=retriever.index.path,
+        )
+    vector: FloatArray = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
+    return Case(query, doc_id, k, retriever, snapshot, vector)
+
+
+def _findings(
+    case: Case,
+    place: Standing,
+    config: ExplainConfig,
+    authority: Authority | None,
+    probe: Probe | str,
+) -> list[Finding]:
+    findings = [
+        check_presence(case, config.corpus),
+        check_approximate(case, place),
+        check_vector(case, place, config.corpus, config.seed),
+        check_window(case, place),
+        check_words(case, place),
+        check_hubs(case, place, config.seed),
+        check_superseded(case, place, authority),
+        check_entities(case, config.rps, probe),
+    ]
+    in_reach = place.dense.rank is not None and place.dense.rank <= case.k
+    return [f.harmless() if place.came_back or in_reach else f for f in findings]
+
+
+def conclude(case: Case, place: Standing, findings: Sequence[Finding]) -> tuple[Cause | None, str]:
+    """Return the most probable cause and the verdict in one line.
+
+    What is certain comes first (absent, approximate search), then what spoils everything else (a
+    wrong vector, a text that was not read), then what was computed to bring the document back, then
+    what only makes its absence likely.
+    """
+    found = {f.cause: f for f in findings if f.state is Verdict.FOUND}
+    if place.came_back:
+        faults = [found[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in found]
+        return None, "; yet ".join([_came_back(place), *faults])
+    cause = next((c for c in _order(found, case.k) if c in found), None)
+    if cause is Cause.ABSENT:
+        return cause, f"did not come back: {found[cause].summary}"
+    where = _where(place, case.k)
+    if cause is None:
+        return None, (
+            f"did not come back ({where}): no check explains it; the documents above it are nearer "
+            "to the query for this encoder"
+        )
+    text = f"did not come back ({where}): {found[cause].summary}"
+    low = found.get(Cause.ENTITIES)
+    if cause is Cause.LEXICAL and not found[cause].decisive and low and _most_are_low(low):
+        text += f"; {low.summary}"
+    missing = next(f for f in findings if f.cause is Cause.LEXICAL).evidence["missing_terms"]
+    if cause is Cause.ENTITIES and missing:
+        text += f"; it never says {' or '.join(map(repr, missing[:3]))}"
+    return cause, text
+
+
+def _order(found: Mapping[Cause, Finding], k: int) -> list[Cause]:
+    """Return the causes, most telling first, given what was found of each."""
+    order: list[Cause] = [Cause.ABSENT, Cause.APPROXIMATE]
+    vector = found.get(Cause.VECTOR)
+    if vector and (vector.decisive or vector.evidence["cosine"] < FAR_OFF):
+        order.append(Cause.VECTOR)
+    order.append(Cause.WINDOW)
+    superseded = found.get(Cause.SUPERSEDED)
+    if superseded and any(
+        row["rank"] is not None and row["rank"] <= k for row in superseded.evidence["superseded_by"]
+    ):
+        order.append(Cause.SUPERSEDED)
+    bm25 = found[Cause.LEXICAL].evidence["bm25_rank"] if Cause.LEXICAL in found else None
+    if bm25 is not None and bm25 <= k:
+        order.append(Cause.LEXICAL)
+    hubs = found.get(Cause.HUBS)
+    if hubs and hubs.evidence["hubs_above"] >= CROWD * hubs.evidence["documents_above"]:
+        order.append(Cause.HUBS)
+    order += [Cause.LEXICAL, Cause.VECTOR, Cause.SUPERSEDED]
+    low = found.get(Cause.ENTITIES)
+    if low and _most_are_low(low):
+        order.append(Cause.ENTITIES)
+    return [*order, Cause.HUBS]
+
+
+def _most_are_low(finding: Finding) -> bool:
+    return bool(finding.evidence["below_tau"] >= MOST * finding.evidence["measured"])
+
+
+def _came_back(place: Standing) -> str:
+    best = place.views[0]
+    view = "its own text" if best.kind == "original" else f"its {best.kind} view {best.id}"
+    if place.ranked_by != "fused":
+        return f"came back: rank {place.rank}, through {view} (score {best.score:.4f})"
+    parts = f"dense rank {place.dense.rank} through {view}, BM25 rank {place.bm25.rank or 'none'}"
+    return f"came back: rank {place.rank} by {place.fusion} ({parts})"
+
+
+def _where(place: Standing, k: int) -> str:
+    rank = place.rank if place.ranked_by == "fused" else place.dense.rank
+    said = f"rank {rank}" if rank is not None else f"not among {place.fused.of}"
+    missing = f", {place.gap:.4f} short of the top {k}" if place.gap else ""
+    of = "" if place.ranked_by == "fused" else f" of {place.dense.of}"
+    return f"{said}{of}{missing}"

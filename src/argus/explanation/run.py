@@ -1,0 +1,329 @@
+"""Why a document does not come back in a run: its place, its words, and what stands above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from argus.authority.edges import read_authority
+from argus.data.corpus import read_corpus
+from argus.data.runs import ranking, read_run
+from argus.data.topics import read_topics, topics_file
+from argus.data.types import Document
+from argus.errors import InputError
+from argus.explanation.identifiers import check_identifiers, kept_identifiers
+from argus.explanation.of_run import unknown_query
+from argus.explanation.presence import near_ids
+from argus.explanation.rivals import superseded
+from argus.explanation.standing import DEFAULT_FUSION, QUERY, bm25_place, place_in
+from argus.explanation.types import Cause, Finding, Place, Verdict
+from argus.explanation.words import in_common, quoted, term_evidence
+from argus.indexes.hybrid import fuse
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import FUSED_DEPTH
+from argus.indexes.snapshot import check_k
+from argus.indexes.words import words
+from argus.progress import announce
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """What is known besides the run; what is not given is not checked.
+
+    corpus: what was searched. queries: the questions, in any format of `read_topics`; None takes
+    the text from the keys, where these are there. keys: `answers.jsonl` or DPR JSON of the n-gram
+    search that made the run; None looks beside it. supersedes: rows of superseder, superseded.
+    """
+
+    k: int = 10
+    corpus: Path | None = None
+    queries: Path | None = None
+    keys: Path | None = None
+    supersedes: Path | None = None
+
+
+@dataclass(frozen=True)
+class Above:
+    """A document that the run ranks above the one that is explained."""
+
+    rank: int
+    id: str
+    score: float
+    title: str
+    says: list[str]
+    """Words of the question that it holds and the explained one lacks."""
+
+
+@dataclass(frozen=True)
+class RunStanding:
+    """Where the document stands in the run, by BM25 over the corpus, and with both fused."""
+
+    rank: int | None
+    came_back: bool
+    run: Place
+    bm25: Place | None
+    """None without a corpus or the question's text, as is `fused`."""
+    fused: Place | None
+    fusion: str
+    kth_score: float | None
+    """Of the last of the top k; None where the run holds nothing for the query."""
+    gap: float | None
+    """Score that is missing to it; 0 where the document came back, None where it has no score."""
+    above: list[Above]
+    """The first k at most."""
+
+
+@dataclass(frozen=True)
+class RunExplanation:
+    """Why a document came back in a run, or did not; fields as in `Explanation`."""
+
+    query: str | None
+    query_id: str
+    doc_id: str
+    run: str
+    corpus: str | None
+    k: int
+    verdict: str
+    cause: Cause | None
+    came_back: bool
+    standing: RunStanding
+    findings: list[Finding]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """One query and one document of a run. scores: of the run, best first."""
+
+    text: str | None
+    doc_id: str
+    k: int
+    scores: dict[str, float]
+    documents: Mapping[str, Document] | None
+
+    @property
+    def document(self) -> Document | None:
+        """The document as the corpus has it."""
+        return (self.documents or {}).get(self.doc_id)
+
+    @cached_property
+    def ranked(self) -> list[str]:
+        """The documents of the run, best first."""
+        return list(self.scores)
+
+    def rank(self, doc_id: str) -> int | None:
+        """Return where the run ranks a document."""
+        return self.ranked.index(doc_id) + 1 if doc_id in self.scores else None
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """BM25 over the corpus."""
+        announce("explain: reading the corpus by words")
+        documents = self.documents or {}
+        return LexicalIndex.build(list(documents), [d.content for d in documents.values()])
+
+
+def explain_run(
+    query_id: str, doc_id: str, run: str | Path, config: RunConfig | None = None
+) -> RunExplanation:
+    """Say where a run ranks `doc_id` for a query, and what keeps it there.
+
+    A document that the run or the corpus lacks is explained, not refused. Raises InputError for an
+    empty id, k below 1, a query that the run or the queries do not know, a corpus that holds
+    nothing of what was found, keys of another search, and broken files.
+    """
+    config, run = config or RunConfig(), Path(run)
+    check_k(config.k)
+    for what, id_ in (("query", query_id), ("document", doc_id)):
+        if not id_.strip():
+            raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
+    text = _text(query_id, config.queries)
+    results = read_run(run)
+    held = results.get(query_id)
+    ranked = None if held is None else ranking(held)
+    kept = kept_identifiers(run, config.keys, query_id, ranked, text)
+    if ranked is None and (isinstance(kept, str) or kept.hits):
+        raise _not_in_run(query_id, list(results), run, config.queries)
+    authority = read_authority(config.supersedes) if config.supersedes is not None else None
+    documents = _documents(config.corpus, ranked or [])
+    if text is None and not isinstance(kept, str):
+        text = kept.query.text
+    case = RunCase(text, doc_id, config.k, {d: (held or {})[d] for d in ranked or []}, documents)
+    place = _standing(case)
+    findings = [
+        _check_corpus(case, config.corpus),
+        _check_words(case, place),
+        superseded(doc_id, case.k, place.rank, authority, case.rank, "run"),
+        check_identifiers(doc_id, case.k, case.ranked, kept, case.document),
+    ]
+    findings = [f.harmless() if place.came_back else f for f in findings]
+    cause, verdict = conclude(case.k, place, findings)
+    corpus = str(config.corpus) if config.corpus is not None else None
+    return RunExplanation(
+        text, query_id, doc_id, str(run), corpus, case.k, verdict, cause, place.came_back, place,
+        findings,
+    )  # fmt: skip
+
+
+def _text(query_id: str, queries: Path | None) -> str | None:
+    """Return the question; None where there are no queries, or this one has no word in them."""
+    if queries is None:
+        return None
+    topics = {t.query.id: t.query.text for t in read_topics(queries, coerce_ids=True)}
+    if query_id not in topics:
+        raise unknown_query(query_id, topics, topics_file(queries))
+    return topics[query_id] if topics[query_id].strip() else None
+
+
+def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None) -> InputError:
+    if queries is None:
+        return unknown_query(query_id, known, run)
+    return InputError(
+        f"no result for query {query_id!r}, which {queries} has",
+        expected=f"results for it, as for {len(known):,} other queries",
+        fix="Search it as well; a search that finds nothing leaves no line in a TREC run.",
+        where=run,
+    )
+
+
+def _documents(corpus: Path | None, ranked: Sequence[str]) -> dict[str, Document] | None:
+    if corpus is None:
+        return None
+    documents = {document.id: document for document in read_corpus(corpus)}
+    if ranked and not any(id_ in documents for id_ in ranked):
+        raise InputError(
+            f"no document that was found is in it; the first is {ranked[0]!r}",
+            expected=f"ids such as {next(iter(documents))!r} in the run",
+            fix="Check that run and corpus belong together.",
+            where=corpus,
+        )
+    return documents
+
+
+def _standing(case: RunCase) -> RunStanding:
+    own, kth = place_in(case.scores, case.doc_id, case.k)
+    came_back = own.rank is not None and own.rank <= case.k
+    bm25 = fused = None
+    if case.documents is not None and case.text is not None:
+        bm25 = bm25_place(case.lexical.ids, case.lexical.scores(case.text), case.doc_id)
+        depth = max(case.k, FUSED_DEPTH)
+        first = {QUERY: {doc: case.scores[doc] for doc in case.ranked[:depth]}}
+        found = case.lexical.search([case.text], depth).run([QUERY])
+        both = fuse([first, found], 2 * depth, DEFAULT_FUSION)[QUERY]
+        fused, _ = place_in(both, case.doc_id, case.k)
+    gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
+    above = _above(case, case.k if own.rank is None else min(case.k, own.rank - 1))
+    return RunStanding(own.rank, came_back, own, bm25, fused, DEFAULT_FUSION, kth, gap, above)
+
+
+def _above(case: RunCase, most: int) -> list[Above]:
+    """Return the first documents of the run, with what they say and this one does not."""
+    asked: list[str] = []
+    if case.documents is not None and case.text is not None:
+        own = [case.document.content] if case.document is not None else []
+        asked = term_evidence(case.text, own, case.lexical)["missing_terms"]
+    rows = []
+    for rank, id_ in enumerate(case.ranked[:most], start=1):
+        document = (case.documents or {}).get(id_)
+        held = set(words(document.content)) if document is not None else set()
+        title = document.title if document is not None else ""
+        says = [term for term in asked if term in held]
+        rows.append(Above(rank, id_, case.scores[id_], title, says))
+    return rows
+
+
+def _check_corpus(case: RunCase, corpus: Path | None) -> Finding:
+    cause = Cause.CORPUS
+    if case.documents is None:
+        return Finding(
+            cause, Verdict.UNCHECKED, "not checked: no corpus", advice="Give --corpus FILE."
+        )
+    evidence: dict[str, Any] = {"corpus": str(corpus), "documents": len(case.documents)}
+    if case.document is None:
+        evidence["near_ids"] = near_ids(case.doc_id, list(case.documents))
+        if case.doc_id in case.scores:
+            text = "it is not in the corpus, though it is in the run"
+            advice = "Give the corpus that was searched."
+        else:
+            text, near = "it is not in the corpus", evidence["near_ids"]
+            advice = f"Did you mean {near[0]!r}?" if near else "Check the id."
+        return Finding(cause, Verdict.FOUND, text, evidence, advice)
+    if not case.document.content.strip():
+        text = "the corpus has it, but without text"
+        return Finding(cause, Verdict.FOUND, text, evidence, "Give it a text, and search again.")
+    return Finding(cause, Verdict.RULED_OUT, "it is in the corpus, with text", evidence)
+
+
+def _check_words(case: RunCase, place: RunStanding) -> Finding:
+    """Compare the words of the question with the document's, and with those of what is above."""
+    cause = Cause.LEXICAL
+    if case.document is None or case.text is None or place.bm25 is None or place.fused is None:
+        why, advice = (
+            ("not checked: no corpus", "Give --corpus FILE.")
+            if case.documents is None
+            else ("the document is not in the corpus", "")
+            if case.document is None
+            else ("not checked: no text of the question", "Give --queries FILE.")
+        )
+        return Finding(cause, Verdict.UNCHECKED, why, advice=advice)
+    evidence = term_evidence(case.text, [case.document.content], case.lexical)
+    missing = evidence["missing_terms"]
+    evidence |= {
+        "bm25_rank": place.bm25.rank, "run_rank": place.rank,
+        "fused_rank": place.fused.rank, "fusion": place.fusion,
+        "missing_terms_above": {t: sum(t in row.says for row in place.above) for t in missing},
+    }  # fmt: skip
+    finding = in_common(evidence)
+    bm25, fused = place.bm25.rank, place.fused.rank
+    if not place.came_back and bm25 is not None and bm25 <= case.k:
+        helps = fused is not None and fused <= case.k
+        lacks = f"; it lacks {quoted(missing)}" if missing else ""
+        return Finding(
+            cause, Verdict.FOUND,
+            f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, the run "
+            f"{place.rank or 'nowhere'}: the search misses these words{lacks}; {place.fusion} of "
+            f"run and BM25 ranks it {fused or 'nowhere'}",
+            evidence,
+            "Fuse the search with BM25." if helps else "Weigh the question's words more.",
+            decisive=helps,
+        )  # fmt: skip
+    most = max(missing, key=lambda term: evidence["missing_terms_above"][term], default=None)
+    if most is None or not evidence["missing_terms_above"][most]:
+        return finding
+    n, of = evidence["missing_terms_above"][most], len(place.above)
+    return replace(finding, summary=f"{finding.summary}; {n} of the first {of} say {most!r}")
+
+
+def conclude(k: int, place: RunStanding, findings: Sequence[Finding]) -> tuple[Cause | None, str]:
+    """Return the most probable cause and the verdict in one line.
+
+    What cannot come back at all first, then what is replaced by a document that does, then how the
+    n-gram search itself ranked, then what makes absence likely.
+    """
+    found = {f.cause: f for f in findings if f.state is Verdict.FOUND}
+    if place.came_back:
+        score = f"came back: rank {place.rank} of {place.run.of:,}, score {place.run.score:.4f}"
+        faults = [found[c].summary for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in found]
+        return None, "; yet ".join([score, *faults])
+    order = [Cause.IDENTIFIERS, Cause.LEXICAL, Cause.SUPERSEDED]
+    rows = found[Cause.SUPERSEDED].evidence["superseded_by"] if Cause.SUPERSEDED in found else []
+    if any(row["rank"] is not None and row["rank"] <= k for row in rows):
+        order.insert(0, Cause.SUPERSEDED)
+    order.insert(0 if place.rank is None else len(order), Cause.CORPUS)
+    cause = next((c for c in order if c in found), None)
+    text = f"did not come back ({_where(k, place)}): "
+    if cause is not None:
+        return cause, text + found[cause].summary
+    return None, text + "no check explains it; the search prefers the documents above it"
+
+
+def _where(k: int, place: RunStanding) -> str:
+    if place.rank is None:
+        return f"not among the {place.run.of:,} of the run"
+    return f"rank {place.rank} of {place.run.of:,}, {place.gap:.4f} short of the top {k}"

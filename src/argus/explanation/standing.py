@@ -1,0 +1,123 @@
+"""Where a document stands for a query: dense, approximate, BM25 and fused ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.explanation.types import Case, Place, ScoredView, Standing
+from argus.indexes.hybrid import Fusion, fuse
+from argus.indexes.retriever import FUSED_DEPTH
+
+DEFAULT_FUSION: Fusion = "rrf"
+QUERY = "query"
+
+
+def standing(case: Case) -> Standing:
+    """Return the document's place in every ranking, whichever of them counts."""
+    depth = max(case.k, FUSED_DEPTH)
+    dense = _dense(case)
+    approximate, approximate_kth = _approximate(case)
+    bm25_scores = case.retriever.lexical().scores(case.query)
+    bm25 = bm25_place(case.retriever.lexical().ids, bm25_scores, case.doc_id)
+    fused, fused_kth = _fused(case, depth)
+    counts = {
+        "fused": (fused, fused_kth),
+        "approximate": (approximate, approximate_kth),
+        "dense": (dense, _kth(case)),
+    }
+    ranked_by = "fused" if case.retriever.hybrid else "dense" if _exact(case) else "approximate"
+    place, kth = counts[ranked_by]
+    assert place is not None
+    came_back = place.rank is not None and place.rank <= case.k
+    own = place.score if ranked_by == "fused" else dense.score
+    return Standing(
+        ranked_by=ranked_by,
+        rank=place.rank,
+        came_back=came_back,
+        dense=dense,
+        approximate=approximate,
+        bm25=bm25,
+        fused=fused,
+        fusion=case.retriever.hybrid or DEFAULT_FUSION,
+        views=_views(case),
+        kth_score=kth,
+        gap=0.0 if came_back else None if kth is None or own is None else max(0.0, kth - own),
+    )
+
+
+def _dense(case: Case) -> Place:
+    if not case.present:
+        return Place(None, None, len(case.snapshot))
+    return Place(case.rank(case.doc_id), case.score, len(case.snapshot))
+
+
+def _kth(case: Case) -> float | None:
+    scores = case.top(case.vector, case.k).scores[0] if len(case.snapshot) else []
+    return scores[-1] if scores else None
+
+
+def _approximate(case: Case) -> tuple[Place | None, float | None]:
+    index = case.retriever.index
+    if not index.has_ann():
+        return None, None
+    state, weight = case.retriever.as_of, case.weight
+    found = index.search(case.vector, case.k, state, exact=False, weight=weight)
+    ids, scores = found.doc_ids[0], found.scores[0]
+    rank = ids.index(case.doc_id) + 1 if case.doc_id in ids else None
+    place = Place(rank, scores[rank - 1] if rank else None, len(ids))
+    return place, scores[-1] if scores else None
+
+
+def _exact(case: Case) -> bool:
+    return case.retriever.searches_exactly()
+
+
+def bm25_place(ids: Sequence[str], scores: FloatArray, doc_id: str) -> Place:
+    """Return where BM25 ranks a document, given the score of every document, in the order of ids.
+
+    `ids` is ascending, so that ties break by id.
+    """
+    matched = int((scores > 0).sum())
+    if doc_id not in ids:
+        return Place(None, None, matched)
+    at = ids.index(doc_id)
+    if not scores[at] > 0:
+        return Place(None, 0.0, matched)
+    above = (scores > scores[at]).sum() + (scores[:at] == scores[at]).sum()  # ties by id
+    return Place(1 + int(above), float(scores[at]), matched)
+
+
+def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
+    """Fuse as a hybrid search does: two rankings of `depth` documents."""
+    index, state, exact = case.retriever.index, case.retriever.as_of, _exact(case)
+    found = index.search(case.vector, depth, state, exact=exact, weight=case.weight)
+    dense = found.run([QUERY])
+    lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
+    method = case.retriever.hybrid or DEFAULT_FUSION
+    return place_in(fuse([dense, lexical], 2 * depth, method).get(QUERY, {}), case.doc_id, case.k)
+
+
+def place_in(scores: Mapping[str, float], doc_id: str, k: int) -> tuple[Place, float | None]:
+    """Return where a document stands in a ranking, best first, and the score of the k-th, or last.
+
+    The score is None where the ranking is empty.
+    """
+    ranked = list(scores)
+    rank = ranked.index(doc_id) + 1 if doc_id in scores else None
+    kth = scores[ranked[min(k, len(ranked)) - 1]] if ranked else None
+    return Place(rank, scores.get(doc_id), len(ranked)), kth
+
+
+def _views(case: Case) -> list[ScoredView]:
+    if not case.present:
+        return []
+    vectors = case.snapshot.vectors[case.rows.start : case.rows.stop]
+    scores = case.scores_with(np.asarray(vectors, np.float32)).tolist()
+    scored = [
+        ScoredView(view.id, view.kind, score, view.source)
+        for view, score in zip(case.views, scores, strict=True)
+    ]
+    return sorted(scored, key=lambda view: (-view.score, view.id))

@@ -1,0 +1,231 @@
+"""What an explanation is made of, and what every check is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray, View
+from argus.indexes.fold import SCENARIO, TopDocuments, exact, mix, pair_products
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.snapshot import Snapshot, rows_to_views
+from argus.indexes.views import ORIGINAL
+
+Float64Array = npt.NDArray[np.float64]
+
+
+class Cause(StrEnum):
+    """Why a document may not come back."""
+
+    ABSENT = "not in index"
+    APPROXIMATE = "approximate-search loss"
+    VECTOR = "prefix or pooling mismatch"
+    WINDOW = "beyond the window"
+    SUPERSEDED = "superseded"
+    HUBS = "displaced by hubs"
+    LEXICAL = "lexical gap"
+    ENTITIES = "low predicted RPS"
+    CORPUS = "not in the corpus"
+    IDENTIFIERS = "identifiers"
+
+
+LIKELY = (Cause.LEXICAL, Cause.ENTITIES)
+"""Causes that make absence likely; the others are faults wherever they are found."""
+
+
+class Verdict(StrEnum):
+    """What was concluded of a cause."""
+
+    FOUND = "found"
+    RULED_OUT = "ruled out"
+    UNCHECKED = "could not check"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause: what was concluded, from what, and what to do about it."""
+
+    cause: Cause
+    state: Verdict
+    summary: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    """Plain JSON values: figures, names of documents."""
+    advice: str = ""
+    decisive: bool | None = None
+    """Whether mending this alone brings the document into the top k, as computed; None where that
+    was not computed."""
+
+    def harmless(self) -> Finding:
+        """Return what makes absence likely as ruled out, where the document is within k."""
+        if self.cause not in LIKELY or self.state is not Verdict.FOUND or self.decisive:
+            return self
+        summary = f"no harm here, though {self.summary}"
+        return replace(self, state=Verdict.RULED_OUT, summary=summary, advice="")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the document stands in one ranking; None for what is beyond what was looked at."""
+
+    rank: int | None
+    score: float | None
+    of: int
+    """How many documents this ranking was followed for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredView:
+    """One view of the document under this query."""
+
+    id: str
+    kind: str
+    score: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the document stands, and what is missing to the top k of the ranking that counts."""
+
+    ranked_by: str
+    """"dense", "approximate" or "fused": the ranking that a search of this index would return."""
+    rank: int | None
+    came_back: bool
+    dense: Place
+    approximate: Place | None
+    """None where there is no approximate index."""
+    bm25: Place
+    fused: Place
+    fusion: str
+    views: list[ScoredView]
+    """Best first; empty for a document that is not in the index."""
+    kth_score: float | None
+    """Score of the last of the top k, in the ranking that counts."""
+    gap: float | None
+    """Score that is missing to it; 0 where the document came back."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a document came back for a query, or did not."""
+
+    query: str
+    query_id: str | None
+    doc_id: str
+    index: str
+    encoder: str
+    k: int
+    verdict: str
+    cause: Cause | None
+    """The most probable cause; None where the document came back or no check explains it."""
+    came_back: bool
+    standing: Standing
+    findings: list[Finding]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One query and one document in one state of an index."""
+
+    query: str
+    doc_id: str
+    k: int
+    retriever: IndexRetriever
+    snapshot: Snapshot
+    vector: FloatArray
+    """Of the query, shape (1, dim), unit row."""
+
+    @property
+    def present(self) -> bool:
+        """Whether this state of the index holds the document."""
+        return bool(self.rows)
+
+    @cached_property
+    def rows(self) -> range:
+        """Rows of the document's views; empty where it is not in this state."""
+        return self.snapshot.rows_of(self.doc_id) if self.holds(self.doc_id) else range(0)
+
+    def holds(self, doc_id: str) -> bool:
+        """Return whether this state of the index holds a document."""
+        return doc_id in self.snapshot
+
+    @cached_property
+    def views(self) -> list[View]:
+        """The document's views, in row order."""
+        return list(rows_to_views(self.snapshot.columns.slice(self.rows.start, len(self.rows))))
+
+    @cached_property
+    def original(self) -> int | None:
+        """Row of the document's own text; None where it has none."""
+        own = (
+            row for row, view in zip(self.rows, self.views, strict=True) if view.kind == ORIGINAL
+        )
+        return next(own, None)
+
+    @cached_property
+    def text(self) -> str:
+        """The document's own text; "" where there is none."""
+        return "" if self.original is None else self.views[self.original - self.rows.start].text
+
+    @cached_property
+    def best(self) -> FloatArray:
+        """Score of every document, shape (n_documents,)."""
+        scores: FloatArray = self.snapshot.document_scores(self.vector, self.weight)[0]
+        return scores
+
+    @cached_property
+    def score(self) -> float:
+        """The document's own score, scenarios included; it must be present."""
+        at = self.snapshot.positions([self.doc_id])
+        layout = self.snapshot.layout(self.weight)
+        zero = np.zeros(1, np.int64)
+        return float(exact(self.vector, self.snapshot.vectors, layout, zero, at)[2][0])
+
+    @cached_property
+    def rivals(self) -> FloatArray:
+        """Scores of all other documents, best first."""
+        scores = self.best
+        if self.present:
+            scores = np.delete(scores, int(self.snapshot.positions([self.doc_id])[0]))
+        descending: FloatArray = np.sort(scores)[::-1]
+        return descending
+
+    @property
+    def weight(self) -> float:
+        """λ of the search that is explained."""
+        return self.retriever.weight
+
+    def top(self, queries: FloatArray, k: int) -> TopDocuments:
+        """Search this state exactly, weighed as the retriever does."""
+        return self.snapshot.search(queries, k, self.weight)
+
+    def rank(self, doc_id: str, query: FloatArray | None = None) -> int:
+        """Return the exact rank of a document for the query, or for another vector, (1, dim)."""
+        asked = self.vector if query is None else query
+        return int(self.snapshot.ranks(asked, [doc_id], self.weight)[0])
+
+    def folded(self, scored: Iterable[tuple[str, float]]) -> float:
+        """Return the score of a document whose views have these kinds and scores."""
+        best = {True: -np.inf, False: -np.inf}
+        for kind, score in scored:
+            best[kind == SCENARIO] = max(best[kind == SCENARIO], score)
+        return float(mix(np.array(best[False]), np.array(best[True]), self.weight))
+
+    def rank_of_score(self, score: float) -> int:
+        """Return the dense rank that the document would have with this score."""
+        return 1 + int((self.rivals > score).sum())
+
+    def scores_with(self, vectors: FloatArray) -> Float64Array:
+        """Return the query's score of each row of `vectors`, (n, dim)."""
+        rows = np.arange(len(vectors))
+        return pair_products(self.vector, vectors, np.zeros(len(vectors), np.int64), rows)

@@ -1,0 +1,281 @@
+"""`generative analyse`: why the passages that were wanted did not come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.cores import available_cores
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.qrels import read_qrels
+from argus.errors import ArgusError, InputError
+from argus.generative.failures.jobs.checks import check_measured, make_setup
+from argus.generative.failures.jobs.files import write_files, write_optional
+from argus.generative.failures.jobs.inputs import Output, open_outputs
+from argus.generative.failures.jobs.judging import (
+    LEDGER,
+    Judged,
+    estimate_judging,
+    judge_passages,
+)
+from argus.generative.failures.jobs.measuring import Measured, Setup, measure_output
+from argus.generative.failures.jobs.messages import needs, problems
+from argus.generative.failures.jobs.replaying import ReplayedOutput, replay_output
+from argus.generative.failures.jobs.settings import FailureConfig
+from argus.generative.failures.jobs.summary import (
+    System,
+    comparison,
+    described_modes,
+    diagnosed,
+    pairs,
+    system_summary,
+)
+from argus.generative.failures.judge import Candidate
+from argus.generative.failures.taxonomy import FailureMode, taxonomy
+from argus.generative.index import NgramIndex
+from argus.generative.jobs.folders import index_folder, need_model
+from argus.jobs.workspace import Record, keep_input
+from argus.reports import write_report
+from argus.reports.html import OUTPUTS
+
+if TYPE_CHECKING:
+    from argus.llm import Estimate
+
+JOB = "generative_failures"
+WORTH_WORKERS = 100 << 20
+"""Bytes of a file from which it is shared out to all cores: reading them takes some seconds."""
+
+
+@dataclass(frozen=True)
+class FailureResult:
+    """What an analysis left in a folder.
+
+    incomplete: what it lacks, in words: files that break off, a judge that could not be asked.
+    """
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    incomplete: list[str]
+
+
+@dataclass
+class _Analysis:
+    """One run: what is measured of each output, and how."""
+
+    config: FailureConfig
+    modes: list[FailureMode]
+    setup: Setup
+    outputs: list[Output]
+    home: Path | None
+    model: Path | None
+    measured: list[Measured]
+    replayed: list[ReplayedOutput | None]
+    judged: Judged | None = None
+    unjudged: str | None = None
+
+
+def analyse_failures(
+    outputs: Path | str | Sequence[Path | str],
+    *,
+    out: Path | str,
+    config: FailureConfig | None = None,
+    corpus: Path | str | None = None,
+    queries: Path | str | None = None,
+    qrels: Path | str | None = None,
+    fields: FieldNames | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+) -> FailureResult:
+    """Analyse the outputs of one or two systems and write the report into OUT.
+
+    outputs: DPR JSON with n-grams, folders of `generative search`, KILT JSONL, or runs (which need
+    corpus and queries). qrels: judgements, in place of the files' own positives. queries: their
+    answers go before those of the outputs, and their ids stand for questions without. A file that
+    breaks off is analysed up to there, and that is said. Raises InputError for bad input.
+    """
+    analysis, folder, record = _measure(
+        outputs, out, config, corpus, queries, qrels, fields, fresh=fresh
+    )
+    record.open(folder)
+    _replay(analysis, record, device)
+    _judge(analysis, folder, record)
+    return _reported(analysis, folder, record)
+
+
+def estimate_verdicts(
+    outputs: Path | str | Sequence[Path | str],
+    *,
+    out: Path | str,
+    config: FailureConfig,
+    corpus: Path | str | None = None,
+    queries: Path | str | None = None,
+    qrels: Path | str | None = None,
+    fields: FieldNames | None = None,
+) -> Estimate:
+    """Return what `config.llm` would be asked by `analyse_failures`, and what that would cost.
+
+    The outputs are measured; nothing is written, nobody is asked. Raises InputError as it does, and
+    where no model is named.
+    """
+    if config.llm is None:
+        raise InputError(
+            "no language model", expected="--llm with --estimate", fix="Name it.", where="--llm"
+        )
+    analysis, folder, _ = _measure(outputs, out, config, corpus, queries, qrels, fields)
+    return estimate_judging(_asked(analysis), config.llm, folder / LEDGER)
+
+
+def _measure(
+    outputs: Path | str | Sequence[Path | str],
+    out: Path | str,
+    config: FailureConfig | None,
+    corpus: Path | str | None,
+    queries: Path | str | None,
+    qrels: Path | str | None,
+    fields: FieldNames | None,
+    *,
+    fresh: bool = False,
+) -> tuple[_Analysis, ArtifactFolder, Record]:
+    """Open, check and measure everything; nothing is written."""
+    config, fields = config or FailureConfig(), fields or FieldNames()
+    modes = taxonomy(config.thresholds)
+    paths = [Path(p) for p in ([outputs] if isinstance(outputs, (str, Path)) else outputs)]
+    corpus, queries, qrels = (Path(p) if p else None for p in (corpus, queries, qrels))
+    judged = read_qrels(qrels) if qrels else None
+    opened = open_outputs(paths, corpus=corpus, queries=queries, fields=fields, qrels=judged)
+    home = index_folder(config.index) if config.index else None
+    model = need_model(config.replay.model) if config.replay else None
+    setup = make_setup(config, home, queries, judged, fields)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    keep_input(folder, [*paths, home, model, corpus, queries, qrels, config.tokenizer])
+    files = {f"output {i}": output.file for i, output in enumerate(opened, start=1)}
+    inputs = {**files, "texts": corpus, "queries": queries, "qrels": qrels}
+    record = Record(JOB, config.described(), {name: _file(path) for name, path in inputs.items()})
+    record.encoder["what"] = OUTPUTS
+    record.encoder["fingerprint"] = " and ".join(output.name for output in opened)
+    measured = [_measured(output, setup, config, record) for output in opened]
+    replayed: list[ReplayedOutput | None] = [None] * len(opened)
+    analysis = _Analysis(config, modes, setup, opened, home, model, measured, replayed)
+    return analysis, folder, record
+
+
+def _file(path: Path | None) -> Path | None:
+    """Return a file for the manifest; a folder has no hash."""
+    return path if path is not None and path.is_file() else None
+
+
+def _measured(output: Output, setup: Setup, config: FailureConfig, record: Record) -> Measured:
+    border = _border(setup.index) or output.border or setup.border
+    with record.timed(f"measuring {output.name}"):
+        found = measure_output(output, replace(setup, border=border), _workers(output, config))
+    check_measured(output, found, setup)
+    return found
+
+
+def _workers(output: Output, config: FailureConfig) -> int:
+    """Return how many processes are worth their start."""
+    if config.workers is not None:
+        return config.workers
+    return available_cores() if output.file.stat().st_size >= WORTH_WORKERS else 1
+
+
+def _border(home: Path | None) -> str | None:
+    if home is None:
+        return None
+    index = NgramIndex.open(home)
+    return index.vocabulary.decode([index.border])
+
+
+def _replay(analysis: _Analysis, record: Record, device: str | None) -> None:
+    """Search again, and add what that shows to the rows."""
+    config, home, model = analysis.config.replay, analysis.home, analysis.model
+    if config is None or home is None or model is None:
+        return
+    for i, (output, found) in enumerate(zip(analysis.outputs, analysis.measured, strict=True)):
+        with record.timed(f"replaying {output.name}"):
+            analysis.replayed[i] = replay_output(output, found, home, model, config, device)
+
+
+def _judge(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> None:
+    """Ask the language model, and write its verdicts into the rows.
+
+    Where none could be had, the analysis goes on without, and `unjudged` says why.
+    """
+    if analysis.config.llm is None:
+        return
+    sides = zip(analysis.outputs, analysis.measured, strict=True)
+    try:
+        with record.timed("judging"):
+            judged = judge_passages(_asked(analysis), analysis.config.llm, folder / LEDGER)
+    except ArgusError as error:
+        analysis.unjudged = str(error)
+        return
+    for output, found in sides:
+        verdicts, left = judged.verdicts.get(output.name, {}), judged.open.get(output.name, {})
+        for row in found.rows:
+            row["judged"] = verdicts.get(row["query_id"])
+            row["judged_open"] = left.get(row["query_id"])
+    analysis.judged = judged
+
+
+def _asked(analysis: _Analysis) -> dict[str, list[Candidate]]:
+    """Return the passages to judge, by system."""
+    sides = zip(analysis.outputs, analysis.measured, strict=True)
+    return {output.name: [c for one in m.candidates for c in one] for output, m in sides}
+
+
+def _reported(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> FailureResult:
+    """Write everything."""
+    outputs, config = analysis.outputs, analysis.config
+    systems = [
+        diagnosed(output.name, found.rows, analysis.modes, config.k)
+        for output, found in zip(outputs, analysis.measured, strict=True)
+    ]
+    paired = pairs(systems)
+    with record.timed("tables"):
+        summary = _summary(analysis, systems, paired)
+        write_files(folder, systems, paired, summary)
+        lost = {o.name: r.lost for o, r in zip(outputs, analysis.replayed, strict=True) if r}
+        write_optional(folder, lost, analysis.judged.table if analysis.judged else None)
+    folder.write_section("summary.json", JOB, summary)
+    counts = {system.name: len(system.rows) for system in systems}
+    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    incomplete = [f"{o.file} breaks off: {o.broken}" for o in outputs if o.broken]
+    incomplete += [analysis.unjudged] if analysis.unjudged else []
+    return FailureResult(folder.path, write_report(folder.path), summary, incomplete)
+
+
+def _summary(
+    analysis: _Analysis, systems: Sequence[System], paired: Sequence[Sequence[str]]
+) -> dict[str, Any]:
+    config, modes = analysis.config, analysis.modes
+    told = [
+        {
+            "name": output.name,
+            "file": str(output.file),
+            "broken": output.broken,
+            "problems": problems(found),
+            **system_summary(system, modes, config.k, config.seed),
+        }
+        for output, found, system in zip(analysis.outputs, analysis.measured, systems, strict=True)
+    ]
+    said = needs(config, analysis.setup, analysis.outputs, analysis.measured, analysis.replayed)
+    compared = comparison(systems, paired, config.seed)
+    if len(systems) == 2 and compared is None:
+        said.insert(0, "The two outputs have no question in common: they are not compared.")
+    return {
+        "k": config.k,
+        "correct": config.correct.value,
+        "tokens": "tokenizer" if config.tokenizer else "index" if config.index else "words",
+        "systems": told,
+        "comparison": compared,
+        "taxonomy": described_modes(modes),
+        "needs": said,
+        "replayed": [r.summary() if r else None for r in analysis.replayed],
+        "judge": analysis.judged.summary if analysis.judged else None,
+        "unjudged": analysis.unjudged,
+    }

@@ -1,0 +1,89 @@
+"""What is opened and checked before and after measuring, so that nonsense is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from argus.data.corpus import FieldNames
+from argus.data.topics import read_topics
+from argus.data.types import Qrels, Topic
+from argus.errors import InputError
+from argus.generative.failures.jobs.inputs import Output
+from argus.generative.failures.jobs.measuring import Measured, Setup
+from argus.generative.failures.jobs.settings import FailureConfig
+from argus.generative.failures.words import words
+from argus.generative.index import NgramIndex
+
+
+def make_setup(
+    config: FailureConfig,
+    home: Path | None,
+    queries: Path | None,
+    qrels: Qrels | None,
+    fields: FieldNames,
+) -> Setup:
+    """Return what workers need to know; opens the index and the tokenizer once, to check them."""
+    if home is not None:
+        NgramIndex.open(home)
+    if config.tokenizer is not None:
+        from argus.generative.vocabulary import open_vocabulary
+
+        open_vocabulary(config.tokenizer)
+    topics = read_topics(queries, coerce_ids=fields.coerce_ids) if queries else []
+    return Setup(
+        k=config.k, correct=config.correct.value, tokenizer=config.tokenizer, index=home,
+        qrels=qrels,
+        answers={t.query.id: t.answers for t in topics if t.answers} or None,
+        ids=_ids(topics) or None, judged=config.llm is not None,
+    )  # fmt: skip
+
+
+def _ids(topics: list[Topic]) -> dict[tuple[str, ...], str]:
+    """Return the ids of questions by their words; those that several have are left out."""
+    asked = [(words(topic.query.text), topic.query.id) for topic in topics]
+    times = Counter(question for question, _ in asked)
+    return {question: id_ for question, id_ in asked if times[question] == 1}
+
+
+def check_measured(output: Output, found: Measured, setup: Setup) -> None:
+    """Refuse an output of which nothing could be said.
+
+    Raises InputError where it holds no question, no passage, none of the questions that are
+    judged, or passages of another index.
+    """
+    _need_questions(output, found)
+    if setup.qrels is not None and all(row["query_id"] not in setup.qrels for row in found.rows):
+        raise InputError(
+            f"--qrels judges {len(setup.qrels):,} questions ({next(iter(setup.qrels))!r}, ...), "
+            f"none of the {len(found.rows):,} of this output ({found.rows[0]['query_id']!r}, ...)",
+            expected="judgements of the questions that were asked",
+            fix="Check that both belong together. A file whose questions have no ids needs "
+            "--queries, too, which has ids and texts.",
+            where=output.file,
+        )
+    listed = any(row["passages"] for row in found.rows)
+    if setup.index is not None and listed and not found.known and not any(found.positives):
+        raise InputError(
+            "no passage and no positive of this output is in --corpus-index",
+            expected="the index of the passages that were searched",
+            fix="Check that both belong together; ids must be the same.",
+            where=output.file,
+        )
+
+
+def _need_questions(output: Output, found: Measured) -> None:
+    read = found.problems.as_dict().get("records_unreadable", {"count": 0})["count"]
+    if found.rows and any(row["passages"] for row in found.rows):
+        return
+    what = "no question in it" if not found.rows else f"{len(found.rows):,} questions, no passage"
+    if read:
+        what += f"; {read:,} records are no question"
+    if output.broken:
+        what += f": {output.broken}"
+    raise InputError(
+        what,
+        expected="at least one question with the passages that were found for it (ctxs)",
+        fix="Check that these are results, not questions alone.",
+        where=output.file,
+    )

@@ -1,0 +1,266 @@
+"""`generative build`: a corpus in, the n-gram index of its passages out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document
+from argus.errors import InputError
+from argus.generative.index import Changes, NgramIndex, append, build_index
+from argus.generative.index.manifest import TOKENIZER, read_manifest
+from argus.generative.jobs.folders import INDEX, described, manifest_of
+from argus.generative.jobs.pseudo_queries import OfCorpus, of_documents
+from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
+from argus.jobs.workspace import Record, keep_input, read_documents
+
+JOB = "generative_build"
+TRAINED = "bpe:"
+"""Begins the name of a tokenizer that is trained on the corpus."""
+
+_NAMED = 10
+"""Empty passages that are named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildConfig:
+    """What is built.
+
+    tokenizer: a folder, or bpe:SIZE. titles: whether they stand in passages; None: yes, or as the
+    index has it that is added to. append: add to the index in OUT, whose tokenizer is kept.
+    """
+
+    tokenizer: str | None = None
+    titles: bool | None = None
+    append: bool = False
+
+    def __post_init__(self) -> None:
+        if self.append and self.tokenizer is not None:
+            raise InputError(
+                f"{self.tokenizer!r} with --append",
+                expected="none: an index keeps the tokenizer that it was built with",
+                fix="Leave --tokenizer out.",
+                where="--tokenizer",
+            )
+        if not self.append and not self.tokenizer:
+            raise InputError(
+                "no tokenizer",
+                expected="the folder of the model that will search, or bpe:SIZE",
+                fix="Without a model at hand, give bpe:8000 (small corpora) or bpe:50000: "
+                "argus generative train makes a model for it.",
+                where="--tokenizer",
+            )
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """The index, and what became of the corpus; the figures are also in summary.json."""
+
+    index: NgramIndex
+    summary: dict[str, Any]
+
+
+def build(
+    corpus: Path | str | Sequence[Document],
+    *,
+    out: Path | str,
+    config: BuildConfig,
+    pseudo_queries: Path | str | Mapping[str, list[str]] | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> BuildResult:
+    """Build the n-gram index of a corpus in OUT/ngrams, or add what is new in it to the one there.
+
+    pseudo_queries: by document id, or a file (see `pseudo_queries.read`). A build that was killed
+    goes on after its last whole segment. Raises InputError for bad input, among it a corpus that
+    differs from the one that OUT holds the index of.
+    """
+    fields = fields or FieldNames()
+    documents, path = read_documents(corpus, fields, limit)
+    asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    _require_texts(documents, asked.by_document, titles=config.titles is not False)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    earlier = _earlier_tokenizer(folder)
+    name = config.tokenizer or ""
+    tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
+    keep_input(folder, [path, asked.file, tokenizer])
+    settings = {"tokenizer": config.tokenizer or earlier, "titles": config.titles, "limit": limit}
+    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": asked.file})
+    make = _append if config.append else _new
+    made = make(record, folder, config, documents, asked.by_document)
+    summary = _summary(made.index, folder / INDEX, record, made.changes)
+    summary["pseudo_queries"] = _asked(asked)
+    summary["markers_added"] = made.markers_added
+    record.encoder["what"] = "index"
+    record.encoder["fingerprint"] = described(folder / INDEX)
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["passages"]))
+    return BuildResult(made.index, summary)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An index, what was new where it was added to, and the markers its tokenizer had to be given.
+
+    changes: None for a new index.
+    """
+
+    index: NgramIndex
+    changes: Changes | None = None
+    markers_added: int = 0
+
+
+def _new(
+    record: Record,
+    folder: ArtifactFolder,
+    config: BuildConfig,
+    documents: Sequence[Document],
+    asked: Mapping[str, list[str]],
+) -> _Made:
+    with record.timed("tokenizer"):
+        vocabulary = _vocabulary(config.tokenizer or "", documents, asked, folder)
+    record.open(folder)
+    with record.timed("indexing"):
+        index = build_index(
+            documents, vocabulary, folder / INDEX,
+            pseudo_queries=asked, titles=config.titles is not False,
+        )  # fmt: skip
+    return _Made(index, markers_added=vocabulary.added)
+
+
+def _append(
+    record: Record,
+    folder: ArtifactFolder,
+    config: BuildConfig,
+    documents: Sequence[Document],
+    asked: Mapping[str, list[str]],
+) -> _Made:
+    if folder.fresh:
+        raise InputError(
+            "--append with --fresh",
+            expected="one of them: --fresh deletes the index that is added to",
+            fix="Leave one out.",
+            where="--append",
+        )
+    home = folder / INDEX
+    titles = NgramIndex.open(home).titles  # a missing or unfinished index is an error now
+    if config.titles is not None and config.titles != titles:
+        had = "with" if titles else "without"
+        raise InputError(
+            "--titles" if config.titles else "--no-titles",
+            expected=f"passages {had} titles, as the index has them",
+            fix="Leave the option out.",
+            where=home,
+        )
+    record.config["titles"] = titles
+    record.open(folder)
+    with record.timed("indexing"):
+        changes = append(home, documents, pseudo_queries=asked)
+    return _Made(NgramIndex.open(home), changes)
+
+
+def _require_texts(
+    documents: Sequence[Document], asked: Mapping[str, list[str]], *, titles: bool
+) -> None:
+    """Raise InputError, before anything is written, where there is nothing to index."""
+    if asked or any(d.text.strip() or (titles and d.title.strip()) for d in documents):
+        return
+    raise InputError(
+        f"{len(documents):,} documents, none with a {'title or a ' if titles else ''}text",
+        expected="at least one passage with words",
+        fix="Check the names of the columns (--text-field, --title-field).",
+        where="--corpus",
+    )
+
+
+def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
+    """Return what the index in a folder was made with, as it was named; None where it is new.
+
+    One that was trained is not trained again: on a corpus that has grown it would be another, and
+    whatever changed would be told as a change of tokenizers.
+    """
+    if folder.fresh or read_manifest(folder / INDEX) is None:
+        return None
+    written = folder.read_json("manifest.json").get(JOB, {})
+    name = written.get("config", {}).get("tokenizer")
+    return name if isinstance(name, str) else None
+
+
+def _vocabulary(
+    name: str,
+    documents: Sequence[Document],
+    asked: Mapping[str, list[str]],
+    folder: ArtifactFolder,
+) -> Vocabulary:
+    """Return the tokenizer: opened; of an earlier run with as many tokens; or trained."""
+    if not name.startswith(TRAINED):
+        return open_vocabulary(Path(name))
+    try:
+        size = int(name.removeprefix(TRAINED))
+    except ValueError as error:
+        raise InputError(
+            f"{name!r}",
+            expected=f"{TRAINED}SIZE, a whole number of tokens, or a folder",
+            fix=f"For example {TRAINED}8000.",
+            where="--tokenizer",
+        ) from error
+    home = folder / INDEX
+    if not folder.fresh and read_manifest(home) is not None:
+        kept = open_vocabulary(home / TOKENIZER)
+        if kept.size == size or name == _earlier_tokenizer(folder):
+            return kept
+    return train_vocabulary(_texts(documents, asked), size)
+
+
+def _texts(documents: Sequence[Document], asked: Mapping[str, list[str]]) -> Iterator[str]:
+    for document in documents:
+        yield document.title
+        yield document.text
+        yield from asked.get(document.id, ())
+
+
+def _summary(
+    index: NgramIndex, home: Path, record: Record, changes: Changes | None
+) -> dict[str, Any]:
+    manifest = manifest_of(home)
+    counts = manifest.counts
+    size = sum(index.bytes().values())
+    summary: dict[str, Any] = {
+        "index": str(home),
+        "passages": {
+            "total": index.n_documents,
+            **{name: n for name, n in counts.items() if name != "unknown_tokens"},
+            "empty": len(counts["empty_ids"]),
+            "empty_ids": counts["empty_ids"][:_NAMED],
+        },
+        "tokens": {
+            "total": index.n_tokens,
+            "types": len(index.continuations(())[0]),
+            "vocabulary": index.vocabulary_size,
+            "unknown": counts["unknown_tokens"],
+        },
+        "titles": index.titles,
+        "segments": len(manifest.segments),
+        "bytes": size,
+        "bytes_per_token": round(size / index.n_tokens, 3),
+        "seconds": round(sum(record.timings_s.values()), 2),
+    }
+    if changes is not None:
+        summary["added"] = {"passages": len(changes.new), "unchanged": changes.unchanged}
+    return summary
+
+
+def _asked(asked: OfCorpus) -> dict[str, int] | None:
+    queries = asked.by_document
+    if not queries:
+        return None
+    return {
+        "documents": len(queries),
+        "queries": sum(map(len, queries.values())),
+        "elsewhere": asked.elsewhere,
+    }

@@ -1,0 +1,265 @@
+"""`generative stats`: what an n-gram index holds, and how well its identifiers tell passages apart.
+
+An n-gram that many passages share says little about each; one that occurs once is a name. Titles
+that stand within other titles, or that several passages bear, are no names either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import IntArray
+from argus.errors import InputError
+from argus.generative.index import NgramIndex, profile
+from argus.generative.index.profile import LONGEST as MOST
+from argus.generative.jobs.folders import described, index_folder
+from argus.jobs.workspace import Record, keep_input
+from argus.progress import progress
+from argus.reports import write_report
+
+JOB = "generative_stats"
+TABLE = "ngram_profile"
+LONGEST = 10
+"""Tokens of the longest n-grams that are counted: as long as SEAL's searches write them."""
+BLOCK = 8192
+_QUANTILES = {"min": 0, "p5": 0.05, "median": 0.5, "p95": 0.95, "max": 1}
+_BINS = 40
+_NAMED = 5
+_PARTS = {
+    "text": ("text",),
+    "suffix array": ("suffixes",),
+    "continuations": ("first", "list_pointers", "list_tokens", "list_begins"),
+    "passages and ids": ("starts", "splits", "hashes", "order", "id_pointers", "id_bytes"),
+}
+
+Title = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StatsResult:
+    """The figures; they are also in `folder`, where one was given."""
+
+    summary: dict[str, Any]
+    folder: Path | None = None
+    report: Path | None = None
+
+
+def stats(
+    index: Path | str,
+    *,
+    longest: int = LONGEST,
+    out: Path | str | None = None,
+    fresh: bool = False,
+) -> StatsResult:
+    """Describe an index; exact, nothing is sampled. With `out`, also as a report there.
+
+    longest: n-grams of 1 to so many tokens are profiled. Raises InputError where there is no whole
+    index.
+    """
+    if not 1 <= longest <= MOST:
+        raise InputError(
+            f"{longest}", expected=f"a length from 1 to {MOST}", fix=f"For example {LONGEST}.",
+            where="--longest",
+        )  # fmt: skip
+    home = index_folder(index)
+    opened = NgramIndex.open(home)
+    folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
+    if folder is not None:
+        keep_input(folder, [home])
+    record = Record(JOB, {"index": str(home), "longest": longest}, {})
+    record.encoder["what"] = "index"
+    record.encoder["fingerprint"] = described(home)
+    summary = {"index": str(home), **_figures(opened, longest, record)}
+    if folder is None:
+        return StatsResult(summary)
+    record.open(folder, about=[home.parent])
+    folder.write_table(TABLE, _table(summary["ngrams"]), csv=True)
+    folder.write_section("summary.json", JOB, summary)
+    counts = {"passages": opened.n_documents, "tokens": opened.n_tokens}
+    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    return StatsResult(summary, folder.path, write_report(folder.path))
+
+
+def _figures(index: NgramIndex, longest: int, record: Record) -> dict[str, Any]:
+    """Return all figures of an index."""
+    with record.timed("passages"):
+        lengths = _Lengths.of(index)
+        titles = _titles(index, lengths) if index.titles else None
+    with record.timed("n-grams"):
+        ngrams = _ngrams(index, longest)
+    return {
+        "segments": len(index.segments),
+        **_size(index),
+        "passages": {
+            "total": index.n_documents,
+            "tokens": spread(lengths.passages),
+            "text_tokens": spread(lengths.texts),
+            "without_text": int((lengths.texts == 0).sum()),
+            "histogram": histogram(lengths.passages),
+        },
+        "titles": titles,
+        "pseudo_queries": _pseudo_queries(index, lengths),
+        "ngrams": ngrams,
+    }
+
+
+def spread(values: npt.NDArray[Any]) -> dict[str, float] | None:
+    """Return mean and quantiles of numbers (values that occur, no interpolation); None of none."""
+    if not len(values):
+        return None
+    found = np.quantile(values, [*_QUANTILES.values()], method="lower")
+    named = {name: int(value) for name, value in zip(_QUANTILES, found, strict=True)}
+    return {"mean": round(float(values.mean()), 2), **named}
+
+
+def histogram(values: npt.NDArray[Any]) -> dict[str, list[int]]:
+    """Return counts of whole numbers in bins of equal, whole width: edges (n + 1), counts (n)."""
+    low, high = int(values.min()), int(values.max())
+    width = max(1, -(-(high - low + 1) // _BINS))
+    edges = np.arange(low, high + width + 1, width)
+    return {"edges": edges.tolist(), "counts": np.histogram(values, edges)[0].tolist()}
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """Tokens of every passage; each (n_documents,). queries_at: where its pseudo-queries begin."""
+
+    passages: IntArray
+    titles: IntArray
+    texts: IntArray
+    queries_at: IntArray
+
+    @classmethod
+    def of(cls, index: NgramIndex) -> _Lengths:
+        splits = index.splits(np.arange(index.n_documents)).astype(np.int64)
+        passages = np.concatenate([np.diff(s.starts) for s in index.segments]).astype(np.int64)
+        titles = np.maximum(splits[:, 0] - 2, 0)  # without the border and the marker
+        return cls(passages, titles, splits[:, 1] - splits[:, 0], splits[:, 1])
+
+
+def _size(index: NgramIndex) -> dict[str, Any]:
+    by_array = index.bytes()
+    parts = {part: sum(by_array[name] for name in names) for part, names in _PARTS.items()}
+    total = sum(by_array.values())
+    return {
+        "tokens": {
+            "total": index.n_tokens,
+            "types": len(index.continuations(())[0]),
+            "vocabulary": index.vocabulary_size,
+        },
+        "bytes": {"total": total, **parts},
+        "bytes_per_token": round(total / index.n_tokens, 3),
+    }
+
+
+def _titles(index: NgramIndex, lengths: _Lengths) -> dict[str, Any]:
+    """Describe titles as sequences of tokens: repeated ones, and those inside other titles."""
+    borne = Counter(_each_title(index, lengths))
+    without = borne.pop((), 0)
+    repeated = [title for title, n in borne.items() if n > 1]
+    inside = _contained(borne)
+    decode = index.vocabulary.decode_all
+    often = sorted(repeated, key=lambda title: (-borne[title], title))[:_NAMED]
+    widest = sorted(inside, key=lambda title: (-len(title), title))[:_NAMED]
+    within = [inside[title] for title in widest]
+    return {
+        "distinct": len(borne),
+        "without": without,
+        "tokens": spread(lengths.titles[lengths.titles > 0]),
+        "repeated": len(repeated),
+        "passages_of_repeated": sum(borne[title] for title in repeated),
+        "most_repeated": [
+            {"title": text.strip(), "passages": borne[title]}
+            for title, text in zip(often, decode(often), strict=True)
+        ],
+        "inside_others": len(inside),
+        "inside_examples": [
+            {"title": one.strip(), "inside": other.strip()}
+            for one, other in zip(decode(widest), decode(within), strict=True)
+        ],
+    }
+
+
+def _each_title(index: NgramIndex, lengths: _Lengths) -> Iterator[Title]:
+    with progress("titles", index.n_documents) as advance:
+        for pointers, tokens, which in _blocks(index):
+            for at, length in zip(pointers[:-1], lengths.titles[which], strict=True):
+                yield tuple(tokens[at + 1 : at + 1 + length].tolist())
+            advance(len(which))
+
+
+def _blocks(index: NgramIndex) -> Iterator[tuple[IntArray, npt.NDArray[np.int32], IntArray]]:
+    """Yield (pointers, tokens, document numbers) of consecutive passages."""
+    for start in range(0, index.n_documents, BLOCK):
+        which = np.arange(start, min(start + BLOCK, index.n_documents))
+        yield *index.tokens_of(which), which
+
+
+def _contained(titles: Counter[Title]) -> dict[Title, Title]:
+    """Return each title that stands within a longer one, with the first such one."""
+    found: dict[Title, Title] = {}
+    for title in titles:
+        n = len(title)
+        for start in range(n):
+            for end in range(start + 1, n + 1):
+                part = title[start:end]
+                if end - start < n and part in titles:
+                    found.setdefault(part, title)
+    return found
+
+
+def _pseudo_queries(index: NgramIndex, lengths: _Lengths) -> dict[str, Any] | None:
+    """Return how many pseudo-queries passages have; None where there is none."""
+    if not (lengths.queries_at < lengths.passages).any():
+        return None
+    start = index.vocabulary.query_start
+    per_passage = np.zeros(index.n_documents, np.int64)
+    for pointers, tokens, which in _blocks(index):
+        owner = np.repeat(np.arange(len(which)), np.diff(pointers))
+        behind = np.arange(len(tokens)) - pointers[owner] >= lengths.queries_at[which][owner]
+        per_passage[which] = np.bincount(owner[behind & (tokens == start)], minlength=len(which))
+    return {
+        "queries": int(per_passage.sum()),
+        "passages": int((per_passage > 0).sum()),
+        "per_passage": spread(per_passage),
+    }
+
+
+def _ngrams(index: NgramIndex, longest: int) -> list[dict[str, Any]]:
+    """Return the profile of n-grams of every length, quantiles by name."""
+    rows = []
+    for found in profile(index, range(1, longest + 1)):
+        row = asdict(found)
+        for name in ("frequency_quantiles", "passages_quantiles"):
+            row[name] = {_called(q): n for q, n in row[name].items()}
+        rows.append(row)
+    return rows
+
+
+def _called(q: float) -> str:
+    return {0.5: "median", 1.0: "most"}.get(q, f"{100 * q:g}%")
+
+
+def _table(ngrams: list[dict[str, Any]]) -> pa.Table:
+    flat = [
+        {
+            **{name: value for name, value in row.items() if not isinstance(value, dict)},
+            **{
+                f"{name.removesuffix('_quantiles')}_{quantile}": n
+                for name, value in row.items()
+                if isinstance(value, dict)
+                for quantile, n in value.items()
+            },
+        }
+        for row in ngrams
+    ]
+    return pa.Table.from_pylist(flat)

@@ -1,0 +1,284 @@
+"""`generative search`: questions in; ranked passages out, each with the n-grams that found it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames, corpus_file, read_corpus
+from argus.data.provenance import content_hash
+from argus.data.topics import TopicFormat, read_topics, topics_file
+from argus.data.types import Document, Query, Topic
+from argus.errors import InputError
+from argus.generative.answer import Answer
+from argus.generative.decode.settings import Decoding
+from argus.generative.index import NgramIndex, check_corpus
+from argus.generative.jobs.answers import FILE, AnswerFile
+from argus.generative.jobs.folders import index_folder, manifest_of, need_model
+from argus.generative.jobs.outputs import (
+    TABLE,
+    Format,
+    Results,
+    questions_table,
+    shown,
+    view_shares,
+    write_results,
+)
+from argus.generative.scoring import Scoring
+from argus.generative.views import Mode
+from argus.jobs.workspace import Record, keep_input
+from argus.llm.weights import model_hash
+from argus.reports import write_report
+
+if TYPE_CHECKING:
+    from argus.generative.searcher import GenerativeSearcher
+
+JOB = "generative_search"
+FORMATS = tuple(Format)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """How a search is made, and what it leaves.
+
+    model: folder of a seq2seq model. k: passages per question. formats: of the results. compact:
+    DPR JSON with one line per question.
+    """
+
+    model: Path | None = None
+    mode: Mode = Mode.SEAL
+    k: int = 100
+    decoding: Decoding = field(default_factory=Decoding)
+    scoring: Scoring = field(default_factory=Scoring)
+    formats: tuple[Format, ...] = FORMATS
+    compact: bool = False
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(
+                f"{self.k}", expected="a whole number from 1", fix="For example 100.", where="--k"
+            )
+
+    def described(self) -> dict[str, Any]:
+        """Return all that decides an answer, as plain values, except the model."""
+        return {
+            "mode": str(self.mode),
+            "k": self.k,
+            "decoding": asdict(self.decoding),
+            "scoring": asdict(self.scoring),
+        }
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search of many questions left in a folder."""
+
+    folder: Path
+    report: Path
+    results: Results
+    summary: dict[str, Any]
+
+
+def search(
+    index: Path | str,
+    queries: Path | str | Sequence[Topic],
+    *,
+    config: SearchConfig,
+    out: Path | str,
+    kind: TopicFormat = TopicFormat.AUTO,
+    corpus: Path | str | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+) -> SearchResult:
+    """Answer questions and write the results into OUT.
+
+    queries: a file that `read_topics` reads, or topics. corpus: what the index was built from: its
+    own texts are shown in place of what the tokens say. limit: only the first questions. A search
+    that was killed goes on with the questions that it had not answered. Raises InputError for bad
+    input: no model, one of another tokenizer, a corpus that has changed, answers of another search
+    in OUT.
+    """
+    fields = fields or FieldNames()
+    topics, source = _topics(queries, kind, fields, limit)
+    home, model = index_folder(index), need_model(config.model)
+    opened = NgramIndex.open(home)
+    originals = _originals(opened, corpus, fields)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    keep_input(folder, [home, model, source, Path(corpus) if corpus else None])
+    settings = {"model": str(model), **config.described(), "index": str(home)}
+    read = corpus_file(Path(corpus)) if corpus else None
+    record = Record(JOB, settings, {"queries": source, "corpus": read})
+    weights = model_hash(model)
+    record.encoder["what"] = "model"
+    record.encoder["fingerprint"] = f"{config.mode} {model.name} {weights[:12]}"
+    border = opened.vocabulary.decode([opened.border])
+    answers = AnswerFile(folder / FILE, identity(opened, home, weights, config), border)
+    if not fresh:
+        answers.check()
+    left = [t.query for t in topics if t.query.text.strip() and t.query not in answers]
+    searcher = None
+    if left:
+        with record.timed("loading the model"):
+            searcher = open_searcher(opened, model, config, device)
+    record.open(folder, about=[home.parent])
+    pace = _answer(searcher, left, answers, config, record)
+    results = Results(topics, _reader(answers), originals)
+    with record.timed("writing"):
+        files = write_results(results, folder, config.formats, compact=config.compact)
+        folder.write_table(TABLE, questions_table(results), csv=True)
+    summary = _summary(config, model, home, results, files) | pace
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["questions"]))
+    return SearchResult(folder.path, write_report(folder.path), results, summary)
+
+
+def ask(
+    index: Path | str,
+    text: str,
+    *,
+    config: SearchConfig,
+    corpus: Path | str | None = None,
+    fields: FieldNames | None = None,
+    device: str | None = None,
+) -> dict[str, Any]:
+    """Answer one question: passages with score, title, text and keys, best first.
+
+    Nothing is written. Raises InputError as `search` does, and for a question without words.
+    """
+    if not text.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.", where="--query")
+    home, model = index_folder(index), need_model(config.model)
+    opened = NgramIndex.open(home)
+    originals = _originals(opened, corpus, fields or FieldNames())
+    searcher = open_searcher(opened, model, config, device)
+    topic = Topic(Query("query", text))
+    (answer,) = searcher.search([topic.query], config.k)
+    hits = []
+    for rank, hit in enumerate(answer.hits, start=1):
+        title, passage = shown(hit, originals)
+        keys = [{"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
+                for k in hit.keys]  # fmt: skip
+        hits.append({"rank": rank, "id": hit.doc_id, "score": float(hit.score), "title": title,
+                     "text": passage, "keys": keys})  # fmt: skip
+    return {"query": text, "index": str(home), "model": str(model), "mode": str(config.mode),
+            "results": hits}  # fmt: skip
+
+
+def open_searcher(
+    index: NgramIndex, model: Path, config: SearchConfig, device: str | None
+) -> GenerativeSearcher:
+    """Load a model and join it with an index."""
+    from argus.generative.decode.model import Seq2Seq
+    from argus.generative.searcher import GenerativeSearcher
+
+    loaded = Seq2Seq.open(model, index.vocabulary, device=device)
+    return GenerativeSearcher(index, loaded, config.mode, config.decoding, config.scoring)
+
+
+def identity(index: NgramIndex, home: Path, weights: str, config: SearchConfig) -> dict[str, Any]:
+    """Return all that decides an answer: index, model, settings."""
+    vocabulary = manifest_of(home).vocabulary
+    held = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
+    settings = config.described()
+    settings["decoding"].pop("batch", None)  # scores do not depend on it
+    return {"index": held.hex(), "model": weights, **settings}
+
+
+def _topics(
+    queries: Path | str | Sequence[Topic], kind: TopicFormat, fields: FieldNames, limit: int | None
+) -> tuple[list[Topic], Path | None]:
+    if isinstance(queries, (str, Path)):
+        path = Path(queries)
+        return read_topics(path, kind, coerce_ids=fields.coerce_ids, limit=limit), topics_file(path)
+    topics = list(queries)[:limit]
+    twice = [id_ for id_, n in Counter(t.query.id for t in topics).items() if n > 1]
+    if twice or not topics:
+        raise InputError(
+            f"two questions have the id {twice[0]!r}" if twice else "no question",
+            expected="at least one question, one per id",
+            fix="Rename one of the two." if twice else "Give some.",
+            where="queries",
+        )
+    return topics, None
+
+
+def _originals(
+    index: NgramIndex, corpus: Path | str | None, fields: FieldNames
+) -> dict[str, Document]:
+    """Return the documents by id. Raises InputError where they are not those of the index."""
+    if corpus is None:
+        return {}
+    documents = read_corpus(Path(corpus), fields)
+    check_corpus(index, documents, None)
+    return {d.id: d for d in documents}
+
+
+def _answer(
+    searcher: GenerativeSearcher | None,
+    left: Sequence[Query],
+    answers: AnswerFile,
+    config: SearchConfig,
+    record: Record,
+) -> dict[str, Any]:
+    """Answer what is not answered; return how much that was, and what it took.
+
+    searcher: None where nothing is left. seconds_by_step: the constraint is part of decoding.
+    """
+    seconds, by_step, batch = 0.0, {}, config.decoding.batch
+    if searcher is not None:
+        start = time.perf_counter()
+        with record.timed("searching"), answers.appending() as file:
+            for query, answer in zip(left, searcher.search(left, config.k), strict=True):
+                file.add(query, answer)
+        seconds, batch = time.perf_counter() - start, searcher.batch
+        by_step = {step: round(spent, 3) for step, spent in searcher.seconds.items()}
+    return {
+        "answered_now": len(left),
+        "seconds": round(seconds, 2),
+        "queries_per_s": round(len(left) / seconds, 3) if left else None,
+        "seconds_by_step": by_step,
+        "batch_wanted": config.decoding.batch,
+        "batch": batch,
+    }
+
+
+def _reader(answers: AnswerFile) -> Callable[[Topic], Answer]:
+    def answer(topic: Topic) -> Answer:
+        empty = Answer(topic.query.id, [])
+        return answers.read(topic.query) if topic.query in answers else empty
+
+    return answer
+
+
+def _summary(
+    config: SearchConfig, model: Path, home: Path, results: Results, files: dict[str, str]
+) -> dict[str, Any]:
+    hits = keys = found = 0
+    for _, answer in results:
+        hits, found = hits + len(answer.hits), found + bool(answer.hits)
+        keys += sum(len(hit.keys) for hit in answer.hits)
+    without_text = sum(not t.query.text.strip() for t in results.topics)
+    return {
+        "index": str(home),
+        "model": str(model),
+        "mode": str(config.mode),
+        "k": config.k,
+        "questions": {
+            "total": len(results.topics),
+            "answered": found,
+            "nothing_found": len(results.topics) - found - without_text,
+            "without_text": without_text,
+        },
+        "hits": hits,
+        "keys_per_hit": round(keys / hits, 2) if hits else None,
+        "view_shares": view_shares(results),
+        "exact_texts": bool(results.originals),
+        "files": files,
+    }

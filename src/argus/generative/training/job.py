@@ -1,0 +1,296 @@
+"""`generative train`: a corpus and what is asked of it in, a model that writes its n-grams out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus import __version__
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames, read_queries
+from argus.data.provenance import content_hash
+from argus.data.qrels import read_qrels
+from argus.data.types import Document, Qrels, Query
+from argus.devices import check_device
+from argus.errors import InputError
+from argus.generative.decode.model import start_token, token_limit
+from argus.generative.index import NgramIndex
+from argus.generative.jobs.folders import MODEL, index_folder
+from argus.generative.jobs.pseudo_queries import of_documents
+from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
+from argus.generative.training.hold_out import choose, write_held_out
+from argus.generative.training.model import open_network, save_network
+from argus.generative.training.scratch import ScratchSize, new_network
+from argus.generative.training.settings import ExampleConfig, LearningConfig
+from argus.generative.training.task import seq2seq_task
+from argus.generative.vocabulary import Vocabulary
+from argus.jobs.workspace import Record, keep_input, read_documents
+from argus.llm.weights import base_hash
+from argus.training.loop import Trained, train
+
+SECTION = "generative_train"
+SCRATCH = "scratch"
+STATE, LOSSES = "training", "losses"
+SCRATCH_LEARNING: Mapping[str, Any] = {
+    "learning_rate": 1e-3, "batch_size": 64, "label_smoothing": 0.0, "epochs": 20, "patience": 10,
+    "evaluate_every": 200, "max_minutes": 25.0,
+}  # fmt: skip
+"""What a model from scratch learns with unless told otherwise: measured on two cores."""
+
+
+def learning(model: str, **given: Any) -> LearningConfig:
+    """Return how a model learns: what is given and not None, else the defaults for its kind."""
+    defaults = dict(SCRATCH_LEARNING) if model == SCRATCH else {}
+    return LearningConfig(**defaults | {k: v for k, v in given.items() if v is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeTrainConfig:
+    """What is trained, and on what.
+
+    model: "scratch", or the folder of a seq2seq LM. size: of a model from scratch. training: how it
+    learns; None for the defaults of its kind. hold_out: how many titles are kept out of training,
+    or a file with the ids of their documents, one a line.
+    """
+
+    model: str = SCRATCH
+    size: ScratchSize = field(default_factory=ScratchSize)
+    examples: ExampleConfig = field(default_factory=ExampleConfig)
+    training: LearningConfig | None = None
+    hold_out: int | Path = 0
+
+    @property
+    def learning(self) -> LearningConfig:
+        """How the model learns."""
+        return self.training or learning(self.model)
+
+
+@dataclass(frozen=True)
+class GenerativeTrainResult:
+    """What was trained; the figures are also in `folder`."""
+
+    folder: Path
+    model: Path
+    summary: dict[str, Any]
+
+
+def train_generative(
+    corpus: Path | str | Sequence[Document],
+    *,
+    index: Path | str,
+    config: GenerativeTrainConfig,
+    out: Path | str,
+    queries: Path | str | None = None,
+    qrels: Path | str | None = None,
+    pseudo_queries: Path | str | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+) -> GenerativeTrainResult:
+    """Train a model for an n-gram index and write it to OUT/model.
+
+    index: names the tokenizer. queries, qrels: judged questions, both or neither; without them the
+    passages alone teach. A run that was killed, or ran out of time, goes on where it was. Raises
+    InputError for bad input: nothing to learn from, a model of another tokenizer, another training
+    in OUT.
+    """
+    chosen = check_device(device)
+    taught = _read(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
+    vocabulary = NgramIndex.open(index_folder(index)).vocabulary
+    base = None if config.model == SCRATCH else Path(config.model)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    keep_input(folder, [base, Path(index), *taught.files.values()])
+    settings = {"model": config.model, "limit": limit, **config.learning.described()}
+    record = Record(SECTION, settings, taught.files)
+    held_out = choose(taught.documents, config.hold_out)
+    with record.timed("planning the examples"):
+        examples = taught.examples(vocabulary, config.examples, held_out)
+    _require_examples(examples, len(taught.documents))
+    with record.timed("making the model"):
+        network = _network(config, base, vocabulary).to(chosen)
+    record.open(folder)
+    key, weights = _key(config, base, examples)
+    with record.timed("training"):
+        trained = train(
+            network, _task(network, vocabulary, config.learning), examples.train,
+            examples.validation, config.learning, folder=folder / STATE, key=key, device=chosen,
+        )  # fmt: skip
+    summary = _summary(config, examples, trained, network, chosen)
+    note = _note(config, summary, vocabulary, weights)
+    model = save_network(network, vocabulary, folder / MODEL, note)
+    write_held_out(folder, taught.documents, held_out)
+    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
+    folder.write_section("summary.json", SECTION, summary)
+    folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))
+    return GenerativeTrainResult(folder.path, model, summary)
+
+
+@dataclass(frozen=True)
+class _Taught:
+    """What a model is taught with. files: by option, None for what is not given, or no file."""
+
+    documents: Sequence[Document]
+    questions: list[Query]
+    qrels: Qrels
+    pseudo_queries: dict[str, list[str]]
+    files: dict[str, Path | None]
+
+    def examples(
+        self, vocabulary: Vocabulary, config: ExampleConfig, held_out: Sequence[str]
+    ) -> TrainingSet:
+        """Return the examples; held_out: ids of documents whose titles are in none."""
+        return build_examples(
+            self.documents, vocabulary, config, queries=self.questions, qrels=self.qrels,
+            pseudo_queries=self.pseudo_queries, held_out=held_out,
+        )  # fmt: skip
+
+
+def _read(
+    corpus: Path | str | Sequence[Document],
+    queries: Path | str | None,
+    qrels: Path | str | None,
+    pseudo_queries: Path | str | None,
+    fields: FieldNames,
+    limit: int | None,
+) -> _Taught:
+    documents, path = read_documents(corpus, fields, limit)
+    questions, judged = _questions(queries, qrels, fields)
+    asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    files = {
+        "corpus": path,
+        "queries": _path(queries),
+        "qrels": _path(qrels),
+        "pseudo_queries": asked.file,
+    }
+    return _Taught(documents, questions, judged, asked.by_document, files)
+
+
+def _questions(
+    queries: Path | str | None, qrels: Path | str | None, fields: FieldNames
+) -> tuple[list[Query], Qrels]:
+    if (queries is None) != (qrels is None):
+        there, missing = ("--questions", "--qrels")[:: 1 if qrels is None else -1]
+        raise InputError(
+            f"given without {missing}",
+            expected="questions and the passages that answer them, or neither",
+            fix=f"Add {missing}, or leave out {there}.",
+            where=there,
+        )
+    if queries is None or qrels is None:
+        return [], {}
+    return read_queries(Path(queries), coerce_ids=fields.coerce_ids), read_qrels(Path(qrels))
+
+
+def _path(path: Path | str | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocabulary) -> Any:
+    seed = config.learning.seed
+    if base is None:
+        network = new_network(vocabulary, config.size, seed=seed)
+    else:
+        network = open_network(base, vocabulary, seed=seed)
+    limit = token_limit(network, "encoder")
+    if limit is not None and limit < config.examples.source_tokens:
+        raise InputError(
+            f"{config.examples.source_tokens} tokens of a source, of which the model reads {limit}",
+            expected="sources that the model can read",
+            fix=f"Give --source-tokens {limit} or less.",
+            where="--source-tokens",
+        )
+    return network
+
+
+def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Any:
+    pad = vocabulary.border if vocabulary.pad is None else vocabulary.pad
+    return seq2seq_task(
+        start_token(network), pad, label_smoothing=config.label_smoothing, dtype=config.dtype
+    )
+
+
+def _key(
+    config: GenerativeTrainConfig, base: Path | None, examples: TrainingSet
+) -> tuple[str, str | None]:
+    """Return the hash of all that is trained, and how; and that of the weights it begins with."""
+    weights = None if base is None else base_hash(base)
+    begun = weights or str(sorted(asdict(config.size).items()))
+    settings = [f"{name}={value}" for name, value in sorted(config.learning.described().items())]
+    return content_hash(begun, fingerprint(examples), *settings).hex(), weights
+
+
+def _require_examples(examples: TrainingSet, documents: int) -> None:
+    """Raise InputError where there is nothing to learn from, or nothing to validate with."""
+    if len(examples.train) and examples.validation:
+        return
+    counts = examples.counts
+    raise InputError(
+        f"{counts['train']:,} examples to train on and {counts['validation']:,} to validate with, "
+        f"of {documents:,} documents, {counts['questions']:,} questions with a passage in the "
+        f"corpus ({counts['questions_without_gold']:,} without), {counts['held_out']:,} titles "
+        "held out",
+        expected="at least one of either: two titles or questions; some hundred teach",
+        fix="Check --corpus, --questions and --qrels; hold out less.",
+        where="--corpus",
+    )
+
+
+def _summary(
+    config: GenerativeTrainConfig,
+    examples: TrainingSet,
+    trained: Trained,
+    network: Any,
+    device: str,
+) -> dict[str, Any]:
+    state, settings = trained.progress, config.learning
+    assert state.best is not None
+    return {
+        "model": config.model,
+        "weights": sum(p.numel() for p in network.parameters()),
+        "dtype": settings.dtype,
+        "device": device,
+        "examples": examples.counts,
+        "views": examples.views,
+        "steps": state.step,
+        "stopped": state.stopped,
+        "out_of_time": state.out_of_time,
+        "evaluations": [{**e, "loss": round(e["loss"], 6)} for e in state.evaluations],
+        "best": {**state.best, "loss": round(state.best["loss"], 6)},
+        "training_loss": {
+            "first": round(state.steps[0]["loss"], 6),
+            "last": round(state.steps[-1]["loss"], 6),
+        },
+        "seconds": round(state.seconds, 2),
+        "evaluation_seconds": round(state.evaluation_seconds, 2),
+        "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),
+        "halved": state.halved,
+        "batch": state.passes or settings.batch_size,
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+    }
+
+
+def _note(
+    config: GenerativeTrainConfig,
+    summary: dict[str, Any],
+    vocabulary: Vocabulary,
+    weights: str | None,
+) -> dict[str, Any]:
+    """Return argus.json: what the model is, and what it may be asked for."""
+    scratch = {"name": SCRATCH, **asdict(config.size)}
+    kept = ("views", "examples", "steps", "stopped", "evaluations", "best")
+    return {
+        "argus": __version__,
+        "vocabulary": vocabulary.fingerprint,
+        "base": scratch if weights is None else {"name": config.model, "weights": weights},
+        "settings": {
+            "examples": asdict(config.examples),
+            "training": config.learning.described(),
+        },
+        **{name: summary[name] for name in kept},
+    }

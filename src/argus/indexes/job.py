@@ -1,0 +1,337 @@
+"""Indexes on disk: build one from a corpus, add documents, delete documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document, FloatArray, View
+from argus.encoders import (
+    DEFAULT_MODEL,
+    EmbeddingStore,
+    Encoder,
+    EncoderConfig,
+    embed,
+)
+from argus.encoders import documents as as_documents
+from argus.engine import Engine, EngineConfig
+from argus.errors import InputError
+from argus.indexes.compact import KEPT
+from argus.indexes.header import IndexHeader
+from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
+from argus.indexes.own_vectors import OwnVectors, own_vectors
+from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+
+BATCH_VIEWS = 4096
+NO_TEXT = "no text"
+
+
+@dataclass(frozen=True)
+class IndexResult:
+    """What was done to an index; `summary` is also in its summary.json."""
+
+    index: ViewIndex
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Originals:
+    """One view per document that has a vector, and why the others have none."""
+
+    views: list[View]
+    vectors: FloatArray
+    failures: dict[str, str]
+    own: OwnVectors | None = None
+    """Where the vectors came from a file."""
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the summary says of that file."""
+        return {"vectors": self.own.notes} if self.own else {}
+
+
+def build_index(
+    corpus: Path | str | Sequence[Document],
+    *,
+    out: Path | str,
+    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    vectors: Path | str | None = None,
+    fields: FieldNames | None = None,
+    store: Path | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+    ann: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> IndexResult:
+    """Index every document of a corpus through one view, its own text.
+
+    vectors: a .npy file with one row per document in corpus order, taken instead of embedding;
+    `encoder` then says what queries are embedded with. Where it does not make the same vectors, the
+    index has a fingerprint of its own: it can be searched, and no vector of the encoder can enter.
+    Documents without text, and those that cannot be embedded, are left out and counted. A build
+    that was stopped goes on where it was; one that is complete stays as it is. ann: also build the
+    approximate index. engine: what embeds; None is this process. Raises InputError when `out` holds
+    an index of other documents or vectors.
+    """
+    refuse_state(out)
+    given, path = _documents(corpus, fields, limit)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    own = Path(vectors) if vectors is not None else None
+    record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
+    sample = [d.content for d in given if d.content.strip()]
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (model, opened),
+    ):  # fmt: skip
+        with record.timed("embedding documents"):
+            if own is None:
+                originals = _embedded(given, model, opened)
+            else:
+                originals = _imported(given, own, model)
+        require_some(len(originals.views), "document has a vector", _first(originals.failures))
+        with record.timed("writing the index"):
+            index = open_or_create(folder.path, _header(originals.own, model, encoder))
+            _fill(index, originals)
+    if ann:
+        with record.timed("building the approximate index"):
+            index.build_ann()
+    return _finish(index, folder, record, _counts(given, originals) | originals.notes)
+
+
+def add_documents(
+    index: Path | str,
+    corpus: Path | str | Sequence[Document],
+    *,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    vectors: Path | str | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    ann: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> IndexResult:
+    """Add the documents of a corpus to an index, with the encoder that the index names.
+
+    All or nothing: an id that the index holds already is an InputError, and nothing is added; so
+    are vectors of another space than those of the index. Other arguments as for `build_index`.
+    """
+    opened = ViewIndex.open(index_folder(index))
+    given, path = _documents(corpus, fields, limit)
+    _refuse_taken(opened, given)
+    own = Path(vectors) if vectors is not None else None
+    record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
+    folder = ArtifactFolder(opened.path)
+    with open_engine(engine) as running:
+        record.runs_on(running)
+        with record.timed("loading the encoder"):
+            model = encoder_of(opened, encoder, engine=running)
+            check_encoder(opened, model, embeds=own is None)
+            record.encoder["fingerprint"] = model.fingerprint
+        folder.open()
+        with record.timed("embedding documents"):
+            if own is None:
+                kept = folder / "embeddings"
+                with EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim) as store:
+                    originals = _embedded(given, model, store)
+            else:
+                originals = _imported(given, own, model)
+                check_space(opened, originals.own)
+    require_some(len(originals.views), "document has a vector", _first(originals.failures))
+    with record.timed("writing the index"):
+        opened.add_batches(_batches(originals))
+    if ann:
+        with record.timed("building the approximate index"):
+            opened.build_ann()
+    return _finish(opened, folder, record, _counts(given, originals) | originals.notes)
+
+
+def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult:
+    """Delete documents with all their views; InputError names unknown ids and deletes nothing."""
+    opened = ViewIndex.open(index_folder(index))
+    if not ids:
+        raise InputError(
+            "no document id", expected="at least one", fix="Give ids, or a file of them."
+        )
+    folder = ArtifactFolder(opened.path)
+    record = Record("index delete", {"ids": len(set(ids))}, {})
+    views = opened.delete_documents(ids)
+    counts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
+    return _finish(opened, folder, record, counts)
+
+
+def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any]:
+    """Free the space of what was deleted or rolled back; return bytes before and after.
+
+    kept: whoever opened the index longer ago than this and has not read it again since it changed
+    has to open it anew. No state is lost: all documents and remedies stay, and can be rolled back.
+    """
+    opened = ViewIndex.open(index_folder(index))
+    before = _bytes(opened.path)
+    opened.compact(kept)
+    return {
+        "index": str(opened.path),
+        "views": len(opened),
+        "bytes_before": before,
+        "bytes": _bytes(opened.path),
+    }
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def read_ids(file: Path) -> list[str]:
+    """Read one id per line; blank lines are skipped."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot be read ({error})",
+            expected="a UTF-8 text file with one id per line",
+            fix="Check the path.",
+            where=file,
+        ) from error
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _documents(
+    corpus: Path | str | Sequence[Document], fields: FieldNames | None, limit: int | None
+) -> tuple[list[Document], Path | None]:
+    """Read a corpus; InputError where no document has text."""
+    given, path = read_documents(corpus, fields or FieldNames(), limit)
+    require_some(
+        sum(bool(d.content.strip()) for d in given), "document has text", "Check --text-field."
+    )
+    return given, path
+
+
+def _embedded(given: Sequence[Document], model: Encoder, store: EmbeddingStore) -> _Originals:
+    usable = [d for d in given if d.content.strip()]
+    embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
+    failures = {d.id: NO_TEXT for d in given if not d.content.strip()}
+    failures |= {usable[i].id: why for i, why in embedded.failures.items()}
+    kept = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
+    return _Originals([_view(d) for d in kept], embedded.vectors, failures)
+
+
+def _imported(given: Sequence[Document], file: Path, model: Encoder) -> _Originals:
+    imported = own_vectors(file, given, model)
+    usable = [i for i, d in enumerate(given) if d.content.strip()]
+    failures = {d.id: NO_TEXT for d in given if not d.content.strip()}
+    views = [_view(given[i]) for i in usable]
+    return _Originals(views, imported.vectors[usable], failures, imported)
+
+
+def _view(document: Document) -> View:
+    return View(document.id, document.id, ORIGINAL, document.content, document.title)
+
+
+def _header(
+    own: OwnVectors | None, model: Encoder, encoder: Encoder | EncoderConfig | str
+) -> IndexHeader:
+    return IndexHeader(
+        fingerprint=own.fingerprint if own else model.fingerprint,
+        dim=model.dim,
+        encoder=describe_encoder(encoder),
+        vectors=own.file if own else None,
+    )
+
+
+def describe_encoder(encoder: Encoder | EncoderConfig | str) -> dict[str, Any]:
+    """Return what index.json says of an encoder, so that a later command can load it.
+
+    No device (another machine has others), no user, password or query of an address. An encoder
+    object cannot be described: whoever opens the index has to give it again.
+    """
+    if isinstance(encoder, str):
+        encoder = EncoderConfig(model=encoder)
+    if not isinstance(encoder, EncoderConfig):
+        return {}
+    settings = asdict(encoder)
+    address = urlsplit(encoder.base_url)
+    host = address.netloc.rpartition("@")[2]
+    settings["base_url"] = urlunsplit((address.scheme, host, address.path, "", ""))
+    settings["device"] = None
+    return settings
+
+
+def _fill(index: ViewIndex, originals: _Originals) -> None:
+    """Put the views into an empty index; leave one alone that holds exactly these."""
+    if not len(index):
+        index.add_batches(_batches(originals))
+        return
+    there = index.texts(ORIGINAL)
+    if dict(zip(there["id"], there["text"], strict=True)) != {
+        v.id: v.text for v in originals.views
+    }:
+        raise InputError(
+            f"holds an index of {len(there['id']):,} other documents",
+            expected="a new folder, or the index of this corpus",
+            fix="Use `argus index add`, give another --out, or start over with --fresh.",
+            where=index.path,
+        )
+
+
+def _batches(originals: _Originals) -> Iterator[tuple[list[View], FloatArray]]:
+    for start in range(0, len(originals.views), BATCH_VIEWS):
+        part = slice(start, start + BATCH_VIEWS)
+        yield originals.views[part], originals.vectors[part]
+
+
+def _refuse_taken(index: ViewIndex, given: Sequence[Document]) -> None:
+    taken = sorted({d.id for d in given} & set(index.texts()["doc_id"]))
+    if taken:
+        shown = ", ".join(map(repr, taken[:5])) + (" ..." if len(taken) > 5 else "")
+        raise InputError(
+            f"{len(taken)} of the documents are in it already: {shown}",
+            expected="new documents",
+            fix="Leave them out, or delete them first with `argus index delete`.",
+            where=index.path,
+        )
+
+
+def _counts(given: Sequence[Document], originals: _Originals) -> dict[str, Any]:
+    reasons = Counter(originals.failures.values())
+    no_text = reasons.pop(NO_TEXT, 0)
+    return {
+        "documents": {
+            "total": len(given),
+            "indexed": len(originals.views),
+            "no_text": no_text,
+            "failed": sum(reasons.values()),
+        },
+        "failures": [{"reason": why, "documents": n} for why, n in reasons.most_common(20)],
+    }
+
+
+def _first(failures: dict[str, str]) -> str:
+    return next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
+
+
+def _finish(
+    index: ViewIndex, folder: ArtifactFolder, record: Record, counts: dict[str, Any]
+) -> IndexResult:
+    """Write what the folder says of the index now, and of this job."""
+    summary = {
+        **counts,
+        "index": str(index.path),
+        "encoder": index.fingerprint,
+        "dim": index.dim,
+        "views": len(index),
+        "remedies": [asdict(r) for r in index.remedies()],
+        "ann": index.has_ann(),
+    }
+    folder.write_section("summary.json", record.job, summary)
+    folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    return IndexResult(index, summary)

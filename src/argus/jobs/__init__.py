@@ -1,0 +1,1 @@
+"""What every job shares: folder and record, encoder, engine, parts that resume."""

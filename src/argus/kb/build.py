@@ -1,0 +1,205 @@
+"""`argus kb build`, step by step: read, align, finish, index the words, say what became of it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from argus import __version__
+from argus.data.artifacts import ArtifactFolder
+from argus.data.kb import KbWriter, KnowledgeFolder
+from argus.data.provenance import describe_large_inputs
+from argus.data.storage import absolute, is_remote, local_path
+from argus.engine import Engine, EngineConfig
+from argus.errors import InputError
+from argus.indexes.lexical import LexicalIndex
+from argus.jobs.on_engine import opened
+from argus.jobs.workspace import Record, check_folder
+from argus.kb.alone import alone
+from argus.kb.findings import findings, outcomes, write_words
+from argus.kb.keys import build_key, reading_key
+from argus.kb.raw import RawInput, Source
+from argus.kb.settings import Dumps, KbConfig
+from argus.knowledge.alignment import AlignSettings, finish
+from argus.remedies.repair.reference import WORDS
+from argus.reports.html import KNOWLEDGE, write_report
+
+JOB = "kb"
+WORK = "work"
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class KbResult:
+    """A knowledge base, and what became of everything that was read; also in summary.json.
+
+    unchanged: it was there already, made of the same input by the same settings.
+    """
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    unchanged: bool = False
+
+    @property
+    def damage(self) -> dict[str, str]:
+        """Which dumps break off, and where."""
+        return dict(self.summary["damage"])
+
+    def open(self) -> KnowledgeFolder:
+        """Return it for reading."""
+        return KnowledgeFolder.open(self.summary["shards"])
+
+
+def build_kb(
+    source: Dumps | Source,
+    *,
+    out: Path | str,
+    config: KbConfig | None = None,
+    shards: str | None = None,
+    engine: EngineConfig | Engine | None = None,
+    fresh: bool = False,
+) -> KbResult:
+    """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
+
+    out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
+    s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
+    for input that is no dump, or one of another language, ArgusError when the disk is full or
+    another build is at work in the folder. engine: what reads and grounds; None takes a process per
+    core.
+    """
+    config = config or KbConfig()
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    place = absolute(shards or folder.path)
+    given = RawInput(source, config)
+    build = _Build(source, config, folder, place, build_key(source, config, shards and place))
+    record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
+    check_folder(folder, record)
+    with alone(folder.path, *filter(None, [build.shards_here])):
+        if not fresh and (summary := build.finished()):
+            return KbResult(folder.path, folder / REPORT, summary, unchanged=True)
+        record.open(folder)
+        with opened(engine or EngineConfig()) as running:
+            assert running is not None
+            record.runs_on(running)
+            summary = build.shards(given, running, record)
+        summary |= build.tell(record)
+        return KbResult(folder.path, build.report(record, summary), summary)
+
+
+@dataclass(frozen=True)
+class _Build:
+    """A build that may write. place: of the shards; key: what it is known by."""
+
+    source: Dumps | Source
+    config: KbConfig
+    folder: ArtifactFolder
+    place: str
+    key: str
+
+    @property
+    def shards_here(self) -> Path | None:
+        """The folder of the shards; None in an object store."""
+        return None if is_remote(self.place) else local_path(self.place)
+
+    @property
+    def words(self) -> Path | None:
+        """Where the index of words goes: beside the shards; None where there is to be none."""
+        here = self.shards_here
+        return here / WORDS if here is not None and self.config.words else None
+
+    def finished(self) -> dict[str, Any] | None:
+        """Return the summary if all that this build writes is there, and is its own.
+
+        The shards tell whose they are, and so do words: two folders may share a place for them. A
+        report is the newest that there is: a build removes it before it writes shards.
+        """
+        summary = self.folder.read_json("summary.json").get(JOB)
+        if not isinstance(summary, dict) or summary.get("key") != self.key:
+            return None
+        try:
+            theirs = KnowledgeFolder.open(self.place).facts.get("key")
+        except InputError:  # it is made again
+            return None
+        if theirs != self.key or not (self.folder / REPORT).is_file():
+            return None
+        if self.words is not None and not LexicalIndex.is_saved(self.words, made_of=self.key):
+            return None
+        return summary | {"shards": self.place}
+
+    def shards(self, given: RawInput, engine: Engine, record: Record) -> dict[str, Any]:
+        """Read the source and write the shards; return what was counted."""
+        config = self.config
+        settings = AlignSettings(
+            language=config.language, sample=config.sample, seed=config.seed,
+            min_words=1 if given.is_of_dumps else config.min_words,
+            memory_bytes=config.memory_bytes,
+        )  # fmt: skip
+        work = _work_folder(self.folder, reading_key(self.source, config))
+        read = given.to_raw(work, settings, engine, record)
+        with record.timed("writing the shards"):
+            self._remove_older()
+            writer = KbWriter(self.place)
+            counts = finish(work, writer, engine, settings)
+            facts = {
+                "argus": __version__,
+                "key": self.key,
+                "language": config.language,
+                "sample": config.sample,
+                "damage": read.damage,
+            }
+            writer.finish(counts["graph"], facts)
+        made: dict[str, Any] = {"read": read.counts, "damage": read.damage, "counts": counts}
+        return made | {"outcomes": outcomes(made)}
+
+    def tell(self, record: Record) -> dict[str, Any]:
+        """Index the words of the shards; return what they hold, and what they were made of."""
+        kb = KnowledgeFolder.open(self.place)
+        found = findings(kb)
+        if self.words is not None:
+            with record.timed("indexing the paragraphs"):
+                write_words(kb, self.words, made_of=self.key)
+        return {
+            **found,
+            "key": self.key,
+            "shards": self.place,
+            "words": None if self.words is None else str(self.words),
+            "language": self.config.language,
+            "made_of": {name: str(path) for name, path in self.source.inputs().items()},
+        }
+
+    def report(self, record: Record, summary: dict[str, Any]) -> Path:
+        """Write summary, manifest and, last, the report; return it.
+
+        Inputs are in the manifest by size and time: hashing a dump takes a quarter of an hour.
+        """
+        inputs = self.source.inputs()
+        names = ", ".join(path.name for path in inputs.values())
+        record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
+        section = replace(record, inputs={}).manifest(summary["counts"])
+        section |= {"inputs": describe_large_inputs(**inputs)}
+        self.folder.write_section("summary.json", JOB, summary)
+        self.folder.write_section("manifest.json", JOB, section)
+        report = write_report(self.folder.path)
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        return report
+
+    def _remove_older(self) -> None:
+        """Remove what was made of older shards, and would be taken for what is made of these."""
+        (self.folder / REPORT).unlink(missing_ok=True)
+        for home in filter(None, (self.folder.path, self.shards_here)):
+            LexicalIndex.remove(home / WORDS)
+
+
+def _work_folder(folder: ArtifactFolder, key: str) -> Path:
+    """Return where parts go; those of another build are removed."""
+    home = folder / WORK
+    if home.is_dir():
+        for other in home.iterdir():
+            if other.is_dir() and other.name != key:
+                shutil.rmtree(other)
+    work = home / key
+    work.mkdir(parents=True, exist_ok=True)
+    return work

@@ -1,0 +1,110 @@
+"""From a source to raw tables: entities, relations, aliases and redirects as they were given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from argus.engine.protocol import Engine
+from argus.errors import InputError
+from argus.jobs.workspace import Record
+from argus.kb.parts import DumpParts
+from argus.kb.reading import check_items, read_wikidata, read_wikipedia, site_of
+from argus.kb.settings import Dumps, KbConfig
+from argus.knowledge.alignment import AlignSettings, align
+from argus.knowledge.dumps.site import Site
+from argus.knowledge.sources import RawWriter, mention_rows
+
+LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
+
+
+class Source(Protocol):
+    """What is not a dump: triples, rows, a folder of pages (argus.knowledge.sources)."""
+
+    def write(self, into: RawWriter) -> dict[str, int]:
+        """Write its entities and relations; return what was left out, by reason."""
+
+    def inputs(self) -> dict[str, Path]:
+        """Return its files, named for a manifest."""
+
+
+@dataclass
+class Readout:
+    """What was read, by what it came to, for every input; and which of them break off, where."""
+
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    damage: dict[str, str] = field(default_factory=dict)
+
+    def note(self, name: str, counts: Counter[str], damage: str | None) -> None:
+        """Take over what became of one input."""
+        self.counts[name] = dict(counts)
+        if damage is not None:
+            self.damage[name] = damage
+
+
+def _check_installed() -> None:
+    """Raise InputError where a library is missing: before hours of work, not after them."""
+    missing = [name for name in LIBRARIES if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"{', '.join(missing)}: not installed",
+            expected="the libraries that read dumps and join them",
+            fix="pip install 'argus-retrieval[kb]'",
+            where="argus kb build",
+        )
+
+
+class RawInput:
+    """A source, checked when this is made, so that bad input has touched nothing."""
+
+    def __init__(self, source: Dumps | Source, config: KbConfig) -> None:
+        _check_installed()
+        self._source, self._config = source, config
+        self._site: Site | None = None
+        if isinstance(source, Dumps):
+            if source.wikipedia:
+                self._site = site_of(source.wikipedia, config)
+            if source.wikidata:
+                check_items(source.wikidata)
+
+    @property
+    def is_of_dumps(self) -> bool:
+        """Whether pages were judged when they were read."""
+        return isinstance(self._source, Dumps)
+
+    def to_raw(
+        self, work: Path, settings: AlignSettings, engine: Engine, record: Record
+    ) -> Readout:
+        """Write the raw tables under `work`; what is there of dumps is not read again."""
+        found = Readout()
+        if isinstance(self._source, Dumps):
+            self._read_dumps(self._source, work, engine, record, found)
+            with record.timed("aligning"):
+                found.counts["aligned"] = align(work, settings)
+        else:
+            with record.timed("reading"), RawWriter(work, limit=self._config.limit) as raw:
+                found.counts["source"] = self._source.write(raw)
+                if raw.beyond:
+                    found.counts["source"] |= {"entities beyond --limit": raw.beyond}
+        if self._config.mentions:
+            with record.timed("relating by mention"), RawWriter(work) as raw:
+                found.counts["mentions"] = mention_rows(work, raw)
+        return found
+
+    def _read_dumps(
+        self, dumps: Dumps, work: Path, engine: Engine, record: Record, found: Readout
+    ) -> None:
+        if dumps.wikipedia and self._site:
+            with record.timed("reading Wikipedia"):
+                parts = DumpParts(work, "wikipedia")
+                read = read_wikipedia(dumps.wikipedia, self._site, parts, self._config, engine)
+                found.note("wikipedia", read.counts, read.damage)
+        if dumps.wikidata:
+            with record.timed("reading Wikidata"):
+                read = read_wikidata(
+                    dumps.wikidata, DumpParts(work, "wikidata"), self._config, engine
+                )
+                found.note("wikidata", read.counts, read.damage)

@@ -1,0 +1,1 @@
+"""`argus diagnose`: which entities of new documents are at risk."""

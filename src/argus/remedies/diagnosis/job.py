@@ -1,0 +1,163 @@
+"""The diagnosis of a corpus: where the risk sits, before anything is indexed (ARGUS §5.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document, State
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+from argus.remedies.diagnosis.diagnose import (
+    TAU,
+    Diagnosis,
+    check_tau,
+    diagnose,
+    predicted,
+    share_below,
+)
+from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
+from argus.reports import write_report
+from argus.retrievability.probes import Probe, load_probe, probe_file
+
+TABLE = "diagnosis"
+HISTOGRAM_EDGES = [round(0.05 * i, 2) for i in range(21)]
+
+
+@dataclass(frozen=True)
+class DiagnoseResult:
+    """What was found; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    diagnosis: Diagnosis
+
+
+def diagnose_corpus(
+    corpus: Path | str | Sequence[Document],
+    *,
+    out: Path | str,
+    reference: ReferenceConfig,
+    probe: Path | str | Probe | None = None,
+    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    tau: float = TAU,
+    fields: FieldNames | None = None,
+    store: Path | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> DiagnoseResult:
+    """Find the entities of every document and predict which will not come back.
+
+    corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
+    probe fit`; None takes the one that ships for the encoder. Writes diagnosis.parquet. Raises
+    InputError for bad input, ArgusError when no document has text.
+    """
+    check_tau(tau)
+    probe_input = None
+    if isinstance(probe, (str, Path)):
+        load_probe(Path(probe))  # before the encoder is loaded, and the folder made
+        probe_input = probe_file(Path(probe))
+    given, path = read_documents(corpus, fields or FieldNames(), limit)
+    documents = [d for d in given if d.content.strip()]
+    require_some(len(documents), "document has text", "Check --text-field.")
+    passages = read_passages(reference)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(
+        TABLE,
+        {"tau": tau, "limit": limit, **reference.described()},
+        {"corpus": path, "probe": probe_input, **reference.inputs()},
+    )
+    texts = [d.content for d in documents]
+    finder = make_finder(reference, passages, texts)
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe),
+            engine=running,
+        ) as (model, opened),
+    ):  # fmt: skip
+        judge = open_probe(probe, model)
+        record.config |= {"finder": finder.name, "probe": judge.family}
+        with record.timed("diagnosing"):
+            found = diagnose(documents, finder, model, opened, judge, tau=tau)
+    summary = write_diagnosis(folder, found, record, without_text=len(given) - len(documents))
+    return DiagnoseResult(folder.path, write_report(folder.path), summary, found)
+
+
+def write_diagnosis(
+    folder: ArtifactFolder, found: Diagnosis, record: Record, *, without_text: int = 0
+) -> dict[str, Any]:
+    """Write diagnosis.parquet and the job's sections; return its summary.
+
+    without_text: documents that were left out because there is nothing to read in them.
+    """
+    folder.write_table(TABLE, risk_table(found))
+    summary = {**summarise(found), "documents_without_text": without_text}
+    folder.write_section("summary.json", TABLE, summary)
+    folder.write_section("manifest.json", TABLE, record.manifest(summary["entities"]))
+    return summary
+
+
+def risk_table(found: Diagnosis) -> pa.Table:
+    """Return one row per entity and document."""
+    span = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+    return pa.table(
+        {
+            "doc_id": [r.doc_id for r in found.risks],
+            "entity": [r.entity for r in found.risks],
+            "spans": pa.array(
+                [[{"start": s.start, "end": s.end} for s in r.spans] for r in found.risks],
+                pa.list_(span),
+            ),
+            "rps": pa.array([r.rps for r in found.risks], pa.float64()),
+            "flagged": [r.below(found.tau) for r in found.risks],
+            "state": [str(r.state) for r in found.risks],
+            "reason": [r.reason for r in found.risks],
+            "unread": pa.array([r.unread for r in found.risks], pa.int64()),
+            "entity_ids": pa.array(
+                [list(r.entity_ids) for r in found.risks], pa.list_(pa.string())
+            ),
+        }
+    )
+
+
+def summarise(found: Diagnosis) -> dict[str, Any]:
+    """Return the figures of the report; entities are counted once per document."""
+    states = Counter(str(r.state) for r in found.risks)
+    flagged = found.flagged()
+    values = predicted(found)
+    share = share_below(found)
+    unread = [r for r in found.risks if r.unread == len(r.spans)]
+    return {
+        "tau": found.tau,
+        "finder": {"name": found.finder, "left_out": dict(found.left_out)},
+        "documents": found.documents,
+        "documents_with_entities": len({r.doc_id for r in found.risks}),
+        "documents_at_risk": len(flagged),
+        "entities": {
+            "total": len(found.risks),
+            **{str(s): states.get(str(s), 0) for s in State},
+            "reasons": dict(Counter(r.reason for r in found.risks if r.rps is None)),
+        },
+        "unread": {"entities": len(unread), "documents": len({r.doc_id for r in unread})},
+        "flagged": sum(map(len, flagged.values())),
+        "share_flagged": None if share is None else round(share, 6),
+        "mean_rps": round(float(values.mean()), 6) if len(values) else None,
+        "histogram": {
+            "edges": HISTOGRAM_EDGES,
+            "entities": np.histogram(values, bins=HISTOGRAM_EDGES)[0].tolist(),
+        },
+    }

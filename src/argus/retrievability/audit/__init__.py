@@ -1,0 +1,1 @@
+"""`argus audit`: the Retrieval Probability Score of every entity (ARGUS §3)."""

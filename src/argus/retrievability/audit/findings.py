@@ -1,0 +1,314 @@
+"""What an audit found, as the table of entities and the summary that its report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import State
+from argus.encoders import Embedded
+from argus.knowledge import KnowledgeBase, RelationGraph
+from argus.knowledge.base import ids_of
+from argus.retrievability import rps
+from argus.retrievability.displacement import displacers
+from argus.retrievability.geometry import Projection, project_bands
+from argus.retrievability.ranks import PairRanks
+
+if TYPE_CHECKING:
+    from argus.retrievability.audit.job import AuditConfig
+
+WORST = 200
+"""Entities for which it is looked up who outranks them."""
+CURVE_K = 100
+HISTOGRAM_EDGES = [round(0.03 * i, 2) for i in range(34)] + [1.0]
+"""Steps of 0.03, so that the bands' edges 0.33 and 0.66 are among them."""
+PROJECTED = 50_000
+"""Entities that are projected: of more, a uniform sample of so many; the report shows fewer."""
+CODE = tuple(State)
+"""States by their number in `Findings.states`."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The parts of an audit. Vectors, graph and ranks count only entities with a vector."""
+
+    base: KnowledgeBase
+    measured: npt.NDArray[np.int64]
+    """Position in `base` of each entity that has a vector."""
+    embedded: Embedded
+    graph: RelationGraph
+    ranks: PairRanks
+    config: AuditConfig
+
+    @cached_property
+    def scores(self) -> list[rps.Scores]:
+        """Scores at every k and N asked for; the first is the headline."""
+        settings = [(k, pool) for k in self.config.k for pool in self.config.pool]
+        return [rps.score(self.ranks, self.graph.n, k=k, pool=pool) for k, pool in settings]
+
+    @cached_property
+    def bands(self) -> npt.NDArray[np.str_]:
+        """Band of each entity that has a vector, by the headline."""
+        return rps.band(self.scores[0].rps)
+
+    @cached_property
+    def projected(self) -> npt.NDArray[np.int64]:
+        """Position of each entity that is projected, among those with a vector."""
+        scored = np.flatnonzero(self.scores[0].measured)
+        if len(scored) <= PROJECTED:
+            return scored
+        rng = np.random.default_rng(self.config.seed)
+        return np.sort(rng.choice(scored, PROJECTED, replace=False))
+
+    @cached_property
+    def projection(self) -> Projection | None:
+        """Where the projected entities lie."""
+        chosen = self.projected
+        vectors = self.embedded.vectors[chosen]
+        return project_bands(vectors, self.bands[chosen], seed=self.config.seed)
+
+    @cached_property
+    def states(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], list[str]]:
+        """Per entity of `base` its state (of CODE) and why it was not measured (of the list)."""
+        why = [
+            "", "came along with the sample",
+            f"under {self.scores[0].pool - 1} neutrals for all that is related",
+            "no related entity has a vector", "no related entity", "no paragraph",
+        ]  # fmt: skip
+        n, measured = len(self.base.entities), self.measured
+        targets = np.ones(n, bool) if self.base.targets is None else self.base.targets
+        related = self.base.relations.degree[measured] > 0
+        states = np.full(n, CODE.index(State.NOT_APPLICABLE), np.uint8)
+        states[measured[self.scores[0].measured]] = CODE.index(State.MEASURED)
+        reasons = np.full(n, len(why) - 1, np.int32)
+        cases = [
+            self.scores[0].measured, ~targets[measured] & related, self.graph.degree > 0, related
+        ]  # fmt: skip
+        reasons[measured] = np.select(cases, [0, 1, 2, 3], 4)
+        with_text = np.flatnonzero(self.base.has_text)
+        numbers = {reason: i for i, reason in enumerate(why)}
+        for position, reason in self.embedded.failures.items():
+            states[with_text[position]] = CODE.index(State.FAILED)
+            reasons[with_text[position]] = numbers.setdefault(reason, len(numbers))
+        return states, reasons, list(numbers)
+
+    @cached_property
+    def labels(self) -> pa.Array:
+        """Label of every entity of `base`."""
+        entities = self.base.entities
+        return pa.array((entity.label for entity in entities), pa.string(), size=len(entities))
+
+    def table(self) -> pa.Table:
+        """One row per entity of `base`, in its order; null where there is no score."""
+        headline, (states, reasons, why) = self.scores[0], self.states
+        related = np.zeros(len(self.base.entities), np.int64)
+        related[self.measured] = headline.related
+        points = np.full((self.graph.n, 2), np.nan)
+        if self.projection is not None:
+            points[self.projected] = self.projection.points
+        outranked = self._displaced_by()
+        columns: dict[str, Any] = {
+            "id": pa.array(ids_of(self.base.entities), pa.string()),
+            "label": self.labels,
+            "rps": self._spread(headline.rps),
+            "low": self._spread(headline.low),
+            "high": self._spread(headline.high),
+            "related": related,
+            "state": _named(states, [str(state) for state in CODE]),
+            "band": self._placed(pa.array(self.bands, mask=self.bands == ""), self.measured),
+            "reason": _named(reasons, why),
+            "vector": self._placed(_hexadecimal(self.embedded.keys), self.measured),
+            "displaced_by": self._placed(
+                pa.array(outranked.values(), pa.string()), np.fromiter(outranked, np.int64)
+            ),
+            "x": self._spread(points[:, 0]),
+            "y": self._spread(points[:, 1]),
+        }
+        for scores in self.scores[1:]:
+            columns[f"rps_k{scores.k}_n{scores.pool}"] = self._spread(scores.rps)
+        return pa.table(columns)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of the report; no value in it is NaN."""
+        headline, ranks, n = self.scores[0], self.ranks, self.graph.n
+        return {
+            **_figures(headline),
+            "entities": self._counts(),
+            "bands": {name: int((self.bands == name).sum()) for name in ("low", "mid", "high")},
+            "pairs": self._pairs(),
+            "settings": [_figures(scores) for scores in self.scores],
+            "histogram": {
+                "edges": HISTOGRAM_EDGES,
+                "entities": np.histogram(headline.rps[headline.measured], bins=HISTOGRAM_EDGES)[
+                    0
+                ].tolist(),
+            },
+            "curve_over_pool": asdict(
+                rps.curve_over_pool(ranks, n, k=headline.k, pools=self._pools())
+            ),
+            "curve_over_k": asdict(
+                rps.curve_over_k(ranks, n, k_max=min(CURVE_K, headline.pool), pool=headline.pool)
+            ),
+            "reservoir": self._reservoir(),
+            "projection": self._projection(),
+        }
+
+    def _counts(self) -> dict[str, Any]:
+        """Entities by state, and reasons in the order in which they come up."""
+        states, reasons, why = self.states
+        found, first, counts = np.unique(reasons, return_index=True, return_counts=True)
+        return {
+            "total": len(states),
+            **{str(s): int((states == i).sum()) for i, s in enumerate(CODE)},
+            "reasons": {
+                why[found[i]]: int(counts[i]) for i in np.argsort(first) if why[found[i]]
+            },
+        }  # fmt: skip
+
+    def _pairs(self) -> dict[str, int]:
+        """Count what became of the pairs (x, t)."""
+        relations, unscored = self.base.relations, self.scores[0].pairs_without_pool
+        sampled = self.base.targets is not None
+        others = {"not_of_the_sample": self.graph.n_pairs - len(self.ranks)} if sampled else {}
+        return {
+            "related": relations.n_pairs,
+            "measured": len(self.ranks) - unscored,
+            "pool_too_small": unscored,
+            "without_vector": relations.n_pairs - self.graph.n_pairs,
+            **others,
+            "triples": relations.triples,
+            "self_loops": relations.self_loops,
+            "unknown_ids": relations.unknown,
+        }
+
+    def _projection(self) -> dict[str, Any] | None:
+        """Say how it was made; sample: how many of the scored entities it shows, where not all."""
+        if self.projection is None:
+            return None
+        shown, scored = len(self.projected), int(self.scores[0].measured.sum())
+        return {
+            "method": self.projection.method,
+            "accuracy": self.projection.accuracy,
+            "majority": self.projection.majority,
+            **({"sample": shown} if shown < scored else {}),
+        }
+
+    def _pools(self) -> list[int]:
+        """N from 100 to what 99% of the pairs allow, so that the population hardly changes."""
+        if not len(self.ranks):
+            return []
+        largest = int(np.quantile(self.ranks.pool, 0.01, method="lower")) + 1
+        headline = self.scores[0]
+        grid = rps.pool_grid(largest, wanted=headline.pool)
+        return [pool for pool in grid if pool >= headline.k]
+
+    def _reservoir(self) -> dict[str, Any] | None:
+        size, headline = self.config.reservoir_for(self.graph.n), self.scores[0]
+        if size is None or size >= self.graph.n:
+            return None
+        error = rps.reservoir_error(self.ranks, self.graph.n, k=headline.k, pool=headline.pool)
+        return {"size": size, "mean_standard_error": error}
+
+    def _worst(self) -> npt.NDArray[np.int64]:
+        """Return the surest blind spots: lowest upper bound first, so one bad pair cannot lead."""
+        scores = self.scores[0]
+        order = np.lexsort((np.arange(len(scores.rps)), scores.rps, scores.high))
+        return order[scores.measured[order]][:WORST]
+
+    def _displaced_by(self) -> dict[int, str]:
+        """Position in `base` of each of the worst to who outranks it, in words."""
+        worst = self._worst()
+        found = displacers(
+            self.embedded.vectors, self.graph, worst.tolist(), k=self.scores[0].k, top=3
+        )
+        names = self._names({z for above in found for z, _ in above})
+        return {
+            int(self.measured[x]): "; ".join(
+                f"{names[z]} ({count} of {len(self.graph.neighbours(int(x)))})"
+                for z, count in above
+            )
+            for x, above in zip(worst, found, strict=True)
+        }
+
+    def _names(self, wanted: set[int]) -> dict[int, str]:
+        """Return the labels of entities that have a vector, ids where a label is not theirs alone.
+
+        wanted: their positions.
+        """
+        chosen = {z: self.base.entities[int(self.measured[z])] for z in wanted}
+        labels = pa.array({entity.label for entity in chosen.values()}, pa.string())
+        counted = pc.value_counts(self.labels.filter(pc.is_in(self.labels, labels))).to_pylist()
+        unique = {row["values"] for row in counted if row["counts"] == 1 and row["values"]}
+        return {z: e.label if e.label in unique else e.id for z, e in chosen.items()}
+
+    def _spread(self, values: npt.NDArray[Any]) -> pa.Array:
+        """Values of entities that have a vector, over all of `base`; NaN becomes null."""
+        whole = np.full(len(self.base.entities), np.nan)
+        whole[self.measured] = values
+        return pa.array(whole, mask=np.isnan(whole))
+
+    def _placed(self, values: pa.Array, positions: npt.NDArray[np.int64]) -> pa.Array:
+        """Values at positions of `base`; null elsewhere."""
+        rows = np.full(len(self.base.entities), -1)
+        rows[positions] = np.arange(len(positions))
+        return values.take(pa.array(rows, mask=rows < 0))
+
+
+def _named(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
+    """Return the name of each code; the empty string stays one."""
+    return pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())).dictionary_decode()
+
+
+def _hexadecimal(keys: Sequence[bytes]) -> pa.Array:
+    """Return keys of one length in words."""
+    if not len(keys):
+        return pa.array([], pa.string())
+    digits = np.frombuffer(b"".join(keys).hex().encode(), f"S{2 * len(keys[0])}")
+    return pa.array(digits).cast(pa.string())
+
+
+def write_results(
+    folder: ArtifactFolder, table: pa.Table, ranks: PairRanks, ids: list[str]
+) -> None:
+    """Write the table of entities and the pair ranks, with ids for positions."""
+    names = pa.array(ids)
+
+    def by_id(positions: np.ndarray) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(pa.array(positions), names)
+
+    folder.write_table("retrievability", table, csv=True)
+    folder.write_table(
+        "pair_ranks",
+        pa.table(
+            {
+                "entity": by_id(ranks.entity),
+                "related": by_id(ranks.related),
+                "similarity": ranks.similarity,
+                "above": ranks.above,
+                "pool": ranks.pool,
+            }
+        ),
+    )
+
+
+def _figures(scores: rps.Scores) -> dict[str, Any]:
+    """Return the headline figures of one setting; None where no entity has a score."""
+    values = scores.rps[scores.measured]
+    figures: dict[str, float | None] = {
+        "mean_rps": None, "share_below_0.33": None, "share_above_0.5": None
+    }  # fmt: skip
+    if len(values):
+        figures = {
+            "mean_rps": round(float(values.mean()), 6),
+            "share_below_0.33": round(float((values < rps.LOW).mean()), 6),
+            "share_above_0.5": round(float((values > 0.5).mean()), 6),
+        }
+    return {"k": scores.k, "pool": scores.pool, "scored": len(values), **figures}

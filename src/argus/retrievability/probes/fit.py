@@ -1,0 +1,232 @@
+"""Fit probes to an audit, choose one, report on entities it has not seen (docs/design.md §5)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.errors import InputError
+from argus.jobs.workspace import Record
+from argus.reports import write_report
+from argus.retrievability import rps
+from argus.retrievability.probes import Probe, save_probe
+from argus.retrievability.probes.data import Audited, read_audit
+from argus.retrievability.probes.domain import QUANTILE, fit_domain
+from argus.retrievability.probes.metrics import Measures, baselines, describe_labels, measure
+from argus.retrievability.probes.models import import_xgboost
+from argus.retrievability.probes.split import SHARES, TEST, TRAIN, VALIDATION, split_entities
+
+if TYPE_CHECKING:
+    from argus.retrievability.probes.sweep import Labelled, Sweep
+
+FAMILIES = ("ridge", "xgboost", "mlp")
+HOME = "probe"
+"""Folder of the fitted probe and its trials within the results."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeConfig:
+    """What is fitted: families in order of preference among equals, grid, seed of split and fit."""
+
+    families: tuple[str, ...] = FAMILIES
+    full: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        unknown = [family for family in self.families if family not in FAMILIES]
+        if unknown or not self.families or len(set(self.families)) < len(self.families):
+            raise InputError(
+                f"{', '.join(self.families) or 'none'}",
+                expected=f"some of {', '.join(FAMILIES)}, each once",
+                fix="For example --families ridge,mlp.",
+                where="--families",
+            )
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """What a fit found; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    probe: Probe
+
+
+def fit_probe(
+    audit: Path | str,
+    *,
+    out: Path | str | None = None,
+    config: ProbeConfig | None = None,
+    fresh: bool = False,
+) -> ProbeResult:
+    """Fit probes to the audit in a folder, choose by validation RMSE, report on test (ARGUS §4).
+
+    out: folder for the results, by default the audit's own. Trials of an interrupted run on the
+    same data are used again unless `fresh`. Raises InputError for what is not an audit, for fewer
+    scored entities than can be split, and for the family xgboost without its extra.
+    """
+    from argus.retrievability.probes.sweep import Labelled, sweep
+
+    config = config or ProbeConfig()
+    if "xgboost" in config.families:
+        import_xgboost()
+    audited = read_audit(Path(audit))
+    split = split_entities(audited.ids, audited.keys, seed=config.seed)
+    folder = ArtifactFolder(Path(out) if out is not None else Path(audit))
+    record = _record(audited, Path(audit), config)
+    record.open(folder, about=(Path(audit),))
+    ledger = folder / HOME / "trials.jsonl"
+    if fresh:
+        ledger.unlink(missing_ok=True)
+    data = Labelled(audited.vectors, audited.rps, split)
+    with record.timed("fitting"):
+        found = sweep(data, config.families, ledger, full=config.full, seed=config.seed)
+    with record.timed("reporting"):
+        probe, summary = _conclude(audited, data, found, config)
+        save_probe(probe, folder / HOME)
+        _write_tables(folder, audited, data, found, probe)
+        folder.write_section("summary.json", "probe", summary)
+    folder.write_section("manifest.json", "probe", record.manifest(summary["entities"]))
+    return ProbeResult(folder.path, write_report(folder.path), summary, probe)
+
+
+def _record(audited: Audited, audit: Path, config: ProbeConfig) -> Record:
+    inputs = audited.manifest["inputs"]
+    paths: dict[str, Path | None] = {n: Path(i["file"]) for n, i in inputs.items()}
+    settings = {
+        **asdict(config),
+        "audit": str(audit),
+        "limit": audited.manifest["config"].get("limit"),
+    }
+    record = Record("probe", settings, paths | {"scores": audit / "retrievability.parquet"})
+    record.encoder["fingerprint"] = audited.fingerprint
+    return record
+
+
+def _conclude(
+    audited: Audited, data: Labelled, found: Sweep, config: ProbeConfig
+) -> tuple[Probe, dict[str, Any]]:
+    """Score the best of each family on the test split, once; build the probe of the winner."""
+    trial, estimator = found.best[found.winner]
+    domain = fit_domain(data.part(TRAIN)[0], data.part(VALIDATION)[0])
+    vectors, labels = data.part(TEST)
+    rows = _comparison(data, found)
+    inside = domain.inside(domain.scores(vectors))
+    summary = {
+        "k": audited.k,
+        "pool": audited.pool,
+        "pooling": audited.pooling,
+        "family": found.winner,
+        "parameters": trial.parameters,
+        "iterations": trial.iterations,
+        "trials": len(found.trials),
+        "grid": "full" if config.full else "quick",
+        "entities": {**_per_split(data), "abstained_on_test": int((~inside).sum())},
+        "table": rows,
+        "test": next(row["test"] for row in rows if row["family"] == found.winner),
+        "test_in_domain": measure(
+            labels[inside], estimator.predict(vectors[inside])
+        ).rounded() if inside.any() else None,
+        "domain": {"threshold": domain.threshold, "quantile": QUANTILE},
+        "labels": _labels(audited, data),
+    }  # fmt: skip
+    metrics = {"validation_rmse": round(trial.validation_rmse, 6), "test": summary["test"]}
+    probe = Probe(
+        estimator.model_, domain, fingerprint=audited.fingerprint, pooling=audited.pooling,
+        dim=vectors.shape[1], k=audited.k, pool=audited.pool,
+        parameters=trial.parameters, training=_training(audited, data, config), metrics=metrics,
+    )  # fmt: skip
+    return probe, summary
+
+
+def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> dict[str, Any]:
+    """Return what the probe was fitted on, for its probe.json; no path of this machine."""
+    return {
+        "seed": config.seed,
+        "entities": _per_split(data),
+        "mean_rps": round(float(data.part(TRAIN)[1].mean()), 6),
+        "inputs": {
+            name: {"file": Path(facts["file"]).name, "sha256": facts["sha256"]}
+            for name, facts in audited.manifest["inputs"].items()
+        },
+        "relations": Path(str(audited.manifest["config"].get("relations"))).name,
+    }
+
+
+def _per_split(data: Labelled) -> dict[str, int]:
+    return {name: int((data.split == name).sum()) for name in SHARES}
+
+
+def _comparison(data: Labelled, found: Sweep) -> list[dict[str, Any]]:
+    """Return the rows of ARGUS Table 3: baselines, then the best of each family."""
+    vectors, labels = data.part(TEST)
+    held = data.part(VALIDATION)[1]
+    mean = float(data.part(TRAIN)[1].mean())
+    on_validation = baselines(held, mean)
+    rows = [
+        _row(name, {}, on_validation[name].rmse, measures)
+        for name, measures in baselines(labels, mean).items()
+    ]
+    for family, (trial, estimator) in found.best.items():
+        measures = measure(labels, estimator.predict(vectors))
+        rows.append(_row(family, trial.parameters, trial.validation_rmse, measures))
+    return rows
+
+
+def _row(
+    family: str, parameters: dict[str, Any], validation_rmse: float, test: Measures
+) -> dict[str, Any]:
+    return {
+        "family": family,
+        "parameters": parameters,
+        "validation_rmse": round(validation_rmse, 6),
+        "test": test.rounded(),
+    }
+
+
+def _labels(audited: Audited, data: Labelled) -> dict[str, float | None]:
+    """Return the spread of the test entities' labels, to read the errors against."""
+    test = data.split == TEST
+    parts = (audited.rps, audited.related, audited.hit_variance)
+    return describe_labels(*(part[test] for part in parts)).rounded()
+
+
+def _write_tables(
+    folder: ArtifactFolder, audited: Audited, data: Labelled, found: Sweep, probe: Probe
+) -> None:
+    """Write trials.parquet, and predictions.parquet of the test entities."""
+    columns: dict[str, list[Any]] = {
+        "family": [t.family for t in found.trials],
+        "parameters": [json.dumps(t.parameters) for t in found.trials],
+        "validation_rmse": [t.validation_rmse for t in found.trials],
+        "iterations": [t.iterations for t in found.trials],
+        "seconds": [t.seconds for t in found.trials],
+    }
+    folder.write_table("trials", pa.table(columns))
+    test = np.flatnonzero(data.split == TEST)
+    estimates = probe.estimate(audited.vectors[test])
+    prediction = probe.predict(audited.vectors[test])
+    folder.write_table(
+        "predictions",
+        pa.table(
+            {
+                "id": [audited.ids[i] for i in test],
+                "label": [audited.labels[i] for i in test],
+                "rps": audited.rps[test],
+                "related": audited.related[test],
+                "predicted": estimates,
+                "residual": audited.rps[test] - estimates,
+                "band": rps.band(audited.rps[test]).tolist(),
+                "predicted_band": rps.band(estimates).tolist(),
+                "domain_score": prediction.domain_score,
+                "state": prediction.states.tolist(),
+            }
+        ),
+    )

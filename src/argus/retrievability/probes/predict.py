@@ -1,0 +1,197 @@
+"""Predict the RPS of entities from their vectors alone: no relations, before indexing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Document, State
+from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
+from argus.errors import InputError
+from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
+from argus.knowledge.load import read_entities
+from argus.reports import write_report
+from argus.retrievability import rps
+from argus.retrievability.audit.job import POOLINGS, entity_items
+from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
+
+TAU = 0.3
+"""Below it the paper calls an entity a high risk (ARGUS §4.1)."""
+
+
+@dataclass(frozen=True)
+class PredictResult:
+    """What was predicted; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """id, label, rps, band, domain_score, state, reason: one row per entity."""
+
+
+def predict_rps(
+    corpus: Path | str | Sequence[Document] | None,
+    *,
+    out: Path | str,
+    probe: Path | str | None = None,
+    pooling: str = "span",
+    source: KnowledgeSource | None = None,
+    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    store: Path | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> PredictResult:
+    """Predict the RPS of every entity of a corpus, or of `source.entities`.
+
+    probe: a folder that a fit wrote; None takes the probe that ships for the encoder and
+    `pooling` (a given probe knows its own). Raises FingerprintMismatch when the probe is of another
+    encoder, and InputError for bad input.
+    """
+    source = source or KnowledgeSource()
+    chosen = _Chosen.of(probe, pooling)
+    base, path = _entities(corpus, source, limit)
+    items = entity_items(base, chosen.pooling)
+    require_some(len(items), "entity has a paragraph", "Check --text-field, or --entities.")
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    config = {"probe": chosen.name, "pooling": chosen.pooling, "limit": limit}
+    inputs = {"corpus": path, "entities": source.entities, "probe": chosen.file}
+    record = Record("prediction", config, inputs)
+    sample = [item.text for item in items]
+    with open_encoder(
+        folder, encoder, record, sample=sample, store=store, check=chosen.probe_for
+    ) as (model, opened):
+        used = chosen.probe_for(model)
+        with record.timed("embedding"):
+            embedded = embed(items, model, opened, what="entities")
+    with record.timed("predicting"):
+        prediction = used.predict(embedded.vectors)
+    table = _table(base, embedded, prediction)
+    summary = _summary(table, used, prediction)
+    folder.write_table("predicted", table, csv=True)
+    folder.write_section("summary.json", "prediction", summary)
+    folder.write_section("manifest.json", "prediction", record.manifest(summary["entities"]))
+    return PredictResult(folder.path, write_report(folder.path), summary, table)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The probe that a caller gave, or the wish for one that ships."""
+
+    given: Probe | None
+    pooling: str
+    name: str = "shipped"
+    file: Path | None = None
+
+    @classmethod
+    def of(cls, probe: Path | str | None, pooling: str) -> _Chosen:
+        """Read what was given. Raises InputError for what is no probe, or no pooling."""
+        _check_pooling(pooling)
+        if probe is None:
+            return cls(None, pooling)
+        loaded = load_probe(Path(probe))
+        return cls(loaded, loaded.pooling, str(probe), probe_file(Path(probe)))
+
+    def probe_for(self, encoder: Encoder) -> Probe:
+        """Return the probe to judge vectors of `encoder` with; raises where there is none."""
+        probe = self.given or load_default(encoder.fingerprint, self.pooling)
+        real = self.pooling if getattr(encoder, "pools_spans", True) else "sentence"
+        where = Path(self.name if self.given else "shipped probe")
+        probe.check_vectors_of(encoder.fingerprint, real, where=where)
+        return probe
+
+
+def _check_pooling(pooling: str) -> None:
+    if pooling not in POOLINGS:
+        raise InputError(
+            f"{pooling!r}",
+            expected="span or sentence",
+            fix="Leave it out for span.",
+            where="--pooling",
+        )
+
+
+def _entities(
+    corpus: Path | str | Sequence[Document] | None, source: KnowledgeSource, limit: int | None
+) -> tuple[KnowledgeBase, Path | None]:
+    """Return the entities, ordered by id, with no relations; and the file of the corpus."""
+    documents: list[Document] = []
+    path = None
+    if corpus is None and source.entities is None:
+        raise InputError(
+            "neither --corpus nor --entities",
+            expected="documents, or a file of id, label and paragraph",
+            fix="Give one of them.",
+        )
+    if corpus is not None:
+        documents, path = read_documents(corpus, source.fields, None if source.entities else limit)
+    entities = (
+        read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)[:limit]
+        if source.entities
+        else [Entity.from_document(document) for document in documents]
+    )
+    entities = sorted(entities, key=lambda entity: entity.id)
+    none = np.zeros(0, np.int64)
+    return KnowledgeBase(entities, RelationGraph.from_edges(len(entities), none, none)), path
+
+
+def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> pa.Table:
+    """One row per entity, in the order of `base`; null where nothing is predicted."""
+    n = len(base.entities)
+    with_text = np.flatnonzero(base.has_text)
+    states: list[str] = [str(State.NOT_APPLICABLE)] * n
+    reasons = ["no paragraph"] * n
+    for position, why in embedded.failures.items():
+        states[with_text[position]], reasons[with_text[position]] = str(State.FAILED), why
+    for entity, state in zip(with_text[embedded.ok], prediction.states.tolist(), strict=True):
+        inside = state == "predicted"
+        states[entity] = state
+        reasons[entity] = "" if inside else "unlike everything the probe was trained on"
+
+    def spread(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        whole = np.full(n, np.nan)
+        whole[with_text[embedded.ok]] = values
+        return whole
+
+    scores, outlying = spread(prediction.rps), spread(prediction.domain_score)
+    return pa.table(
+        {
+            "id": [entity.id for entity in base.entities],
+            "label": [entity.label for entity in base.entities],
+            "rps": pa.array(scores, mask=np.isnan(scores)),
+            "band": pa.array([name or None for name in rps.band(scores).tolist()], pa.string()),
+            "domain_score": pa.array(outlying, mask=np.isnan(outlying)),
+            "state": states,
+            "reason": reasons,
+        }
+    )
+
+
+def _summary(table: pa.Table, probe: Probe, prediction: Prediction) -> dict[str, Any]:
+    states = table["state"].to_pylist()
+    values = prediction.rps[prediction.in_domain]
+    bands = rps.band(values)
+    counted = ("predicted", "abstained", str(State.FAILED), str(State.NOT_APPLICABLE))
+    return {
+        "k": probe.k,
+        "pool": probe.pool,
+        "pooling": probe.pooling,
+        "probe": {
+            "family": probe.family,
+            "test": probe.metrics.get("test"),
+            "threshold": probe.domain.threshold,
+        },
+        "entities": {"total": len(states), **{name: states.count(name) for name in counted}},
+        "bands": {name: int((bands == name).sum()) for name in ("low", "mid", "high")},
+        "tau": TAU,
+        "below_tau": int((values < TAU).sum()),
+        "mean_rps": round(float(values.mean()), 6) if len(values) else None,
+    }

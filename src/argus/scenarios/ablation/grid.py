@@ -1,0 +1,244 @@
+"""Components x λ: every cell of SPIKE Figure 6 from scores that are computed once (§5, B.3).
+
+Equation 3 is a straight line in λ between two ends: the documents' own scores (λ = 1) and those of
+their best scenarios (λ = 0; the own score where a document has none). Both ends are computed once
+per component; each λ then only weighs them, and what comes near a place in the result is compared
+again in float64, so that a cell is what `Snapshot.search` finds with that λ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from argus.data.rounding import rounding_bound
+from argus.data.types import FloatArray, Qrels, Run, View
+from argus.encoders import Embedded
+from argus.errors import InputError
+from argus.indexes.fold import (
+    DOCUMENTS_ALONE,
+    RELEVANCE_WEIGHT,
+    Folded,
+    between,
+    check_weight,
+    ends,
+    ranked,
+)
+from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
+from argus.measures import Evaluation, evaluate
+from argus.progress import progress
+from argus.scenarios.profile import Component, Profiled
+from argus.scenarios.views import scenario_views
+
+WEIGHTS = tuple(i / 10 for i in range(11))
+"""λ of the grid; SPIKE Table 7 has 0.5 to 0.9."""
+ORIGINAL = "original"
+Embed = Callable[[Sequence[str]], Embedded]
+"""Embeds texts as documents are embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of the grid."""
+
+    component: Component
+    weight: float
+    """λ."""
+
+    def __str__(self) -> str:
+        return f"{self.component} at λ = {self.weight:g}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The questions. vectors: (n_queries, dim), unit rows."""
+
+    ids: Sequence[str]
+    vectors: FloatArray
+
+    def only(self, wanted: Collection[str]) -> Asked:
+        """Return those of `wanted`, in the same order."""
+        kept = [i for i, id_ in enumerate(self.ids) if id_ in wanted]
+        return Asked([self.ids[i] for i in kept], self.vectors[kept])
+
+
+@dataclass(frozen=True)
+class ScenarioTexts:
+    """The vector of every text that a component indexes; each text was embedded once."""
+
+    rows: Mapping[str, int]
+    vectors: FloatArray
+    """Shape (n_texts, dim), unit rows."""
+    failures: Mapping[str, str]
+    """Text to why it has no vector: the document does without this scenario."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A corpus. vectors: (n_documents, dim), unit rows; profiles: by id, those that have one."""
+
+    ids: Sequence[str]
+    vectors: FloatArray
+    profiles: Mapping[str, Profiled]
+
+    def only(self, wanted: Collection[str]) -> Documents:
+        """Return the corpus of these documents alone."""
+        kept = [i for i, id_ in enumerate(self.ids) if id_ in wanted]
+        ids = [self.ids[i] for i in kept]
+        profiles = {id_: self.profiles[id_] for id_ in ids if id_ in self.profiles}
+        return Documents(ids, self.vectors[kept], profiles)
+
+    def placebo(self, rng: np.random.Generator) -> Documents:
+        """Return the corpus with the profiles exchanged: each document bears another's.
+
+        Whatever such scenarios do to the results comes from having scenarios, not from what they
+        say. Needs two documents with a profile.
+        """
+        owners = sorted(self.profiles)
+        if len(owners) < 2:
+            raise ValueError(f"{len(owners)} profiles: nothing to exchange, needs two.")
+        circle = [owners[i] for i in rng.permutation(len(owners))]
+        given = zip(circle, [*circle[1:], circle[0]], strict=True)
+        exchanged = {to: replace(self.profiles[of], doc_id=to) for to, of in given}
+        return Documents(self.ids, self.vectors, exchanged)
+
+    def alone(self) -> Snapshot:
+        """Return the index of the documents without their scenarios."""
+        return Snapshot.of([View(i, i, ORIGINAL, "") for i in self.ids], self.vectors)
+
+    def with_scenarios(self, component: Component, texts: ScenarioTexts) -> Snapshot:
+        """Return the index with the scenarios of one component."""
+        found = _views(self.profiles.values(), component)
+        scenarios = [view for view in found if view.text in texts.rows]
+        rows = np.array([texts.rows[view.text] for view in scenarios], np.int64)
+        originals = [View(i, i, ORIGINAL, "") for i in self.ids]
+        return Snapshot.of(
+            originals + scenarios, np.concatenate([self.vectors, texts.vectors[rows]])
+        )
+
+
+def check_grid(components: Sequence[Component], weights: Sequence[float]) -> None:
+    """Raise InputError for an empty grid and for a λ that is not from 0 to 1."""
+    for weight in weights:
+        check_weight(weight)
+    if not components or not weights:
+        raise InputError(
+            f"a grid of {len(components)} components and {len(weights)} λ",
+            expected="at least one of each",
+            fix="Leave out --component and --lambda for all of them.",
+            where="--lambda" if components else "--component",
+        )
+
+
+def embed_scenarios(
+    profiles: Iterable[Profiled], components: Sequence[Component], embed: Embed
+) -> ScenarioTexts:
+    """Embed every distinct text that one of the components indexes."""
+    profiles = list(profiles)
+    texts = list(dict.fromkeys(v.text for c in components for v in _views(profiles, c)))
+    embedded = embed(texts)
+    kept = [text for text, ok in zip(texts, embedded.ok, strict=True) if ok]
+    failures = {texts[i]: reason for i, reason in embedded.failures.items()}
+    return ScenarioTexts({text: i for i, text in enumerate(kept)}, embedded.vectors, failures)
+
+
+def grid(
+    documents: Documents,
+    texts: ScenarioTexts,
+    asked: Asked,
+    qrels: Qrels,
+    cells: Iterable[Cell],
+    *,
+    measures: Sequence[str],
+    depth: int,
+) -> dict[Cell, Evaluation]:
+    """Measure every cell on runs of `depth` documents, in the order of `cells`."""
+    wanted = list(cells)
+    found: dict[Cell, Evaluation] = {}
+    with progress("searching the grid", len(wanted)) as advance:
+        for component in dict.fromkeys(cell.component for cell in wanted):
+            weights = [cell.weight for cell in wanted if cell.component is component]
+            snapshot = documents.with_scenarios(component, texts)
+            for weight, run in sweep(snapshot, asked, weights, depth).items():
+                found[Cell(component, weight)] = evaluate(run, qrels, measures)
+            advance(len(weights))
+    return {cell: found[cell] for cell in wanted}
+
+
+def sweep(snapshot: Snapshot, asked: Asked, weights: Sequence[float], k: int) -> dict[float, Run]:
+    """Return, for each λ, the run of `snapshot.search(asked.vectors, k, λ)`, all at once."""
+    layouts = {weight: snapshot.layout(weight) for weight in weights}
+    runs: dict[float, Run] = {weight: {} for weight in layouts}
+    bound, k = rounding_bound(snapshot.dim), min(k, len(snapshot))
+    step = max(1, BLOCK_BYTES // (4 * max(1, len(snapshot.vectors))))
+    for start in range(0, len(asked.ids), step):
+        queries = asked.vectors[start : start + step]
+        ids = asked.ids[start : start + step]
+        scores = queries @ snapshot.vectors.T
+        at_both_ends = ends(scores, snapshot.layout())
+        for weight, layout in layouts.items():
+            best = between(at_both_ends, weight)
+            kth = np.partition(best, -k, axis=1)[:, -k][:, None]
+            query, document = np.nonzero(best >= kth - bound)
+            top = ranked(queries, snapshot.vectors, layout, query, document, k)
+            runs[weight] |= _run(top, ids, snapshot.doc_ids)
+    return runs
+
+
+def best_cell(
+    found: Mapping[Cell, Evaluation], measure: str, queries: Collection[str] | None = None
+) -> Cell:
+    """Return the cell of the highest mean; of equal ones that of the greater λ, then as listed.
+
+    Documents alone (λ = 1) are no cell to choose, unless there is no other. queries: over these.
+    """
+
+    def mean(cell: Cell) -> float:
+        values = found[cell].per_query
+        chosen = values if queries is None else queries
+        return sum(values[query][measure] for query in chosen) / len(chosen)
+
+    order = list(Component)
+    cells = [cell for cell in found if cell.weight < DOCUMENTS_ALONE] or list(found)
+    return max(cells, key=lambda c: (round(mean(c), 12), c.weight, -order.index(c.component)))
+
+
+def usual_cell(cells: Iterable[Cell]) -> Cell:
+    """Return M+E at λ = 0.7, which SPIKE chose; or what comes nearest to it in this grid."""
+    return min(
+        cells, key=lambda c: (c.component is not Component.ME, abs(c.weight - RELEVANCE_WEIGHT))
+    )
+
+
+def split(ids: Iterable[str], share: float, rng: np.random.Generator) -> tuple[set[str], set[str]]:
+    """Return questions to choose a cell on, about `share` of all, and the rest."""
+    ordered = sorted(ids)
+    shuffled = [ordered[i] for i in rng.permutation(len(ordered))]
+    n = round(share * len(ordered))
+    return set(shuffled[:n]), set(shuffled[n:])
+
+
+def mean_of(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Return each query's mean over several runs of the same queries."""
+    n, first = len(evaluations), evaluations[0]
+    per_query = {
+        query: {m: sum(e.per_query[query][m] for e in evaluations) / n for m in values}
+        for query, values in first.per_query.items()
+    }
+    aggregate = {m: sum(e.aggregate[m] for e in evaluations) / n for m in first.aggregate}
+    return Evaluation(aggregate, per_query)
+
+
+def _views(profiles: Iterable[Profiled], component: Component) -> list[View]:
+    """Return the views of a component; a profile without a topic has no M."""
+    return [view for view in scenario_views(profiles, component) if view.text.strip()]
+
+
+def _run(top: Folded, ids: Sequence[str], doc_ids: Sequence[str]) -> Run:
+    run: Run = {id_: {} for id_ in ids}
+    rows = zip(top.query.tolist(), top.document.tolist(), top.score.tolist(), strict=True)
+    for query, document, score in rows:
+        run[ids[query]][doc_ids[document]] = score
+    return run

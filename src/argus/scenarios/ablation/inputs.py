@@ -1,0 +1,247 @@
+"""What an ablation reads and embeds: documents, profiles, questions, expansions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames, read_queries
+from argus.data.qrels import read_qrels
+from argus.data.types import Document, FloatArray, Qrels, Query
+from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.engine import Engine
+from argus.errors import InputError
+from argus.evaluation.systems import Judged, System, judge, missing_gold, without_failed
+from argus.jobs.heard import Heard, require_answers
+from argus.jobs.workspace import read_documents, require_some, texts_cut
+from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
+from argus.scenarios.ablation.grid import Asked, Documents, ScenarioTexts, embed_scenarios
+from argus.scenarios.expansions import (
+    FILE,
+    Baseline,
+    Expansion,
+    expanded,
+    generate_expansions,
+    read_expansions,
+    write_expansions,
+)
+from argus.scenarios.files import read_profiles
+from argus.scenarios.profile import Component, Profiled, ProfileState
+
+LEDGER = "answers.sqlite"
+
+
+@dataclass(frozen=True)
+class Source:
+    """All that is read, before anything is embedded or written."""
+
+    documents: list[Document]
+    """Those that have text."""
+    without_text: int
+    path: Path | None
+    given: Mapping[str, Profiled]
+    """All profiles, of whatever documents and state."""
+    asked: list[Query]
+    judged: Judged
+    expansions: dict[str, Expansion] | None
+
+    @classmethod
+    def read(
+        cls,
+        corpus: Path | str | Sequence[Document],
+        profiles: Path | str | Mapping[str, Profiled],
+        queries: Path | str | Sequence[Query],
+        qrels: Path | str | Qrels,
+        expansions: Path | None,
+        fields: FieldNames | None,
+    ) -> Source:
+        """Read it; InputError where documents, profiles and judgements do not belong together."""
+        fields = fields or FieldNames()
+        everything, path = read_documents(corpus, fields, None)
+        documents = [d for d in everything if d.content.strip()]
+        require_some(len(documents), "document has text", "Check --text-field.")
+        given = (
+            read_profiles(profiles, coerce_ids=fields.coerce_ids)
+            if isinstance(profiles, (str, Path))
+            else profiles
+        )
+        asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
+        judged = judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
+        other = (
+            read_expansions(expansions, coerce_ids=fields.coerce_ids)
+            if expansions is not None
+            else None
+        )
+        source = cls(documents, len(everything) - len(documents), path, given, asked, judged, other)
+        source._check(profiles, expansions)
+        return source
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The documents that have text."""
+        return frozenset(d.id for d in self.documents)
+
+    @cached_property
+    def profiles(self) -> dict[str, Profiled]:
+        """Those with scenarios, of documents that have text."""
+        return {
+            id_: p for id_, p in self.given.items() if p.profile is not None and id_ in self.ids
+        }
+
+    @cached_property
+    def missing(self) -> dict[str, Any] | None:
+        """Relevant documents that the corpus does not hold; InputError where it holds none."""
+        return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
+
+    def described(self) -> dict[str, Any]:
+        """Count the profiles by what became of them."""
+        states = Counter(p.state for p in self.given.values())
+        return {
+            "total": len(self.given),
+            **{str(state): states[state] for state in ProfileState},
+            "of_other_documents": sum(id_ not in self.ids for id_ in self.given),
+            "scenarios": sum(
+                len(p.profile.scenarios) for p in self.profiles.values() if p.profile is not None
+            ),
+        }
+
+    def _check(self, profiles: object, expansions: Path | None) -> None:
+        _require_match(
+            self.profiles, self.given, self.ids, "profile with scenarios",
+            "--profiles" if not isinstance(profiles, (str, Path)) else str(profiles),
+        )  # fmt: skip
+        if self.expansions is not None:
+            used = {id_: e for id_, e in self.expansions.items() if id_ in self.ids}
+            _require_match(used, self.expansions, self.ids, "expansion", str(expansions))
+        _ = self.missing
+
+
+def _require_match(
+    used: Mapping[str, object],
+    given: Mapping[str, object],
+    ids: frozenset[str],
+    what: str,
+    where: str,
+) -> None:
+    if not used:
+        raise InputError(
+            f"no {what} of a document of the corpus ({len(given):,} lines, such as "
+            f"{min(given, default='')!r}; the corpus has such as {min(ids)!r})",
+            expected=f"a {what} of at least one document that has text",
+            fix="Check that both belong together, and how ids are written.",
+            where=where,
+        )
+
+
+def write_by_model(
+    config: ChatConfig | LocalConfig,
+    source: Source,
+    folder: ArtifactFolder,
+    engine: Engine | None = None,
+) -> tuple[dict[str, Expansion], dict[str, Any]]:
+    """Have the documents with scenarios expanded; return expansions and what was spent.
+
+    The same documents as have scenarios, so that texts are compared and not coverage. Answers are
+    kept in `folder/answers.sqlite`, the expansions in `folder/expansions.jsonl`. Raises ArgusError
+    where a document was not asked for or stayed without any answer.
+    """
+    wanted = [d for d in source.documents if d.id in source.profiles]
+    with Ledger(folder / LEDGER) as ledger:
+        heard = Heard(open_model(config, ledger, engine))
+        found = {e.doc_id: e for e in generate_expansions(wanted, heard)}
+    require_answers(heard, accept=False, can_accept=False)
+    write_expansions(folder / FILE, found.values())
+    return found, {"model": heard.name, "language_model": heard.summary()}
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """All that was embedded, and what could not be."""
+
+    documents: Documents
+    failed: Mapping[str, str]
+    """Document to why it has no vector: it is in no index."""
+    asked: Asked
+    judged: Judged
+    """The questions that could be embedded."""
+    texts: ScenarioTexts
+    expanded: Mapping[Baseline, FloatArray]
+    """Shape (n_documents, dim) each: the document's own vector where there is no expansion."""
+    expanded_documents: Mapping[Baseline, dict[str, Any]]
+    """Documents expanded, failures, and how much of the texts the model reads."""
+    windows: Mapping[str, dict[str, int] | None]
+    """How much of documents and scenario texts the model reads."""
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        expansions: Mapping[str, Expansion] | None,
+        components: Sequence[Component],
+        encoder: Encoder,
+        store: EmbeddingStore,
+    ) -> Vectors:
+        """Embed documents, questions, each scenario text once, and the expanded documents."""
+
+        def embedded(texts: Sequence[str], what: str = "scenarios") -> Embedded:
+            return embed(as_documents(texts), encoder, store, what=what)
+
+        own = embedded([d.content for d in source.documents], "documents")
+        kept = [d for d, ok in zip(source.documents, own.ok, strict=True) if ok]
+        profiles = {d.id: source.profiles[d.id] for d in kept if d.id in source.profiles}
+        asked, judged = _asked(source.judged, encoder, store)
+        texts = embed_scenarios(profiles.values(), components, embedded)
+        vectors, told = {}, {}
+        for baseline in Baseline if expansions is not None else ():
+            vectors[baseline], told[baseline] = _expanded(
+                kept, own.vectors, expansions or {}, baseline, encoder, store
+            )
+        return cls(
+            Documents([d.id for d in kept], own.vectors, profiles),
+            {source.documents[i].id: why for i, why in own.failures.items()},
+            asked, judged, texts, vectors, told,
+            {"documents": texts_cut(encoder, [d.content for d in kept]),
+             "scenarios": texts_cut(encoder, list(texts.rows))},
+        )  # fmt: skip
+
+
+def _asked(judged: Judged, encoder: Encoder, store: EmbeddingStore) -> tuple[Asked, Judged]:
+    ids = list(judged.queries)
+    texts = [judged.queries[id_].text for id_ in ids]
+    found = embed(as_queries(texts), encoder, store, what="questions")
+    failed = {ids[i]: why for i, why in found.failures.items()}
+    left = without_failed(judged, [System("the encoder", {}, failed=failed)])
+    return Asked([id_ for id_ in ids if id_ not in failed], found.vectors), left
+
+
+def _expanded(
+    documents: Sequence[Document],
+    own: FloatArray,
+    expansions: Mapping[str, Expansion],
+    baseline: Baseline,
+    encoder: Encoder,
+    store: EmbeddingStore,
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Return the documents' vectors with those of expanded ones in their places, and counts."""
+    chosen = [
+        i
+        for i, d in enumerate(documents)
+        if d.id in expansions and expansions[d.id].texts(baseline)
+    ]
+    texts = [expanded(documents[i], expansions[documents[i].id], baseline) for i in chosen]
+    found = embed(as_documents(texts), encoder, store, what=f"documents with {baseline}")
+    vectors = own.copy()
+    vectors[[i for i, ok in zip(chosen, found.ok, strict=True) if ok]] = found.vectors
+    told = {
+        "documents": int(found.ok.sum()),
+        "failed": len(found.failures),
+        "text_window": texts_cut(encoder, texts),
+    }
+    return vectors, told

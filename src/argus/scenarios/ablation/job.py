@@ -1,0 +1,302 @@
+"""`scenarios ablate`: components x λ, and document expansion beside them (SPIKE §5, App. A)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document, Qrels, Query, State
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
+from argus.errors import InputError
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.workspace import Record, open_encoder
+from argus.llm import ChatConfig, LocalConfig
+from argus.measures import Evaluation, measure_name
+from argus.measures import evaluate as score
+from argus.measures.measures import cutoff, parse_measure
+from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
+from argus.reports import write_report
+from argus.scenarios.ablation.findings import Ablation, Settings, groups, table
+from argus.scenarios.ablation.grid import (
+    WEIGHTS,
+    Cell,
+    Documents,
+    best_cell,
+    check_grid,
+    grid,
+    mean_of,
+    usual_cell,
+)
+from argus.scenarios.ablation.inputs import Source, Vectors, write_by_model
+from argus.scenarios.expansions import Expansion
+from argus.scenarios.profile import Component, Profiled
+
+TABLE = "ablation"
+LEAST_DEPTH = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblateConfig:
+    """The grid, and how its cells are compared.
+
+    measures: the first is the one that cells are judged by. tune_share: of the questions, on which
+    a cell is chosen to be told on the others; 0 for not at all. placebos: exchanges of the profiles
+    that the placebo is the mean of.
+    """
+
+    components: tuple[Component, ...] = tuple(Component)
+    weights: tuple[float, ...] = WEIGHTS
+    measures: tuple[str, ...] = ("nDCG@10", "R@10")
+    tune_share: float = 0.5
+    placebos: int = 5
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_grid(self.components, self.weights)
+        if not self.measures:
+            raise InputError(
+                "no measure", expected="at least one", fix="For example nDCG@10.", where="--measure"
+            )
+        for name in self.measures:
+            parse_measure(name)
+        if not 0 <= self.tune_share < 1:
+            raise InputError(
+                f"{self.tune_share}",
+                expected="a share of the questions, from 0 (none) to below 1",
+                fix="For example 0.5.",
+                where="--tune-share",
+            )
+        least = {"--placebos": (self.placebos, 0), "--resamples": (self.resamples, LEAST_RESAMPLES)}
+        for option, (value, low) in least.items():
+            if value < low:
+                raise InputError(
+                    f"{value}",
+                    expected=f"a whole number from {low:,}",
+                    fix="Leave it out for the default.",
+                    where=option,
+                )
+        names = tuple(dict.fromkeys(map(measure_name, self.measures)))
+        chosen = dict.fromkeys(self.components)
+        object.__setattr__(self, "measures", names)
+        object.__setattr__(self, "components", tuple(c for c in Component if c in chosen))
+        object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The grid, by component and λ."""
+        return [Cell(c, weight) for c in self.components for weight in self.weights]
+
+    @property
+    def depth(self) -> int:
+        """Results kept per question: as many as any measure reads, and 100 at least."""
+        return max(LEAST_DEPTH, *(cutoff(name) or 0 for name in self.measures))
+
+    @property
+    def settings(self) -> Settings:
+        """How runs are compared."""
+        return Settings(self.measures[0], self.measures, self.tune_share, self.resamples, self.seed)
+
+
+@dataclass(frozen=True)
+class AblateResult:
+    """What the grid says; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per run: cells, baselines, placebo, documents alone; for one or two corpora."""
+
+
+def ablate_scenarios(
+    corpus: Path | str | Sequence[Document],
+    profiles: Path | str | Mapping[str, Profiled],
+    queries: Path | str | Sequence[Query],
+    qrels: Path | str | Qrels,
+    *,
+    out: Path | str,
+    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    expansions: Path | None = None,
+    model: ChatConfig | LocalConfig | None = None,
+    config: AblateConfig | None = None,
+    fields: FieldNames | None = None,
+    store: Path | None = None,
+    fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> AblateResult:
+    """Search with every component at every λ, and compare each with documents alone.
+
+    The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
+    without, and on the documents that have scenarios alone. expansions: pseudo-queries and
+    summaries (expansions.jsonl); model: writes them for the documents that have scenarios, through
+    `OUT/answers.sqlite`, so that a run that stops goes on where it was. engine: what embeds, and
+    writes where the model is one that transformers runs. Raises InputError for bad
+    input, ArgusError where the model leaves documents without an answer.
+    """
+    config = config or AblateConfig()
+    if expansions is not None and model is not None:
+        raise InputError(
+            "both expansions and a model that would write them",
+            expected="one of them, or neither",
+            fix="Leave out --model to use the file.",
+            where="--expansions, --model",
+        )
+    source = Source.read(corpus, profiles, queries, qrels, expansions, fields)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(
+        TABLE,
+        asdict(config) | {"model": model.identity if model else None},
+        {"corpus": source.path}
+        | _files(profiles=profiles, queries=queries, qrels=qrels, expansions=expansions),
+    )
+    sample = [d.content for d in source.documents]
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (loaded, opened),
+    ):  # fmt: skip
+        texts, written = source.expansions, dict[str, Any]()
+        if model is not None:
+            with record.timed("asking the model"):
+                texts, written = write_by_model(model, source, folder, running)
+        with record.timed("embedding"):
+            vectors = Vectors.of(source, texts, config.components, loaded, opened)
+    with record.timed("searching"):
+        ablations = _ablations(source, vectors, config)
+    with record.timed("comparing"):
+        found = {a.corpus: (a, a.rows()) for a in ablations}
+        summary = _summary(source, vectors, config, found)
+        summary |= {"expansions": _expansions(texts, vectors, written)}
+        told = table([row for _, rows in found.values() for row in rows], config.measures)
+    folder.write_table(TABLE, told, csv=True)
+    folder.write_section("summary.json", TABLE, summary)
+    folder.write_section("manifest.json", TABLE, record.manifest(summary["queries"]))
+    return AblateResult(folder.path, write_report(folder.path), summary, told)
+
+
+def _files(**named: object) -> dict[str, Path | None]:
+    """Return the files and folders among the inputs."""
+    return {name: Path(v) for name, v in named.items() if isinstance(v, (str, Path))}
+
+
+def _ablations(source: Source, vectors: Vectors, config: AblateConfig) -> list[Ablation]:
+    """Return the ablation of the whole corpus, and of the documents with scenarios alone.
+
+    The second is left out where all have scenarios, and where no question can be asked of it.
+    """
+    asked = vectors.judged.queries.keys()
+    found = [_ablation("whole", vectors.documents, asked, vectors, config)]
+    profiled = vectors.documents.profiles.keys()
+    inside = [q for q in asked if profiled >= set(vectors.judged.relevant(q))]
+    if inside and len(profiled) < len(vectors.documents.ids):
+        documents = vectors.documents.only(profiled)
+        found.append(_ablation("profiled", documents, inside, vectors, config))
+    return found
+
+
+def _ablation(
+    name: str,
+    documents: Documents,
+    queries: Collection[str],
+    vectors: Vectors,
+    config: AblateConfig,
+) -> Ablation:
+    """Make all runs on one corpus and measure them on `queries`."""
+    asked = vectors.asked.only(queries)
+    qrels = {query: vectors.judged.qrels[query] for query in asked.ids}
+
+    def measured(index: Documents) -> Evaluation:
+        run = index.alone().search(asked.vectors, config.depth).run(asked.ids)
+        return score(run, qrels, config.measures)
+
+    def cells_of(index: Documents, cells: Sequence[Cell]) -> dict[Cell, Evaluation]:
+        return grid(
+            index, vectors.texts, asked, qrels, cells, measures=config.measures, depth=config.depth
+        )
+
+    cells = cells_of(documents, config.cells)
+    best = best_cell(cells, config.measures[0])
+    rng = np.random.default_rng(config.seed)
+    chosen = [c for c in dict.fromkeys([usual_cell(cells), best]) if c.weight < 1]
+    n = config.placebos if len(documents.profiles) > 1 else 0
+    exchanged = [cells_of(documents.placebo(rng), chosen) for _ in range(n)]
+    inside = set(documents.ids)
+    rows = [i for i, id_ in enumerate(vectors.documents.ids) if id_ in inside]
+    return Ablation(
+        name, len(documents.ids), len(documents.profiles), measured(documents), cells,
+        config.settings,
+        baselines={
+            b: measured(Documents(documents.ids, found[rows], {}))
+            for b, found in vectors.expanded.items()
+            if vectors.expanded_documents[b]["documents"]
+        },
+        placebos={cell: mean_of([e[cell] for e in exchanged]) for cell in chosen if exchanged},
+    )  # fmt: skip
+
+
+def _summary(
+    source: Source,
+    vectors: Vectors,
+    config: AblateConfig,
+    found: Mapping[str, tuple[Ablation, list[dict[str, Any]]]],
+) -> dict[str, Any]:
+    judged, profiled = vectors.judged, vectors.documents.profiles.keys()
+    gold = {query: judged.relevant(query) for query in judged.queries}
+    reasons = Counter([*judged.reasons.values(), *judged.failed.values()])
+    n = len(vectors.documents.ids)
+    return {
+        "headline": config.measures[0],
+        "measures": list(config.measures),
+        "components": [str(c) for c in config.components],
+        "weights": list(config.weights),
+        "depth": config.depth,
+        "placebos": config.placebos,
+        "queries": {
+            "total": len(source.asked),
+            str(State.MEASURED): len(judged.queries),
+            str(State.FAILED): len(judged.failed),
+            str(State.NOT_APPLICABLE): len(judged.reasons),
+            "reasons": dict(reasons),
+        },
+        "documents": {
+            "total": len(source.documents) + source.without_text,
+            "indexed": n,
+            "without_text": source.without_text,
+            "failed": len(vectors.failed),
+            "with_scenarios": len(profiled),
+            "share": round(len(profiled) / n, 6),
+        },
+        "profiles": source.described() | {"texts_failed": len(vectors.texts.failures)},
+        "missing_judged_documents": source.missing,
+        "text_windows": dict(vectors.windows),
+        "groups": groups(found["whole"][0], gold, profiled),
+        **{name: None for name in ("whole", "profiled")},
+        **{name: ablation.summary(rows) for name, (ablation, rows) in found.items()},
+    }
+
+
+def _expansions(
+    texts: Mapping[str, Expansion] | None, vectors: Vectors, written: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return what the baselines were made of; None where there was nothing to make them of."""
+    if texts is None:
+        return None
+    indexed = set(vectors.documents.ids)
+    return {
+        "total": len(texts),
+        "of_other_documents": sum(id_ not in indexed for id_ in texts),
+        "reasons": dict(Counter(e.reason for e in texts.values() if e.reason).most_common(10)),
+        "baselines": {str(b): told for b, told in vectors.expanded_documents.items()},
+        **written,
+    }

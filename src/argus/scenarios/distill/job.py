@@ -1,0 +1,219 @@
+"""`scenarios distill`: a teacher's profiles in, an adapter that writes such out (SPIKE §3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus import __version__
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document
+from argus.devices import check_device
+from argus.errors import InputError
+from argus.jobs.workspace import Record, keep_input, read_documents
+from argus.llm.adapters import need_peft
+from argus.llm.chat_format import stop_tokens
+from argus.llm.local_config import DTYPES
+from argus.llm.local_load import choose_dtype, load_base, window_of
+from argus.llm.structured import schema_hash
+from argus.llm.weights import base_hash, find_model
+from argus.scenarios.distill.adapter import save_adapter, save_merged, with_lora
+from argus.scenarios.distill.examples import (
+    MAX_LENGTH,
+    VALIDATION_SHARE,
+    TrainingSet,
+    build_examples,
+)
+from argus.scenarios.distill.settings import TrainConfig
+from argus.scenarios.distill.train import Trained, train
+from argus.scenarios.files import FILE, read_profiles
+from argus.scenarios.profile import Profiled
+from argus.scenarios.schema import ProfileAnswer
+
+SECTION = "scenarios_distill"
+ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"
+LEAST = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillConfig:
+    """What is trained on, on which model, and what comes out.
+
+    base: a folder with a causal language model and its tokenizer, or a name on the hub. max_length:
+    tokens of an example; longer ones are left out, and none may pass the model's window. dtype: of
+    the base model's weights; "auto" is bfloat16 on a GPU that has it, float32 on the CPU. merge:
+    write the model with the adapter in its weights, too.
+    """
+
+    base: str
+    training: TrainConfig = field(default_factory=TrainConfig)
+    max_length: int = MAX_LENGTH
+    validation_share: float = VALIDATION_SHARE
+    dtype: str = "auto"
+    merge: bool = False
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("--base", self.base, bool(self.base.strip()), "the folder of a language model"),
+            ("--max-length", self.max_length, self.max_length >= 1, "a number from 1"),
+            (
+                "--validation-share", self.validation_share, 0 < self.validation_share < 1,
+                "a share above 0 and below 1",
+            ),
+            ("--dtype", self.dtype, self.dtype in DTYPES, f"one of {', '.join(DTYPES)}"),
+        )  # fmt: skip
+        for where, value, good, expected in checks:
+            if not good:
+                raise InputError(
+                    f"{value!r}", expected=expected, fix="See argus scenarios distill --help.",
+                    where=where,
+                )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DistillResult:
+    """What was trained; the figures are also in `folder`."""
+
+    folder: Path
+    adapter: Path
+    merged: Path | None
+    summary: dict[str, Any]
+
+
+def distill(
+    corpus: Path | str | Sequence[Document],
+    *,
+    profiles: Path | str | Mapping[str, Profiled],
+    config: DistillConfig,
+    out: Path | str,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+) -> DistillResult:
+    """Train an adapter on the profiles of a corpus and write it to OUT/adapter.
+
+    profiles: a file, or a folder that holds profiles.jsonl. A run that was killed goes on from its
+    last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model
+    without tokenizer, another training in OUT.
+    """
+    need_peft("argus scenarios distill")
+    given, path = read_documents(corpus, fields or FieldNames(), limit)
+    taught, source = _profiles(profiles, fields)
+    chosen, base = check_device(device), find_model(config.base)
+    dtype = choose_dtype(config.dtype, chosen)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    keep_input(folder, [base, source])
+    record = Record(
+        SECTION,
+        {"base": config.base, "dtype": dtype, "limit": limit, **config.training.described()},
+        {"corpus": path, "profiles": source},
+    )
+    with record.timed("loading the base model"):
+        network, tokenizer = load_base(base, dtype)
+    longest = min(config.max_length, window_of(network) or config.max_length)
+    with record.timed("building the training set"):
+        examples = build_examples(
+            given, taught, tokenizer, stop_tokens(network, tokenizer),
+            max_length=longest, validation_share=config.validation_share,
+        )  # fmt: skip
+    _require_examples(examples, longest)
+    record.open(folder)
+    weights = base_hash(base)
+    model = with_lora(network, config.training, config.base).to(chosen)
+    with record.timed("training"):
+        trained = train(
+            model, examples.train, examples.validation, config.training,
+            folder=folder / STATE, base=f"{weights} {dtype}", device=chosen,
+        )  # fmt: skip
+    summary = _summary(config, examples, trained, dtype, chosen, longest)
+    note = _note(config, summary, weights)
+    adapter = save_adapter(model, folder / ADAPTER, note)
+    merged = save_merged(model, tokenizer, folder / MERGED, note) if config.merge else None
+    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
+    folder.write_section("summary.json", SECTION, summary)
+    folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))
+    return DistillResult(folder.path, adapter, merged, summary)
+
+
+def _profiles(
+    profiles: Path | str | Mapping[str, Profiled], fields: FieldNames | None
+) -> tuple[Mapping[str, Profiled], Path | None]:
+    if isinstance(profiles, Mapping):
+        return profiles, None
+    path = Path(profiles)
+    coerce = fields.coerce_ids if fields else False
+    return read_profiles(path, coerce_ids=coerce), path / FILE if path.is_dir() else path
+
+
+def _require_examples(examples: TrainingSet, longest: int) -> None:
+    """Raise InputError where there is nothing, or too little, to learn from; say what became."""
+    counts = examples.counts
+    usable = counts["train"] + counts["validation"]
+    if usable >= LEAST:
+        return
+    reasons = {
+        "without_document": "of documents that the corpus does not have",
+        "failed": "failed",
+        "documents_without_text": "of documents without text",
+        "too_long": f"longer than {longest:,} tokens",
+    }
+    told = "; ".join(f"{counts[n]:,} {why}" for n, why in reasons.items() if counts.get(n))
+    raise InputError(
+        f"{usable} of {counts['profiles']:,} profiles can be learnt from ({told or 'no more'})",
+        expected=f"at least {LEAST}, one to train on and one to validate with; some hundred teach",
+        fix="Check that --corpus and --profiles belong together, or raise --max-length (bounded by "
+        "the model's window).",
+        where="--profiles",
+    )
+
+
+def _summary(
+    config: DistillConfig,
+    examples: TrainingSet,
+    trained: Trained,
+    dtype: str,
+    device: str,
+    longest: int,
+) -> dict[str, Any]:
+    state = trained.progress
+    assert state.best is not None
+    lengths = [len(e.tokens) for e in (*examples.train, *examples.validation)]
+    return {
+        "base": config.base,
+        "dtype": dtype,
+        "device": device,
+        "examples": examples.counts,
+        "teachers": examples.teachers,
+        "tokens": {"longest": max(lengths), "total": sum(lengths), "bound": longest},
+        "steps": state.step,
+        "stopped": state.stopped,
+        "evaluations": [{**e, "loss": round(e["loss"], 6)} for e in state.evaluations],
+        "best": {**state.best, "loss": round(state.best["loss"], 6)},
+        "training_loss": {
+            "first": round(state.steps[0]["loss"], 6),
+            "last": round(state.steps[-1]["loss"], 6),
+        },
+        "seconds": round(state.seconds, 2),
+        "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+        "merged": config.merge,
+    }
+
+
+def _note(config: DistillConfig, summary: dict[str, Any], weights: str) -> dict[str, Any]:
+    """Return distill.json: what the adapter is, and which base it belongs to."""
+    kept = ("examples", "teachers", "dtype", "steps", "stopped", "evaluations", "best")
+    return {
+        "argus": __version__,
+        "base": {"name": config.base, "weights": weights},
+        "trained_for": [schema_hash(ProfileAnswer)],
+        "settings": config.training.described(),
+        **{name: summary[name] for name in kept},
+    }

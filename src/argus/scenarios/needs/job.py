@@ -1,0 +1,258 @@
+"""The need audit: which documents are not brought back by what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document
+from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.errors import InputError
+from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.jobs.workspace import Record, open_encoder, read_documents, require_some, texts_cut
+from argus.progress import progress
+from argus.reports import write_report
+from argus.scenarios.ablation.grid import Cell, Documents, check_grid, embed_scenarios
+from argus.scenarios.files import FILE, read_profiles
+from argus.scenarios.needs.findings import Findings, Need, Searched, Setting
+from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.tables import documents_table, needs_table
+from argus.scenarios.profile import Component, Profiled
+from argus.scenarios.profile import needs as needs_of
+
+JOB = "needs"
+WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""λ of the grid, as in SPIKE Table 7."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeedsConfig:
+    """What is audited. k, pool: those of RPS; k is also how far down the whole corpus is read."""
+
+    components: tuple[Component, ...] = (Component.ME,)
+    weights: tuple[float, ...] = WEIGHTS
+    k: int = 10
+    pool: int = 800
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_grid(self.components, self.weights)
+        for name, value in (("--k", self.k), ("--pool", self.pool)):
+            if value < 1:
+                raise InputError(
+                    f"{value}", expected="a whole number from 1", fix="For example 10.", where=name
+                )
+        if self.k > self.pool:
+            raise InputError(
+                f"k={self.k} with a pool of N={self.pool}",
+                expected="k <= N, since a document ranks among N candidates",
+                fix=f"Use --k up to {self.pool}, or a larger --pool.",
+                where="--k",
+            )
+        object.__setattr__(self, "components", tuple(dict.fromkeys(self.components)))
+        object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The grid, by component and λ."""
+        return [Cell(c, weight) for c in self.components for weight in self.weights]
+
+    def fitting(self, n: int) -> Setting:
+        """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""
+        if self.pool <= n:
+            return Setting(self.k, self.pool)
+        pool = max(2, n // 2)
+        return Setting(min(self.k, max(1, pool // 20)), pool)
+
+
+@dataclass(frozen=True)
+class NeedsResult:
+    """What the needs found; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per document."""
+    needs: pa.Table
+    """One row per need of a document that could be searched."""
+
+
+def audit_needs(
+    corpus: Path | str | Sequence[Document],
+    profiles: Path | str | Mapping[str, Profiled],
+    *,
+    out: Path | str,
+    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    config: NeedsConfig | None = None,
+    fields: FieldNames | None = None,
+    store: Path | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> NeedsResult:
+    """Ask for every document by its information needs, with and without scenarios in the index.
+
+    corpus, out, encoder, store: as for `argus.audit`. profiles: by document id, or what
+    `read_profiles` reads. In the index with scenarios every need is held out: see
+    `argus.scenarios.needs.ranks`. Raises InputError for bad input, among it profiles of other
+    documents
+    alone, and ArgusError when nothing can be measured.
+    """
+    config = config or NeedsConfig()
+    source = _Source.read(corpus, profiles, fields or FieldNames(), limit)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    settings = {
+        "components": list(map(str, config.components)), "lambda": list(config.weights),
+        "k": config.k, "pool": config.pool, "seed": config.seed, "limit": limit,
+    }  # fmt: skip
+    record = Record(JOB, settings, {"corpus": source.path, "profiles": source.profiles_path})
+    sample = [d.content for d in source.usable]
+    with (
+        open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened),
+        record.timed("embedding"),
+    ):
+        searched, cut = _embed(source, config, model, opened), texts_cut(model, sample)
+    _check(searched)
+    with record.timed("ranking"):
+        ranks = _rank(searched, config)
+    return _finish(folder, record, source, searched, ranks, config, cut)
+
+
+def _finish(
+    folder: ArtifactFolder,
+    record: Record,
+    source: _Source,
+    searched: Searched,
+    ranks: Mapping[Component, NeedRanks],
+    config: NeedsConfig,
+    cut: dict[str, int] | None,
+) -> NeedsResult:
+    """Score, write the results, and return them."""
+    with record.timed("scoring"):
+        found = Findings(
+            source.documents, source.profiles, searched, ranks, config.cells,
+            config.fitting(len(searched.documents.ids)), Setting(config.k, config.pool),
+            config.seed,
+        )  # fmt: skip
+        table, needs = documents_table(found), needs_table(found)
+        summary = found.summary() | {"text_window": cut, "profiles_elsewhere": source.elsewhere}
+    with record.timed("writing"):
+        folder.write_table("need_audit", table, csv=True)
+        folder.write_table("needs", needs, csv=True)
+        folder.write_section("summary.json", JOB, summary)
+        folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    return NeedsResult(folder.path, write_report(folder.path), summary, table, needs)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is audited: documents by id, and the profiles of those that have text."""
+
+    documents: list[Document]
+    path: Path | None
+    profiles: dict[str, Profiled]
+    profiles_path: Path | None
+    elsewhere: int
+    """Profiles of documents that the corpus does not hold."""
+
+    @classmethod
+    def read(
+        cls,
+        corpus: Path | str | Sequence[Document],
+        profiles: Path | str | Mapping[str, Profiled],
+        fields: FieldNames,
+        limit: int | None,
+    ) -> _Source:
+        given, path = read_documents(corpus, fields, limit)
+        given = sorted(given, key=lambda d: d.id)
+        file = None
+        if isinstance(profiles, (str, Path)):
+            file = Path(profiles)
+            file = file / FILE if file.is_dir() else file
+            profiles = read_profiles(file, coerce_ids=fields.coerce_ids)
+        with_text = {d.id for d in given if d.content.strip()}
+        require_some(
+            int(len(with_text) > 1), "two documents have text", "Check --text-field, or --limit."
+        )
+        ids = {d.id for d in given}
+        known = {id_: profiled for id_, profiled in profiles.items() if id_ in ids}
+        if not known:
+            raise _no_common_id(given, profiles, file)
+        require_some(
+            sum(p.profile is not None and id_ in with_text for id_, p in known.items()),
+            "document with text has a profile with scenarios",
+            "Profiles of state noise or failed have none.",
+        )
+        return cls(given, path, known, file, len(profiles) - len(known))
+
+    @property
+    def usable(self) -> list[Document]:
+        """The documents that have text."""
+        return [d for d in self.documents if d.content.strip()]
+
+
+def _no_common_id(
+    documents: Sequence[Document], profiles: Mapping[str, Profiled], file: Path | None
+) -> InputError:
+    ours, theirs = documents[0].id, next(iter(sorted(profiles)), "")
+    return InputError(
+        f"{len(profiles):,} profiles, none of them of a document of the corpus (they begin with "
+        f"{theirs!r}, the documents with {ours!r})",
+        expected="profiles by the ids of the corpus",
+        fix="Check --profiles, --corpus and --id-field; --limit may have cut the corpus too short.",
+        where=file or "profiles",
+    )
+
+
+def _embed(source: _Source, config: NeedsConfig, model: Encoder, store: EmbeddingStore) -> Searched:
+    usable = source.usable
+    own = embed(as_documents([d.content for d in usable]), model, store, what="documents")
+    ids = [d.id for d, ok in zip(usable, own.ok, strict=True) if ok]
+    profiles = {id_: source.profiles[id_] for id_ in ids if id_ in source.profiles}
+    needs = [Need(*need) for need in needs_of(profiles)]
+    asked = embed(as_queries([n.text for n in needs]), model, store, what="needs")
+    texts = embed_scenarios(
+        profiles.values(),
+        config.components,
+        lambda texts: embed(as_documents(texts), model, store, what="scenarios"),
+    )
+    return Searched(
+        documents=Documents(ids, own.vectors, profiles),
+        document_failures={usable[i].id: why for i, why in own.failures.items()},
+        texts=texts,
+        needs=needs,
+        asked=asked.ok,
+        queries=asked.vectors,
+        need_failures=asked.failures,
+    )
+
+
+def _check(searched: Searched) -> None:
+    """Raise ArgusError where there is nothing to search, or to search with."""
+    failures = [*searched.document_failures.values(), *searched.need_failures.values()]
+    why = failures[0] if failures else ""
+    require_some(int(len(searched.documents.ids) > 1), "two documents have a vector", why)
+    require_some(len(searched.queries), "need has a vector", why)
+
+
+def _rank(searched: Searched, config: NeedsConfig) -> dict[Component, NeedRanks]:
+    """Rank every document for its needs: λ = 1, documents alone, and then the grid's."""
+    needs = [(need.doc_id, need.position, need.text) for need in searched.with_vector]
+    documents, weights = searched.documents, (DOCUMENTS_ALONE, *config.weights)
+    found = {}
+    with progress("searching", len(needs) * len(config.components)) as advance:
+        for component in config.components:
+            snapshot = documents.with_scenarios(component, searched.texts)
+            rows = held_out_rows(snapshot, documents.profiles, needs, component)
+            found[component] = held_out_ranks(
+                searched.queries, searched.targets, rows, snapshot, weights, advance=advance
+            )
+    return found

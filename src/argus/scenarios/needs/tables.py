@@ -1,0 +1,105 @@
+"""The tables of a need audit: documents, and their needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.types import State
+from argus.retrievability.rps import band
+from argus.scenarios.needs.findings import Findings
+
+
+def needs_table(found: Findings) -> pa.Table:
+    """One row per need of a document that has a vector; null where it could not be asked."""
+    searched, failures = found.searched, found.searched.need_failures
+    ranks, row = found.row(None)
+    alone, fused = found.ranks_of(None), found.ranks_of(found.cell)
+    ties = alone - 1 - ranks.above[row]
+    place = np.cumsum(searched.asked) - 1
+
+    def of_asked(values: Any) -> pa.Array:
+        return pa.array(values[np.maximum(place, 0)], pa.int64(), mask=~searched.asked)
+
+    states = np.where(searched.asked, str(State.MEASURED), str(State.FAILED)).tolist()
+    needs = searched.needs
+    return pa.table(
+        {
+            "document": pa.array([need.doc_id for need in needs], pa.string()),
+            "scenario": pa.array([need.position + 1 for need in needs], pa.int64()),
+            "need": pa.array([need.text for need in needs], pa.string()),
+            "rank_alone": of_asked(alone),
+            "ties_before": of_asked(ties),
+            "rank_fused": of_asked(fused),
+            "state": pa.array(states, pa.string()),
+            "reason": pa.array([failures.get(i, "") for i in range(len(needs))], pa.string()),
+        }
+    )
+
+
+def documents_table(found: Findings) -> pa.Table:
+    """One row per document; null where there is no score."""
+    measured = _measured(found)
+    rows = []
+    for document in found.given:
+        state, why, detail = found.states[document.id]
+        row = {
+            "id": document.id,
+            "label": document.title,
+            "state": str(state),
+            "reason": f"{why}: {detail}" if detail else why,
+        }
+        rows.append(row | measured.get(document.id, {}))
+    return pa.Table.from_pylist(rows, schema=_DOCUMENTS)
+
+
+def _measured(found: Findings) -> dict[str, dict[str, Any]]:
+    """Return the figures of each document that was measured."""
+    alone, fused = found.alone["rps"], found.fused[found.cell]["rps"]
+    rank, rank_fused = found.ranks_of(None), found.ranks_of(found.cell)
+    needs, bands = found.searched.with_vector, band(alone.rps)
+    return {
+        doc_id: {
+            "needs": int(alone.related[x.document]),
+            "rps": float(alone.rps[x.document]),
+            "low": float(alone.low[x.document]),
+            "high": float(alone.high[x.document]),
+            "band": str(bands[x.document]),
+            "rps_fused": float(fused.rps[x.document]),
+            "low_fused": float(fused.low[x.document]),
+            "high_fused": float(fused.high[x.document]),
+            "best_need": needs[x.best].text,
+            "best_rank": int(rank[x.best]),
+            "worst_need": needs[x.worst].text,
+            "worst_rank": int(rank[x.worst]),
+            "worst_rank_fused": int(rank_fused[x.worst]),
+            "displaced_by": x.displaced_by,
+        }
+        for doc_id, x in found.extremes().items()
+    }
+
+
+_DOCUMENTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("needs", pa.int64()),
+        ("rps", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("band", pa.string()),
+        ("rps_fused", pa.float64()),
+        ("low_fused", pa.float64()),
+        ("high_fused", pa.float64()),
+        ("best_need", pa.string()),
+        ("best_rank", pa.int64()),
+        ("worst_need", pa.string()),
+        ("worst_rank", pa.int64()),
+        ("worst_rank_fused", pa.int64()),
+        ("displaced_by", pa.string()),
+        ("state", pa.string()),
+        ("reason", pa.string()),
+    ]
+)

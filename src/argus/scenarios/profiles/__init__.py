@@ -1,0 +1,1 @@
+"""Scenario profiles: written by a language model, added to an index."""

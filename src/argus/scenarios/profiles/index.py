@@ -1,0 +1,213 @@
+"""`remedy scenarios`, second part: profiles become views of an index, as one remedy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.provenance import content_hash, utc_now
+from argus.data.types import Document, Qrels, Query
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import documents as as_documents
+from argus.errors import ArgusError, InputError
+from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.indexes.live_views import NewViews, new_views
+from argus.indexes.originals import originals
+from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.views import BEFORE, ViewIndex
+from argus.jobs.workspace import Record
+from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK
+from argus.reports import write_report
+from argus.scenarios.files import FILE, read_profiles, write_profiles
+from argus.scenarios.profile import Component, Profiled
+from argus.scenarios.profiles.job import JOB, summarise
+from argus.scenarios.views import scenario_views
+
+NONE = "no profile"
+LABEL = "scenarios-"
+BY = ("written_by", "role", "language_model")
+"""What the section of a folder of profiles says of who wrote them."""
+
+
+@dataclass(frozen=True)
+class _Profiles:
+    """The profiles of an index's documents, and what the file says of others."""
+
+    of_index: dict[str, Profiled]
+    unknown: int
+    """Profiles of documents that the index does not hold."""
+    without: dict[str, int]
+    """Documents of the index without scenarios, by why: they score by their own text."""
+
+
+def add_scenarios(
+    index: Path | str,
+    profiles: Path | str | Mapping[str, Profiled],
+    *,
+    component: Component = Component.ME,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    corpus: Path | None = None,
+    device: str | None = None,
+    coerce_ids: bool = False,
+    out: Path | None = None,
+) -> RemedyResult:
+    """Add the scenarios of its documents to an index in one commit; evaluate before and after.
+
+    profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
+    they are, and are found by their own text. The remedy's id says what it was made of, so the same
+    profiles are never added twice; `argus remedy rollback` takes them out. out: default
+    `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
+    ArgusError where no view could be embedded.
+    """
+    check_judged(queries, qrels, corpus)
+    path = Path(profiles) if isinstance(profiles, (str, Path)) else None
+    given = (
+        read_profiles(profiles, coerce_ids=coerce_ids)
+        if isinstance(profiles, (str, Path))
+        else dict(profiles)
+    )
+    opened = ViewIndex.open(index_folder(index))
+    documents = originals(opened)
+    chosen = _choose(given, documents, opened.path, path)
+    record = Record(JOB, {"index": str(index), "component": str(component)}, {"profiles": path})
+    model = encoder_of(opened, encoder, device)
+    opened.header.check_fingerprint(model.fingerprint, opened.path)
+    record.encoder["fingerprint"] = model.fingerprint
+    remedy = _remedy_id(chosen.of_index, documents, component)
+    home = ArtifactFolder(opened.path / REMEDIES / remedy)
+    folder = ArtifactFolder(out or home.path)
+    record.open(folder, about=(opened.path,))
+    home.open()
+    made = _add(opened, remedy, chosen, component, model, home, record)
+    summary = _summary(opened, remedy, chosen, made)
+    write_profiles(folder / FILE, chosen.of_index.values())
+    folder.write_json(MADE, home.read_json(MADE))
+    written = _written_by(path)
+    told = {name: written[name] for name in BY if name in written}
+    folder.write_section("summary.json", JOB, told | summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    report = write_report(folder.path)
+    judged = None
+    if queries is not None and qrels is not None:
+        judged = evaluate(
+            queries, qrels, out=folder.path, corpus=corpus, encoder=model,
+            indexes=(f"{opened.path}@{BEFORE}{remedy}", f"{opened.path}@{remedy}"),
+            config=EvaluateConfig(),
+        ).summary  # fmt: skip
+    return RemedyResult(remedy, folder.path, report, opened, summary, judged)
+
+
+def _written_by(profiles: Path | None) -> dict[str, Any]:
+    """Return what the folder of the profiles says of how they were made, where it is one."""
+    if profiles is None:
+        return {}
+    home = profiles if profiles.is_dir() else profiles.parent
+    found = ArtifactFolder(home).read_json("summary.json").get(JOB, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _choose(
+    given: Mapping[str, Profiled], documents: Sequence[Document], index: Path, path: Path | None
+) -> _Profiles:
+    ids = [d.id for d in documents]
+    chosen = {doc: given[doc] for doc in ids if doc in given}
+    if not any(p.profile is not None for p in chosen.values()):
+        some = ", ".join(map(repr, sorted(given)[:3]))
+        raise InputError(
+            f"no scenarios for any of the {len(ids):,} documents of {index} "
+            f"({len(chosen):,} profiles of them, all noise or failed)"
+            if chosen
+            else f"profiles of other documents ({some})",
+            expected=f"scenarios of its documents ({', '.join(map(repr, ids[:3]))})",
+            fix="Check that profiles and index belong to one corpus.",
+            where=path or "profiles",
+        )
+    states = Counter(str(given[doc].state) if doc in given else NONE for doc in ids)
+    without = {state: n for state, n in sorted(states.items()) if state != "ok"}
+    return _Profiles(chosen, len(given) - len(chosen), without)
+
+
+def _remedy_id(
+    profiles: Mapping[str, Profiled], documents: Sequence[Document], component: Component
+) -> str:
+    """Return an id that equal scenarios of equal documents share."""
+    parts = [str(component)]
+    for d in documents:
+        found = profiles.get(d.id)
+        if found is None or found.profile is None:
+            continue
+        parts += [d.id, str(d.metadata["added"]), *found.profile.texts(component).values()]
+    return f"{LABEL}{component.replace('+', '')}-{content_hash(*parts, size=4).hex()}"
+
+
+@dataclass(frozen=True)
+class _Made:
+    added: int
+    new: NewViews
+    failed: dict[int, str]
+
+
+def _add(
+    index: ViewIndex,
+    remedy: str,
+    chosen: _Profiles,
+    component: Component,
+    model: Encoder,
+    home: ArtifactFolder,
+    record: Record,
+) -> _Made:
+    """Embed and add what the index lacks; what is said of it is on disk before."""
+    views = scenario_views(chosen.of_index.values(), component, label=remedy)
+    new = new_views(views, index, remedy)
+    with (
+        record.timed("embedding scenarios"),
+        EmbeddingStore(
+            index.path / "embeddings", fingerprint=model.fingerprint, dim=model.dim
+        ) as store,
+    ):
+        embedded = embed(as_documents([v.text for v in new.views]), model, store, what="scenarios")
+    kept = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
+    if new.views and not kept:
+        raise ArgusError(
+            f"{index.path}: none of {len(new.views):,} scenarios could be embedded "
+            f"({next(iter(embedded.failures.values()))}), so nothing was added."
+        )
+    about = {"remedy": remedy, "kind": "scenarios", "at": utc_now(), "component": str(component)}
+    home.write_json(MADE, about | {"views_known": new.known, "relied_on": new.relied_on})
+    if kept:
+        with record.timed("adding scenarios"):
+            index.add(kept, embedded.vectors, remedy=remedy)
+    elif remedy not in {r.id for r in index.remedies()}:
+        raise ArgusError(
+            f"{index.path}: all {len(views):,} scenarios are in the index already "
+            f"(remedy {', '.join(new.relied_on)}); nothing was added."
+        )
+    (home / ROLLED_BACK).unlink(missing_ok=True)
+    return _Made(len(kept), new, embedded.failures)
+
+
+def _summary(index: ViewIndex, remedy: str, chosen: _Profiles, made: _Made) -> dict[str, Any]:
+    counted = summarise(chosen.of_index)
+    remedies = index.remedies()
+    there = next(r for r in remedies if r.id == remedy)
+    others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
+    return counted | {
+        "remedy": remedy,
+        "index": str(index.path),
+        "added": made.added,
+        "views": there.views,
+        "documents_with_views": there.documents,
+        "other_scenarios": others,
+        "bytes": there.bytes,
+        "views_known": made.new.known,
+        "views_failed": len(made.failed),
+        "documents_without": chosen.without,
+        "profiles_of_other_documents": chosen.unknown,
+    }

@@ -1,0 +1,183 @@
+"""`remedy scenarios`, first part: a profile of every document, by a language model (SPIKE §3.2)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import FieldNames
+from argus.data.types import Document
+from argus.engine import Engine, EngineConfig
+from argus.errors import ArgusError
+from argus.jobs.heard import Heard, require_answers
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.workspace import (
+    NO_ENCODER,
+    Record,
+    check_folder,
+    read_documents,
+    require_some,
+)
+from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
+from argus.llm.ledger import ledger_to_read
+from argus.reports import write_report
+from argus.scenarios.files import FILE, write_profiles
+from argus.scenarios.generate import generate, prompts_for
+from argus.scenarios.profile import Profiled, ProfileState
+from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role
+from argus.scenarios.schema import ProfileAnswer
+
+LEDGER = "answers.sqlite"
+JOB = "scenarios"
+SAMPLES = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileConfig:
+    """How documents are profiled.
+
+    role: teacher, which is told every step, or student, the instruction that distilled models were
+    trained on. max_chars: more of a document is not shown. accept_unanswered: documents to which
+    the endpoint never gave an answer count as failed; without it the job ends with an error.
+    """
+
+    model: ChatConfig | LocalConfig
+    role: Role = Role.TEACHER
+    max_chars: int = MAX_DOCUMENT_CHARS
+    accept_unanswered: bool = False
+
+    def described(self) -> dict[str, Any]:
+        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        return {
+            "model": self.model.identity,
+            "temperature": self.model.temperature,
+            "extra": dict(self.model.extra),
+            "role": str(self.role),
+            "max_chars": self.max_chars,
+        }
+
+
+@dataclass(frozen=True)
+class ProfileResult:
+    """The profiles of a corpus; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    profiles: dict[str, Profiled]
+    """By document id, in the order of the corpus."""
+    summary: dict[str, Any]
+
+
+def profile_documents(
+    corpus: Path | str | Sequence[Document],
+    *,
+    out: Path | str,
+    config: ProfileConfig,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> ProfileResult:
+    """Ask a model for the scenarios of every document; write profiles.jsonl and a report.
+
+    Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
+    one was stopped, and asks again only what failed. profiles.jsonl has a row for every document,
+    ok, noise or failed, with the reason. engine: what answers where the model is one that
+    transformers runs; endpoints are asked from this process anyway. Raises ArgusError, after
+    writing it, where documents are without an answer, and LanguageModelError when the endpoint
+    cannot be used.
+    """
+    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    require_some(_with_text(documents), "document has text", "Check --text-field.")
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(
+        JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
+    )
+    check_folder(folder, record)
+    with ExitStack() as stack:
+        local = isinstance(config.model, LocalConfig)
+        running = stack.enter_context(open_engine(engine if local else None))
+        record.runs_on(running)
+        record.open(folder)
+        stack.enter_context(record.timed("asking for scenarios"))
+        ledger = stack.enter_context(Ledger(folder / LEDGER))
+        heard = Heard(open_model(config.model, ledger, running))
+        profiled = generate(documents, heard, config.role, max_chars=config.max_chars)
+        profiles = {p.doc_id: p for p in profiled}
+    write_profiles(folder / FILE, profiles.values())
+    summary = summarise(profiles) | {
+        "written_by": config.model.label,
+        "role": str(config.role),
+        "language_model": heard.summary(),
+    }
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    report = write_report(folder.path)
+    require_answers(heard, accept=config.accept_unanswered)
+    if not summary["documents"]["ok"] and not summary["documents"]["noise"]:
+        raise ArgusError(
+            f"none of {len(profiles):,} documents has scenarios: "
+            f"{summary['failures'][0]['reason']} ({folder / FILE} says why, document by "
+            "document). See what the model answers, or take another one; the same command asks for "
+            "all of them again."
+        )
+    return ProfileResult(folder.path, report, profiles, summary)
+
+
+def estimate_profiles(
+    corpus: Path | str | Sequence[Document],
+    *,
+    out: Path | str,
+    config: ProfileConfig,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+) -> Estimate:
+    """Return what `profile_documents` would ask and cost, asking nothing."""
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit)
+    prompts = prompts_for(documents, config.role, max_chars=config.max_chars)
+    with ledger_to_read(Path(out) / LEDGER) as ledger:
+        return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
+
+
+def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
+    """Return counts by state, reasons, how many scenarios documents have, and a few of them."""
+    states = Counter(p.state for p in profiles.values())
+    kept = [p for p in profiles.values() if p.profile is not None]
+    sizes = Counter(len(p.profile.scenarios) for p in kept if p.profile is not None)
+    failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
+    reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
+    notes = Counter(_general(note) for p in profiles.values() for note in p.notes)
+    return {
+        "documents": {"total": len(profiles)} | {str(s): states.get(s, 0) for s in ProfileState},
+        "scenarios": sum(size * n for size, n in sizes.items()),
+        "scenarios_per_document": {str(size): sizes[size] for size in sorted(sizes)},
+        "failures": [{"reason": r, "documents": n} for r, n in reasons.most_common(20)],
+        "notes": [{"note": note, "documents": n} for note, n in notes.most_common(20)],
+        "samples": [_sample(p) for p in kept[:SAMPLES]],
+    }
+
+
+def _sample(profiled: Profiled) -> dict[str, Any]:
+    assert profiled.profile is not None
+    first = profiled.profile.scenarios[0]
+    return {
+        "doc_id": profiled.doc_id,
+        "main_topic": profiled.profile.main_topic,
+        "information_need": first.information_need,
+        "explanation": first.explanation,
+    }
+
+
+def _general(note: str) -> str:
+    """Return a note without the number of the scenario, so that equal ones are counted together."""
+    return re.sub(r"scenario \d+ ", "a scenario ", note)
+
+
+def _with_text(documents: Sequence[Document]) -> int:
+    return sum(bool(d.content.strip()) for d in documents)

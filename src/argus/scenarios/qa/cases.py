@@ -1,0 +1,178 @@
+"""What stands in the context of every question, arm by arm: two rankings of one index, and gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray, Qrels, Query, Run, State
+from argus.encoders import EmbeddingStore, embed
+from argus.encoders import queries as as_queries
+from argus.errors import InputError
+from argus.evaluation.systems import System, judge, missing_gold
+from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.indexes.remedy_views import served
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.snapshot import Snapshot, rows_to_views
+from argus.measures import evaluate
+from argus.scenarios.context import ContextHit, build_context
+from argus.scenarios.qa.compare import Arm, Case, Question
+from argus.scenarios.views import matched
+
+MEASURE = "nDCG@10"
+DEPTH = 10
+"""How deep MEASURE looks; rankings are as deep, or as the context where that is more."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Relevant documents of the questions that can have an oracle."""
+
+    documents: dict[str, list[str]]
+    """Question id to its relevant documents in the index, best grade first."""
+    qrels: Qrels
+    """Of the questions that are judged, whether the index holds their documents or not."""
+    missing: dict[str, Any]
+    """What the index lacks (see `systems.missing_gold`)."""
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """Both rankings of each question, and the vectors that they were made with."""
+
+    vectors: dict[str, FloatArray]
+    """Question id to the vector of what was searched for, shape (dim,)."""
+    runs: dict[Arm, Run]
+    """Of DOCUMENTS and FUSED, in rank order."""
+    failed: dict[str, str]
+    """Question id to why nothing could be searched for."""
+
+
+def scenarios_in(snapshot: Snapshot, name: str) -> int:
+    """Return how many scenarios there are; InputError where there is none."""
+    if snapshot.scenario_rows is None:
+        raise InputError(
+            "holds no scenarios in this state",
+            expected="an index with views of kind scenario",
+            fix="Add them with argus remedy scenarios, or name another state.",
+            where=name,
+        )
+    return int(snapshot.scenario_rows.sum())
+
+
+def gold_of(questions: Sequence[Question], qrels: Qrels, snapshot: Snapshot, name: str) -> Gold:
+    """Return the relevant documents of questions.
+
+    Raises InputError when no question is judged, and when the index holds no relevant document.
+    """
+    judged = judge([Query(q.id, q.text) for q in questions], qrels)
+    missing = missing_gold(System(name, {}, documents=frozenset(snapshot.doc_ids)), judged)
+    documents = {}
+    for query, grades in judged.qrels.items():
+        relevant = [d for d in judged.relevant(query) if d in snapshot]
+        if relevant:
+            documents[query] = sorted(relevant, key=lambda d, g=grades: (-g[d], d))  # type: ignore[misc]
+    return Gold(documents, judged.qrels, missing or {})
+
+
+def retrieve(
+    searched: Mapping[str, str],
+    failed: Mapping[str, str],
+    retriever: IndexRetriever,
+    snapshot: Snapshot,
+    store: EmbeddingStore,
+    *,
+    k: int,
+    weight: float,
+) -> Retrieved:
+    """Search with the text of each question, by documents alone and with scenarios, exactly.
+
+    searched: question id to what is searched for: itself, or its reformulation. failed: those that
+    have none. Raises EncodingError when the encoder is in trouble, or rejects all.
+    """
+    ids = list(searched)
+    embedded = embed(as_queries(list(searched.values())), retriever.encoder, store, what="queries")
+    rejected = {ids[i]: why for i, why in embedded.failures.items()}
+    ids = [id_ for id_ in ids if id_ not in rejected]
+    vectors = np.asarray(embedded.vectors, np.float32)
+    depth = max(k, DEPTH)
+    weights = {Arm.DOCUMENTS: DOCUMENTS_ALONE, Arm.FUSED: weight}
+    runs = {arm: snapshot.search(vectors, depth, w).run(ids) for arm, w in weights.items()}
+    return Retrieved(dict(zip(ids, vectors, strict=True)), runs, {**failed, **rejected})
+
+
+def cases(
+    questions: Sequence[Question],
+    retrieved: Retrieved,
+    gold: Gold | None,
+    snapshot: Snapshot,
+    *,
+    k: int,
+    max_chars: int,
+) -> Iterator[Case]:
+    """Yield every question in every arm, question by question; no oracles without `gold`."""
+    arms = [arm for arm in Arm if gold is not None or not arm.is_oracle]
+    for question in questions:
+        failed = retrieved.failed.get(question.id)
+        hits: dict[str, ContextHit] = {}  # arms share documents
+        for arm in arms:
+            if failed is not None:
+                yield Case(question, arm, state=State.FAILED, reason=failed)
+                continue
+            documents = _documents(question, arm, retrieved, gold, k)
+            for doc_id in documents:
+                if doc_id not in hits:
+                    hits[doc_id] = context_hit(snapshot, doc_id, retrieved.vectors[question.id])
+            yield _case(question, arm, [hits[doc_id] for doc_id in documents], max_chars)
+
+
+def ranking_measures(retrieved: Retrieved, gold: Gold | None) -> dict[Arm, dict[str, float]]:
+    """Return MEASURE per arm with a ranking and question that is judged and was searched for."""
+    if gold is None:
+        return {}
+    qrels = {q: judged for q, judged in gold.qrels.items() if q in retrieved.vectors}
+    if not qrels:
+        return {}
+    found = {
+        arm: {q: values[MEASURE] for q, values in evaluate(run, qrels, [MEASURE]).per_query.items()}
+        for arm, run in retrieved.runs.items()
+    }
+    return found | {Arm.FUSED_SCENARIOS: found[Arm.FUSED]}
+
+
+def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextHit:
+    """Return a document as it is shown: its text, and its scenario that is nearest to a query.
+
+    vector: (dim,), of the query. Of equal scenarios the smaller id; none where there is none.
+    Raises InputError for an unknown document and for one without an original view.
+    """
+    rows = snapshot.rows_of(doc_id)
+    views = {v.id: v for v in rows_to_views(snapshot.columns.slice(rows.start, len(rows)))}
+    text, best = served(list(views.values())).text, snapshot.best_scenario(vector, doc_id)
+    return ContextHit(doc_id, text, (matched(views[best]),) if best else ())
+
+
+def _documents(
+    question: Question, arm: Arm, retrieved: Retrieved, gold: Gold | None, k: int
+) -> list[str]:
+    if arm.is_oracle:
+        return gold.documents.get(question.id, []) if gold is not None else []
+    ranked_by = Arm.DOCUMENTS if arm is Arm.DOCUMENTS else Arm.FUSED
+    return list(retrieved.runs[ranked_by][question.id])[:k]
+
+
+def _case(question: Question, arm: Arm, hits: Sequence[ContextHit], max_chars: int) -> Case:
+    if not hits and arm.is_oracle:
+        reason = "no relevant document is known, or none is in the index"
+        return Case(question, arm, state=State.NOT_APPLICABLE, reason=reason)
+    if not hits:
+        return Case(question, arm, state=State.FAILED, reason="nothing was retrieved")
+    block = build_context(hits, with_scenarios=arm.shows_scenarios, max_chars=max_chars)
+    if not block.text:
+        reason = f"no document fits into {max_chars:,} characters"
+        return Case(question, arm, state=State.FAILED, reason=reason)
+    shown = tuple(hit.doc_id for hit in hits[: len(hits) - len(block.left_out)])
+    return Case(question, arm, block.text, shown, len(block.cut), len(block.left_out))

@@ -1,0 +1,273 @@
+"""`scenarios qa`: answers from documents, and from documents with scenarios (SPIKE §4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import find_file
+from argus.data.qrels import read_qrels
+from argus.data.types import Qrels, Query
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.engine import Engine, EngineConfig
+from argus.errors import ArgusError, InputError
+from argus.indexes.fold import RELEVANCE_WEIGHT, check_weight
+from argus.indexes.retriever import IndexRetriever, open_retriever, parse_index_spec
+from argus.indexes.snapshot import Snapshot
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.workspace import Record, check_folder
+from argus.llm import Ledger, LocalConfig
+from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
+from argus.reports import write_report
+from argus.scenarios.context import MAX_CHARS
+from argus.scenarios.qa.cases import (
+    Gold,
+    Retrieved,
+    cases,
+    gold_of,
+    retrieve,
+    scenarios_in,
+)
+from argus.scenarios.qa.compare import Judged, answer_cases, judge_answers
+from argus.scenarios.qa.inputs import Questions, read_questions, read_reasoned
+from argus.scenarios.qa.stages import AnyConfig, Stages, reformulate
+from argus.scenarios.qa.tables import summarise, table_of
+
+JOB = "scenarios_qa"
+LEDGER = "answers.sqlite"
+LEAST_CONTEXT = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class QAConfig:
+    """What is compared, and who answers and judges.
+
+    model: answers, and reformulates with `reason`; its budget is that of all stages together.
+    judge: None for the same. votes: judgements per answer. weight: λ of the fused ranking. reason:
+    the model reformulates each question to search with. limit: so many questions, drawn at random.
+    max_chars: of a context. resamples, seed: of intervals and tests; the seed draws questions, too.
+    """
+
+    model: AnyConfig
+    judge: AnyConfig | None = None
+    votes: int = 1
+    k: int = 10
+    weight: float = RELEVANCE_WEIGHT
+    reason: bool = False
+    limit: int | None = None
+    max_chars: int = MAX_CHARS
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_weight(self.weight)
+        least = {
+            "--votes": (self.votes, 1),
+            "--k": (self.k, 1),
+            "--limit": (self.limit, 1),
+            "--max-chars": (self.max_chars, LEAST_CONTEXT),
+            "--resamples": (self.resamples, LEAST_RESAMPLES),
+        }
+        for option, (value, lowest) in least.items():
+            if value is not None and value < lowest:
+                raise InputError(
+                    f"{value}",
+                    expected=f"a whole number from {lowest:,}",
+                    fix="Leave it out for the default.",
+                    where=option,
+                )
+
+    @property
+    def judging(self) -> AnyConfig:
+        """Who judges."""
+        return self.judge or self.model
+
+    def described(self) -> dict[str, Any]:
+        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        names = ("votes", "k", "weight", "reason", "max_chars", "resamples", "seed")
+        asked = {"model": self.model, "judge": self.judging}
+        return {
+            **{name: getattr(self, name) for name in names},
+            "questions": self.limit,
+            **{
+                who: {"model": c.identity, "temperature": c.temperature, "extra": dict(c.extra)}
+                for who, c in asked.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class QAResult:
+    """What was measured; everything in it is also in `folder`."""
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    """One row per question and arm."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a comparison is made of, read and checked, before anybody is asked."""
+
+    name: str
+    """Of the index, with its state."""
+    retriever: IndexRetriever
+    snapshot: Snapshot
+    scenarios: int
+    questions: Questions
+    reasoned: Mapping[str, str] | None
+    gold: Gold | None
+
+
+def compare_answers(
+    index: Path | str,
+    queries: Path | str | Sequence[Query],
+    *,
+    config: QAConfig,
+    out: Path | str,
+    answers: Path | str | Mapping[str, str] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    reasoned: Path | str | Mapping[str, str] | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+    coerce_ids: bool = False,
+    fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> QAResult:
+    """Answer every question from documents, documents with scenarios, and gold; judge the answers.
+
+    index: `PATH[@STATE]` with scenarios. answers: reference answers; None takes them from the
+    queries. qrels: for the oracle arms and the rankings' own measure. reasoned: reformulated
+    queries to search with; the question stays as it is. All that models say is kept in
+    `out/answers.sqlite` as it comes: the same command goes on where an earlier one was stopped,
+    and pays for nothing twice (not even after `fresh`). engine: where models answer that
+    transformers runs; endpoints are asked from this process anyway. Raises InputError before
+    anything is written, LanguageModelError when an endpoint cannot be used, and ArgusError when no
+    answer of any arm got a score.
+    """
+    inputs = read_inputs(
+        index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,
+        encoder=encoder, device=device, coerce_ids=coerce_ids,
+    )  # fmt: skip
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = _record(config, inputs, queries, answers, qrels, reasoned)
+    about = [parse_index_spec(index).path]
+    check_folder(folder, record, about=about)
+    local = any(isinstance(model, LocalConfig) for model in (config.model, config.judging))
+    with ExitStack() as stack:
+        running = stack.enter_context(open_engine(engine if local else None))
+        record.runs_on(running)
+        record.open(folder, about=about)
+        ledger = stack.enter_context(Ledger(folder / LEDGER))
+        stages = Stages(config.model, config.judging, ledger, running)
+        with record.timed("retrieving"):
+            retrieved = search(inputs, config, stages, folder / "embeddings")
+        judged = _judged(inputs, retrieved, config, stages, record)
+        if not any(j.score is not None for j in judged):
+            raise ArgusError(_nothing_measured(judged, stages))
+        summary = summarise(judged, retrieved, inputs, config, stages)
+    return _write(folder, record, summary, table_of(judged, retrieved, inputs.gold))
+
+
+def read_inputs(
+    index: Path | str,
+    queries: Path | str | Sequence[Query],
+    *,
+    config: QAConfig,
+    answers: Path | str | Mapping[str, str] | None,
+    qrels: Path | str | Qrels | None,
+    reasoned: Path | str | Mapping[str, str] | None,
+    encoder: Encoder | EncoderConfig | str | None,
+    device: str | None,
+    coerce_ids: bool,
+) -> Inputs:
+    """Read and check everything that is given; InputError says what does not fit."""
+    if config.reason and reasoned is not None:
+        raise InputError(
+            "reformulated queries, and a model that is to write them",
+            expected="one of --reasoned and --reason",
+            fix="Leave one out.",
+            where="--reason",
+        )
+    if isinstance(reasoned, (str, Path)):
+        reasoned = read_reasoned(reasoned, coerce_ids=coerce_ids)
+    questions = read_questions(
+        queries, answers, reasoned, limit=config.limit, seed=config.seed, coerce_ids=coerce_ids
+    )
+    judged = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
+    spec = parse_index_spec(index)
+    retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    found = scenarios_in(snapshot, str(spec))
+    gold = gold_of(questions.asked, judged, snapshot, str(spec)) if judged is not None else None
+    return Inputs(str(spec), retriever, snapshot, found, questions, reasoned, gold)
+
+
+def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Retrieved:
+    """Search with each question, or with its reformulation; store: folder for the vectors."""
+    searched = {q.id: q.text for q in inputs.questions.asked}
+    failed: dict[str, str] = {}
+    if inputs.reasoned is not None:
+        searched = {id_: inputs.reasoned[id_] for id_ in searched}
+    elif config.reason:
+        searched, failed = reformulate(inputs.questions.asked, stages.reasoning())
+    encoder = inputs.retriever.encoder
+    with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
+        return retrieve(
+            searched, failed, inputs.retriever, inputs.snapshot, opened,
+            k=config.k, weight=config.weight,
+        )  # fmt: skip
+
+
+def _judged(
+    inputs: Inputs, retrieved: Retrieved, config: QAConfig, stages: Stages, record: Record
+) -> list[Judged]:
+    asked = list(
+        cases(
+            inputs.questions.asked, retrieved, inputs.gold, inputs.snapshot,
+            k=config.k, max_chars=config.max_chars,
+        )
+    )  # fmt: skip
+    with record.timed("answering"):
+        answered = answer_cases(asked, stages.answering())
+    with record.timed("judging"):
+        return judge_answers(answered, stages.judging(), config.votes)
+
+
+def _write(
+    folder: ArtifactFolder, record: Record, summary: dict[str, Any], table: pa.Table
+) -> QAResult:
+    folder.write_table(JOB, table, csv=True)
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["questions"]))
+    return QAResult(folder.path, write_report(folder.path), summary, table)
+
+
+def _nothing_measured(judged: Sequence[Judged], stages: Stages) -> str:
+    first = next((j.reason for j in judged if j.reason), "no reason is known").rstrip(". ")
+    again = " Run the same command again: it asks only the rest." if stages.missing else ""
+    return f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
+
+
+def _record(
+    config: QAConfig,
+    inputs: Inputs,
+    queries: object,
+    answers: object,
+    qrels: object,
+    reasoned: object,
+) -> Record:
+    named = {"queries": queries, "answers": answers, "qrels": qrels, "reasoned": reasoned}
+    files = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))}
+    if "queries" in files and files["queries"].is_dir():
+        files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
+    encoder = {"fingerprint": inputs.retriever.encoder.fingerprint}
+    return Record(JOB, config.described() | {"index": inputs.name}, dict(files), encoder)

@@ -1,0 +1,122 @@
+"""Who is asked in which stage: one ledger, one budget, and what each stage took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from argus.engine import Engine
+from argus.jobs.heard import Heard
+from argus.llm import (
+    ChatConfig,
+    LanguageModel,
+    Ledger,
+    LocalConfig,
+    OpenedModel,
+    Spending,
+    open_model,
+)
+from argus.llm import State as Asked
+from argus.llm.reply import without_thoughts
+from argus.scenarios.qa.compare import Question
+from argus.scenarios.qa.judge import why_no_answer
+from argus.scenarios.qa.prompts import reason_prompt
+
+AnyConfig = ChatConfig | LocalConfig
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: what was heard in it, and what its model had taken before."""
+
+    heard: Heard
+    before: Spending
+
+
+class Stages:
+    """Models for reformulating, answering and judging, one after the other.
+
+    What one stage spent at an endpoint is no longer there for the next: the budget is that of all.
+    A model on this machine is loaded once. engine: where models answer that transformers runs.
+    """
+
+    def __init__(
+        self, model: AnyConfig, judge: AnyConfig, ledger: Ledger, engine: Engine | None = None
+    ) -> None:
+        self._model, self._judge, self._ledger, self._engine = model, judge, ledger, engine
+        self._stages: dict[str, Stage] = {}
+
+    def reasoning(self) -> Heard:
+        """Return the model that reformulates questions."""
+        return self._open("reformulating", self._model)
+
+    def answering(self) -> Heard:
+        """Return the model that answers."""
+        return self._open("answering", self._model)
+
+    def judging(self) -> Heard:
+        """Return the model that judges."""
+        return self._open("judging", self._judge)
+
+    @property
+    def missing(self) -> int:
+        """How many prompts were not asked, or never answered; equal ones count once."""
+        outcomes = [o for stage in self._stages.values() for o in stage.heard.outcomes]
+        return len({o.prompt.key for o in outcomes if o.unanswered or o.state is Asked.NOT_ASKED})
+
+    def summary(self) -> dict[str, Any]:
+        """Return what each stage asked and took; see `Heard.summary`."""
+        stages = list(self._stages.items())
+        found = {}
+        for i, (name, stage) in enumerate(stages):
+            later = [s.before for _, s in stages[i + 1 :] if s.heard.model is stage.heard.model]
+            after = later[0] if later else stage.heard.model.spent
+            taken = {
+                "tokens_in": after.tokens_in - stage.before.tokens_in,
+                "tokens_out": after.tokens_out - stage.before.tokens_out,
+            }
+            found[name] = {"model": stage.heard.name} | stage.heard.summary() | taken
+        return found
+
+    def _open(self, name: str, config: AnyConfig) -> Heard:
+        opened = [s.heard.model for s in self._stages.values() if s.heard.model.config == config]
+        model: OpenedModel
+        if isinstance(config, LocalConfig):
+            model = opened[0] if opened else open_model(config, self._ledger, self._engine)
+        else:
+            model = open_model(self._left(config), self._ledger)
+        stage = Stage(Heard(model), model.spent)
+        self._stages[name] = stage
+        return stage.heard
+
+    def _left(self, config: ChatConfig) -> ChatConfig:
+        """Return the settings with what the budget has left after earlier stages."""
+        asked = [s.heard.model for s in self._stages.values()]
+        spent = [model.spent for model in asked if isinstance(model.config, ChatConfig)]
+        limits = self._model if isinstance(self._model, ChatConfig) else config
+        budget, tokens = limits.budget, limits.max_total_tokens
+        if budget is not None:
+            budget = max(0.0, budget - sum(s.cost or 0.0 for s in spent))
+        if tokens is not None:
+            tokens = max(0, tokens - sum(s.tokens_in + s.tokens_out for s in spent))
+        return replace(config, budget=budget, max_total_tokens=tokens)
+
+
+def reformulate(
+    questions: Sequence[Question], model: LanguageModel
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return question id -> what is searched for, and why others have nothing.
+
+    Raises LanguageModelError as the model does.
+    """
+    searched, failed = {}, {}
+    outcomes = model.complete([reason_prompt(q.text) for q in questions])
+    for question, outcome in zip(questions, outcomes, strict=True):
+        text = without_thoughts(outcome.value or "") if outcome.state is Asked.OK else ""
+        if text:
+            searched[question.id] = text
+        else:
+            why = why_no_answer(outcome) or "the answer holds thoughts alone"
+            failed[question.id] = f"reformulating: {why}"
+    return searched, failed

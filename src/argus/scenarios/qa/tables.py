@@ -1,0 +1,152 @@
+"""The comparison as a summary and as a table of every question in every arm."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from argus.measures import paired_difference
+from argus.scenarios.qa.cases import MEASURE, Gold, Retrieved, ranking_measures
+from argus.scenarios.qa.compare import Arm, Judged
+from argus.scenarios.qa.findings import arm_summaries, comparisons, votes_agreement
+from argus.scenarios.qa.judge import Vote
+from argus.scenarios.qa.stages import Stages
+
+if TYPE_CHECKING:
+    from argus.scenarios.qa.job import Inputs, QAConfig
+
+SCHEMA = pa.schema(
+    [
+        ("query_id", pa.string()),
+        ("question", pa.string()),
+        ("arm", pa.string()),
+        ("state", pa.string()),
+        ("stage", pa.string()),
+        ("failure", pa.string()),
+        ("reason", pa.string()),
+        ("score", pa.float64()),
+        ("votes", pa.string()),  # "60; 70; unparsable"
+        ("judgements", pa.string()),  # JSON: what each vote gives as its reason
+        ("answer", pa.string()),
+        ("reference", pa.string()),
+        ("documents", pa.string()),  # JSON: ids as shown, in order
+        ("documents_cut", pa.int64()),
+        ("documents_left_out", pa.int64()),
+        ("context_chars", pa.int64()),
+        (MEASURE, pa.float64()),
+    ]
+)
+
+
+def table_of(judged: Sequence[Judged], retrieved: Retrieved, gold: Gold | None) -> pa.Table:
+    """Return one row per question and arm, in the order in which they were asked."""
+    measures = ranking_measures(retrieved, gold)
+    rows = []
+    for j in judged:
+        case, votes = j.case, j.verdict.votes if j.verdict else ()
+        rows.append(
+            {
+                "query_id": case.question.id,
+                "question": case.question.text,
+                "arm": str(case.arm),
+                "state": str(j.state),
+                "stage": j.stage,
+                "failure": str(j.failure) if j.failure else "",
+                "reason": j.reason,
+                "score": j.score,
+                "votes": "; ".join(map(_vote, votes)),
+                "judgements": _json([vote.reason for vote in votes]),
+                "answer": j.answer,
+                "reference": case.question.reference,
+                "documents": _json(case.documents),
+                "documents_cut": case.cut,
+                "documents_left_out": case.left_out,
+                "context_chars": len(case.context),
+                MEASURE: measures.get(case.arm, {}).get(case.question.id),
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def summarise(
+    judged: Sequence[Judged],
+    retrieved: Retrieved,
+    inputs: Inputs,
+    config: QAConfig,
+    stages: Stages,
+) -> dict[str, Any]:
+    """Return the job's section of summary.json."""
+    questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
+    measures = ranking_measures(retrieved, inputs.gold)
+    arms = arm_summaries(judged, **options)
+    for arm in arms:
+        values = measures.get(Arm(arm["arm"]), {}).values()
+        arm[MEASURE] = sum(values) / len(values) if values else None
+    reasoned = "by the model" if config.reason else "given" if inputs.reasoned is not None else ""
+    return {
+        "index": inputs.name,
+        "scenarios": inputs.scenarios,
+        "reasoned": reasoned,
+        **{name: getattr(config, name) for name in ("votes", "k", "weight", "max_chars")},
+        "questions": {
+            "total": len(questions.asked) + questions.not_drawn + len(questions.reasons),
+            "asked": len(questions.asked),
+            "not applicable": len(questions.reasons),
+            "not drawn": questions.not_drawn,
+            "reasons": dict(Counter(questions.reasons.values())),
+            "answers_without_query": questions.unknown_answers,
+        },
+        "arms": arms,
+        "comparisons": comparisons(judged, **options),
+        "retrieval": _retrieval(measures, options),
+        "gold": inputs.gold.missing if inputs.gold else None,
+        "agreement": asdict(votes_agreement(judged)),
+        "language_model": stages.summary(),
+        "unanswered": stages.missing,
+        "notes": list(_notes(inputs, config, stages)),
+    }
+
+
+def _retrieval(
+    measures: Mapping[Arm, Mapping[str, float]], options: Mapping[str, int]
+) -> dict[str, Any] | None:
+    """Return how the fused ranking does against documents alone; None without judgements."""
+    if not measures:
+        return None
+    found = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
+    return {"measure": MEASURE} | asdict(found) | {"verdict": found.verdict}
+
+
+def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
+    """Return what a reader of the figures must know."""
+    notes = []
+    if inputs.retriever.warning:
+        notes.append(inputs.retriever.warning)
+    if inputs.gold is None:
+        notes.append("no judgements were given, so there is no oracle and no measure of rankings")
+    if config.votes > 1 and config.judging.temperature == 0:
+        notes.append(
+            "the votes were drawn at temperature 0, so they differ in their number alone: "
+            "agreement is at most this high"
+        )
+    if inputs.questions.unknown_answers:
+        n = inputs.questions.unknown_answers
+        notes.append(f"{n:,} reference answers are for ids that are no query's")
+    if stages.missing:
+        notes.append(
+            f"{stages.missing:,} prompts are without an answer; the same command asks only those"
+        )
+    return notes
+
+
+def _vote(vote: Vote) -> str:
+    return str(vote.failure) if vote.score is None else f"{vote.score:g}"
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)

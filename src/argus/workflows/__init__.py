@@ -1,1 +1,0 @@
-"""What composes the parts into jobs: audit, exposure, demo."""

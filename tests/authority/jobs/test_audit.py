@@ -1,0 +1,110 @@
+import json
+
+import numpy as np
+import pytest
+
+from argus.authority.jobs.audit import audit_authority
+from argus.errors import ArgusError, EncodingError, InputError
+from tests.support.superseding import ROWS, story_source, write_story
+
+
+@pytest.fixture
+def story(tmp_path):
+    return write_story(tmp_path / "story")
+
+
+def test_ranks_and_divergences_are_those_of_the_vectors(story, tmp_path, minilm):
+    result = audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm, k=2)
+    rows = {row["superseded"]: row for row in result.table.to_pylist()}
+    assert {(r["superseded"], r["controlling"]) for r in rows.values()} == {
+        ("flaw-1", "fix-1b"), ("fix-1", "fix-1b"), ("flaw-3", "fix-3"),
+    }  # fmt: skip
+    by_id = {row["_id"]: row for row in ROWS}
+    ids = sorted(by_id)
+    documents = minilm.encode_documents([f"{by_id[i]['title']} {by_id[i]['text']}" for i in ids])
+    for proxy in ("title", "text"):
+        asked = minilm.encode_queries([by_id["flaw-1"][proxy]])[0]
+        scores = documents.astype(float) @ asked.astype(float)
+        own = scores[ids.index("fix-1b")]
+        assert rows["flaw-1"][f"{proxy}_rank"] == 1 + (scores > own).sum()
+        assert rows["flaw-1"][f"{proxy}_divergence"] == pytest.approx(scores.max() - own, abs=1e-5)
+        assert rows["flaw-1"][f"{proxy}_reachable"] == (rows["flaw-1"][f"{proxy}_rank"] <= 2)
+    found = result.summary["proxies"]["text"]
+    assert found["documents"] == 3
+    assert found["reachable"] == np.mean([r["text_rank"] <= 2 for r in rows.values()])
+    assert [g["name"] for g in result.summary["by_rule"]] == ["fix", "newer fix"]
+    page = result.report.read_text()
+    assert "Can what is in force be reached from what it replaced?" in page
+
+
+def test_of_several_that_control_a_document_the_best_counts(tmp_path, minilm):
+    rows = [
+        {"_id": "a", "type": "d", "title": "Whales", "text": "Whales are mammals."},
+        {"_id": "b", "type": "d", "title": "Taxes", "text": "Taxes are due in May."},
+        {"_id": "c", "type": "d", "title": "Whales, revised", "text": "Whales are sea mammals."},
+    ]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    edges = tmp_path / "edges.jsonl"
+    edges.write_text("".join(json.dumps({"superseder": n, "superseded": "a"}) + "\n" for n in "bc"))
+    source = story_source(tmp_path, rules=None, edges=edges)
+    result = audit_authority(source, out=tmp_path / "out", encoder=minilm, k=2)
+    assert result.summary["documents"]["pairs"] == 2
+    assert result.summary["proxies"]["text"]["reachable"] == 1.0
+    assert result.summary["proxies"]["text"]["documents"] == 1
+
+
+def test_what_has_no_title_is_not_applicable_by_title_and_measured_by_text(story, tmp_path, minilm):
+    rows = [row | {"title": ""} for row in ROWS]
+    (story / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    result = audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm)
+    assert result.summary["proxies"]["title"] == {"documents": 0}
+    assert result.summary["documents"]["measured"] == 3
+    assert set(result.table["reason"].to_pylist()) == {"no title"}
+
+
+def test_a_proxy_that_could_not_be_embedded_is_failed_never_out_of_reach(story, tmp_path, minilm):
+    class Failing:
+        fingerprint, dim = minilm.fingerprint + " failing", minilm.dim
+
+        def encode_documents(self, texts):
+            return minilm.encode_documents(texts)
+
+        def encode_queries(self, texts):
+            if any("archive" in text or "dots" in text for text in texts):
+                raise EncodingError("refused", retryable=False)
+            return minilm.encode_queries(texts)
+
+        encode_spans = None
+
+    result = audit_authority(story_source(story), out=tmp_path / "out", encoder=Failing())
+    (failed,) = [r for r in result.table.to_pylist() if r["state"] == "failed"]
+    assert failed["superseded"] == "flaw-1" and failed["text_rank"] is None
+    assert "refused" in failed["reason"]
+    assert result.summary["proxies"]["text"]["documents"] == 2
+
+
+def test_nothing_superseded_is_said(story, tmp_path, minilm):
+    source = story_source(story, as_of="2023")
+    with pytest.raises(ArgusError, match="no record is superseded"):
+        audit_authority(source, out=tmp_path / "out", encoder=minilm)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_depth_of_zero_is_refused(story, tmp_path, minilm):
+    with pytest.raises(InputError, match="--k: 0"):
+        audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm, k=0)
+
+
+def test_the_real_advisories_are_mostly_out_of_reach(shared, tmp_path, minilm):
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(
+        "rules:\n  - {superseding: patch, superseded: disclosure, scope: [cve_id], order: type}\n"
+    )
+    records = shared("authority/ghsa") / "corpus.jsonl"
+    few = tmp_path / "records.jsonl"
+    with records.open() as file:
+        few.write_text("".join(next(file) for _ in range(318)))  # all pairs, no distractors
+    source = story_source(tmp_path, records=few, rules=str(rules))
+    result = audit_authority(source, out=tmp_path / "out", encoder=minilm, k=10)
+    assert result.summary["documents"]["superseded"] == 159
+    assert 0.4 < result.summary["proxies"]["text"]["reachable"] < 0.6

@@ -1,0 +1,201 @@
+import copy
+import json
+
+import pytest
+
+from argus.errors import InputError
+from argus.evaluation.gate.job import Bounds, Verdict, gate
+
+AUDIT = {
+    "k": 50, "pool": 800, "mean_rps": 0.6, "share_below_0.33": 0.1,
+    "entities": {"total": 110, "measured": 100, "failed": 0, "not applicable": 10, "reasons": {}},
+}  # fmt: skip
+DIAGNOSIS = {
+    "tau": 0.3, "documents": 9, "flagged": 8, "share_flagged": 0.2,
+    "entities": {"total": 40, "measured": 40, "failed": 0, "not applicable": 0, "reasons": {}},
+}  # fmt: skip
+EXPOSURE = {
+    "k": 10, "never_retrieved": 5, "probes_failed": 0,
+    "documents": {"total": 52, "measured": 50, "failed": 0, "not applicable": 2,
+                  "reasons": {"no text": 2}},
+    "title": {"probes": 50, "success_at_k": 1.0},
+    "sentence": {"probes": 50, "success_at_k": 0.5},
+}  # fmt: skip
+EVALUATION = {
+    "queries": {"total": 40, "measured": 40, "failed": 0, "not applicable": 0},
+    "systems": [{"measures": {"R@10": 0.7, "nDCG@10": 0.5}},
+                {"measures": {"R@10": 0.8, "nDCG@10": 0.45}}],
+    "comparison": {"nDCG@10": {"queries": 40, "mean_difference": -0.05, "harmed": 4}},
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(name="results", **sections):
+        path = tmp_path / name
+        path.mkdir(exist_ok=True)
+        (path / "summary.json").write_text(json.dumps(sections))
+        return path
+
+    return write
+
+
+def changed(section, **fields):
+    section = copy.deepcopy(section)
+    for name, value in fields.items():
+        part, _, key = name.partition("__")
+        if key:
+            section[part][key] = value
+        else:
+            section[part] = value
+    return section
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "measured"),
+    [
+        ("max_low_rps_share", 0.1, 0.1),
+        ("min_mean_rps", 0.6, 0.6),
+        ("max_at_risk_share", 0.2, 0.2),
+        ("min_recall", 0.8, 0.8),
+        ("min_ndcg", 0.45, 0.45),
+        ("max_ndcg_drop", 0.05, 0.05),
+        ("max_harmed_share", 0.1, 0.1),
+        ("max_never_retrieved_share", 0.1, 0.1),
+        ("min_self_retrieval", 0.75, 0.75),
+    ],
+)
+def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, value, measured):
+    path = folder(audit=AUDIT, diagnosis=DIAGNOSIS, exposure=EXPOSURE, evaluation=EVALUATION)
+    passed = gate([path], Bounds(**{bound: value}))
+    assert (passed.verdict, passed.exit_code) == (Verdict.PASS, 0)
+    assert passed.outcomes[0].value == pytest.approx(measured)
+    beyond = value - 0.01 if bound.startswith("max") else value + 0.01
+    failed = gate([path], Bounds(**{bound: beyond}))
+    assert (failed.verdict, failed.exit_code) == (Verdict.FAIL, 1)
+    assert failed.outcomes[0].line.startswith("FAIL         --" + bound.replace("_", "-"))
+    assert str(path) in failed.outcomes[0].line
+
+
+def test_what_failed_to_be_measured_is_never_a_pass(folder):
+    # 100 measured at 0.6; with 20 failed the mean lies between 0.5 and 0.667.
+    path = folder(audit=changed(AUDIT, entities__failed=20))
+    assert gate([path], Bounds(min_mean_rps=0.5)).exit_code == 0
+    assert gate([path], Bounds(min_mean_rps=0.55)).exit_code == 2
+    assert gate([path], Bounds(min_mean_rps=0.61)).exit_code == 2, "the failed might be good"
+    assert gate([path], Bounds(min_mean_rps=0.7)).exit_code == 1, "not even then"
+    # Low RPS: 10 of 100; with the failed ones 10 to 30 of 120.
+    assert gate([path], Bounds(max_low_rps_share=0.25)).exit_code == 0
+    assert gate([path], Bounds(max_low_rps_share=0.2)).exit_code == 2
+    assert gate([path], Bounds(max_low_rps_share=0.08)).exit_code == 1
+    outcome = gate([path], Bounds(max_low_rps_share=0.2)).outcomes[0]
+    assert "100 entities and 20 that failed" in outcome.detail
+    diagnosed = folder(diagnosis=changed(DIAGNOSIS, entities__failed=10))  # 8 to 18 of 50
+    assert gate([diagnosed], Bounds(max_at_risk_share=0.36)).exit_code == 0
+    assert gate([diagnosed], Bounds(max_at_risk_share=0.3)).exit_code == 2
+    assert gate([diagnosed], Bounds(max_at_risk_share=0.15)).exit_code == 1
+    abstained = folder(diagnosis=changed(DIAGNOSIS, **{"entities__not applicable": 960}))
+    assert gate([abstained], Bounds(max_at_risk_share=0.2)).exit_code == 2
+    outcome = gate([abstained], Bounds(max_at_risk_share=0.2)).outcomes[0]
+    assert "40 entities and 960 without a prediction" in outcome.detail
+    broken = folder(exposure=changed(EXPOSURE, probes_failed=100))
+    assert gate([broken], Bounds(min_self_retrieval=0.7)).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("sections", "bounds", "says"),
+    [
+        ({"audit": AUDIT}, {"min_recall": 0.5}, "no evaluation among the results: run argus eval"),
+        ({"audit": changed(AUDIT, mean_rps=None, entities__measured=0)}, {"min_mean_rps": 0.0},
+         "mean RPS: measured on no entities"),
+        ({"audit": AUDIT}, {"max_at_risk_share": 0.5}, "among the results: run argus diagnose"),
+        ({"diagnosis": changed(DIAGNOSIS, share_flagged=None, entities__measured=0)},
+         {"max_at_risk_share": 0.0}, "entities at risk: measured on no entities"),
+        ({"evaluation": changed(EVALUATION, comparison=None)}, {"max_ndcg_drop": 0.5},
+         "only one system was evaluated: run argus evaluate with two"),
+        ({"evaluation": EVALUATION}, {"min_recall": 0.1, "recall_measure": "R@5"},
+         "R@5 is not among the measures: run argus evaluate --measures R@5"),
+        ({"exposure": changed(EXPOSURE, title__probes=0, sentence__probes=0)},
+         {"min_self_retrieval": 0.0}, "measured on no probes"),
+        ({"exposure": changed(EXPOSURE, documents__total=2)}, {"max_never_retrieved_share": 1.0},
+         "measured on no documents"),
+        ({"evaluation": {}}, {"min_ndcg": 0.1}, "summary.json is not as argus evaluate writes it"),
+        ({"audit": changed(AUDIT, mean_rps=float("nan"))}, {"min_mean_rps": 0.0}, "no figure"),
+    ],
+)  # fmt: skip
+def test_a_figure_that_is_missing_is_not_measured_and_says_what_to_run(
+    folder, sections, bounds, says
+):
+    result = gate([folder(**sections)], Bounds(**bounds))
+    assert result.exit_code == 2 and result.outcomes[0].verdict == Verdict.NOT_MEASURED
+    assert says in result.outcomes[0].line and result.outcomes[0].value is None
+
+
+def test_a_failed_check_decides_over_one_that_was_not_measured(folder):
+    path = folder(audit=AUDIT)
+    both = gate([path], Bounds(min_mean_rps=0.9, min_recall=0.5))
+    assert [o.verdict for o in both.outcomes] == [Verdict.FAIL, Verdict.NOT_MEASURED]
+    assert both.exit_code == 1
+    assert gate([path], Bounds(min_mean_rps=0.5, min_recall=0.5)).exit_code == 2
+
+
+def test_a_check_is_made_in_every_folder_that_holds_its_figure(folder):
+    good, bad = folder("a", audit=AUDIT), folder("b", audit=changed(AUDIT, mean_rps=0.2))
+    other = folder("c", exposure=EXPOSURE)
+    result = gate([good, bad, other], Bounds(min_mean_rps=0.5))
+    assert [(o.folder, o.verdict) for o in result.outcomes] == [
+        (str(good), Verdict.PASS),
+        (str(bad), Verdict.FAIL),
+    ]
+
+
+def test_the_summary_for_a_pull_request_has_a_row_per_check(folder):
+    path = folder(audit=AUDIT)
+    text = gate([path], Bounds(max_low_rps_share=0.05, min_recall=0.9)).markdown()
+    assert text.startswith("**Argus gate: fail**\n\n| | check | measured | bound | of |\n")
+    assert f"| fail | `max_low_rps_share` | 0.1000 | ≤ 0.05 | entities with RPS below 0.33, 100 " \
+        f"entities; 10 have no RPS (`{path}`) |\n" in text  # fmt: skip
+    assert "| not measured | `min_recall` | – | ≥ 0.9 | no evaluation among" in text
+
+
+@pytest.mark.parametrize("value", [10, -0.1, float("nan"), float("inf")])
+def test_a_bound_that_is_no_share_is_refused(value):
+    with pytest.raises(InputError, match=r"--max-low-rps-share: .*expected a share from 0 to 1"):
+        Bounds(max_low_rps_share=value)
+
+
+def test_no_check_no_folder_and_an_empty_folder_are_refused(folder, tmp_path):
+    with pytest.raises(InputError, match="no check; expected at least one bound"):
+        gate([folder(audit=AUDIT)], Bounds())
+    with pytest.raises(InputError, match="no such folder"):
+        gate([tmp_path / "none"], Bounds(min_ndcg=0.5))
+    with pytest.raises(InputError, match=r"no summary\.json in it"):
+        gate([tmp_path], Bounds(min_ndcg=0.5))
+
+
+@pytest.mark.parametrize(
+    ("bound", "section", "fields"),
+    [
+        ("max_low_rps_share", "audit", {"share_below_0.33": "much"}),
+        ("max_low_rps_share", "audit", {"share_below_0.33": -0.2}),
+        ("max_low_rps_share", "audit", {"entities__measured": -100}),
+        ("max_low_rps_share", "audit", {"entities__failed": "one"}),
+        ("min_mean_rps", "audit", {"mean_rps": 1.2}),
+        ("min_mean_rps", "audit", {"mean_rps": True}),
+        ("max_at_risk_share", "diagnosis", {"tau": "x"}),
+        ("min_recall", "evaluation", {"queries__measured": 2.5}),
+        ("max_ndcg_drop", "evaluation", {"queries__failed": -40}),
+        ("max_never_retrieved_share", "exposure", {"never_retrieved": -5}),
+        ("max_never_retrieved_share", "exposure", {"documents__total": "52"}),
+        ("min_self_retrieval", "exposure", {"title__probes": "fifty"}),
+        ("min_self_retrieval", "exposure", {"probes_failed": -200}),
+    ],
+)
+def test_figures_that_are_none_are_not_measured_and_never_a_traceback(
+    folder, bound, section, fields
+):
+    sections = {"audit": AUDIT, "diagnosis": DIAGNOSIS, "exposure": EXPOSURE,
+                "evaluation": EVALUATION}  # fmt: skip
+    sections[section] = changed(sections[section], **fields)
+    found = gate([folder(**sections)], Bounds(**{bound: 0.5}))
+    assert (found.verdict, found.exit_code) == (Verdict.NOT_MEASURED, 2)

@@ -1,0 +1,308 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data import Document, Query, View
+from argus.data.runs import ranking
+from argus.errors import InputError
+from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.explanation.entities import read_diagnosis
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+
+QUERIES = [
+    Query("q1", "Who ruled Lotharingia?"),
+    Query("q2", "When did Teutberga die?"),
+    Query("q3", "An unjudged question"),
+    Query("q4", "Only wrong answers are judged"),
+    Query("q5", "Which bishop was consecrated?"),
+]
+QRELS = {
+    "q1": {"d1": 2, "gone": 1},
+    "q2": {"d1": 1},
+    "q4": {"d2": 0},
+    "q5": {"d2": 1, "d3": 1},
+    "elsewhere": {"d1": 1},
+}
+BEFORE = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 3.0, "d2": 1.0}, "q5": {"d2": 1.0}}
+AFTER = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d3": 3.0, "d1": 2.0}, "q5": {"d2": 1.0, "d3": 0.5}}
+CORPUS = [
+    {"_id": "d1", "title": "Teutberga", "text": "Teutberga was a queen of Lotharingia."},
+    {"_id": "d2", "title": "Theodred", "text": "Theodred was a medieval bishop."},
+    {"_id": "d3", "title": "", "text": "A cow."},
+]
+CONFIG = EvaluateConfig(resamples=1000)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps(d) + "\n" for d in CORPUS))
+    return path
+
+
+@pytest.fixture
+def result(corpus, tmp_path):
+    return evaluate(
+        QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE, AFTER], corpus=corpus, config=CONFIG
+    )
+
+
+def test_queries_are_counted_by_state_and_judged_ones_that_were_not_asked_are_named(result):
+    assert result.summary["queries"] == {
+        "total": 5, "measured": 3, "failed": 0, "not applicable": 2,
+        "reasons": {"no judgement": 1, "no relevant document is judged": 1},
+    }  # fmt: skip
+    assert result.summary["judged_but_not_asked"] == {"queries": 1, "ids": ["elsewhere"]}
+
+
+def test_a_judged_document_that_is_not_there_is_reported_and_not_merely_missed(result):
+    for system in result.summary["systems"]:
+        assert system["missing_judged_documents"] == {
+            "documents": 1, "pairs": 1, "queries": 1, "queries_without_any": 0, "ids": ["gone"],
+        }  # fmt: skip
+    rows = {row["query_id"]: row for row in result.table.to_pylist()}
+    assert rows["q1"]["not_indexed before"] == 1 and rows["q5"]["not_indexed before"] == 0
+    assert rows["q1"]["R@10 after"] == 0.5, "it still counts as relevant"
+
+
+def test_both_systems_their_difference_and_who_was_harmed(result):
+    rows = {row["query_id"]: row for row in result.table.to_pylist()}
+    assert (rows["q1"]["RR before"], rows["q1"]["RR after"]) == (0.5, 1.0)
+    assert rows["q2"]["RR difference"] == -0.5
+    assert rows["q3"]["state"] == "not applicable" and rows["q3"]["RR before"] is None
+    assert (rows["q1"]["rank before"], rows["q1"]["rank after"]) == (2, 1)
+    (harmed,) = result.summary["harmed"]
+    assert harmed["query_id"] == "q2" and harmed["text"] == "When did Teutberga die?"
+    assert (harmed["rank_before"], harmed["rank_after"]) == (1, 2)
+    found = result.summary["comparison"]["nDCG@10"]
+    assert (found["improved"], found["harmed"], found["unchanged"]) == (2, 1, 0)
+    means = [s["measures"]["nDCG@10"] for s in result.summary["systems"]]
+    assert found["mean_difference"] == pytest.approx(means[1] - means[0])
+
+
+def test_questions_that_share_a_word_with_a_title_and_others_are_told_apart(result):
+    rows = {row["query_id"]: row for row in result.table.to_pylist()}
+    assert (rows["q1"]["implicit"], rows["q2"]["implicit"]) == (True, False)
+    implicit = result.summary["implicitness"]
+    assert (implicit["measured"], implicit["implicit"]) == (3, 2)
+    assert implicit["share"] == pytest.approx(2 / 3)
+    assert [(g["name"], g["queries"]) for g in implicit["groups"]] == [
+        ("implicit", 2),
+        ("sharing", 1),
+    ]
+    assert implicit["groups"][1]["comparison"]["RR"]["mean_difference"] == -0.5
+    assert implicit["bm25"]["RR"] > 0.5 and 0 < implicit["mean_overlap"] < 1
+
+
+def test_what_is_written_agrees_with_what_is_returned(result):
+    assert pq.read_table(result.folder / "per_query.parquet").equals(result.table)
+    assert (result.folder / "per_query.csv").is_file()
+    written = json.loads((result.folder / "summary.json").read_text())["evaluation"]
+    assert written == json.loads(json.dumps(result.summary))
+    manifest = json.loads((result.folder / "manifest.json").read_text())["evaluation"]
+    assert manifest["encoder"]["fingerprint"] == "run file" and "corpus" in manifest["inputs"]
+    assert "NaN" not in (result.folder / "summary.json").read_text()
+
+
+def test_one_system_alone_is_measured_without_a_comparison(tmp_path):
+    result = evaluate(QUERIES, QRELS, out=tmp_path, runs=[BEFORE], config=CONFIG)
+    assert result.summary["comparison"] is None and result.summary["harmed"] is None
+    assert result.summary["systems"][0]["missing_judged_documents"] is None
+    assert result.summary["implicitness"]["share"] is None
+    assert "RR" in result.table.column_names and "RR before" not in result.table.column_names
+
+
+def test_one_query_and_equal_runs_give_no_nan(tmp_path):
+    result = evaluate(QUERIES[1:2], QRELS, out=tmp_path, runs=[BEFORE, BEFORE], config=CONFIG)
+    found = result.summary["comparison"]["nDCG@10"]
+    assert found["mean_difference"] == 0 and found["low"] is None and found["p_value"] == 1
+
+
+def test_the_statistic_of_table_4_is_read_from_a_diagnosis(tmp_path, corpus):
+    rows = [
+        {"doc_id": "d1", "entity": "Teutberga", "rps": 0.4, "state": "measured"},
+        {"doc_id": "d1", "entity": "Lotharingia", "rps": 0.9, "state": "measured"},
+        {"doc_id": "d2", "entity": "Theodred", "rps": None, "state": "failed"},
+        {"doc_id": "d3", "entity": "cow", "rps": 0.2, "state": "measured"},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "diagnosis.parquet")
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], corpus=corpus, diagnosis=tmp_path,
+        config=CONFIG,
+    )  # fmt: skip
+    assert result.summary["association"] == [[]], "the runs hold two documents per query"
+    assert result.summary["association_left_out"] == [10, 20, 50]
+    deep = {q: docs | {f"x{i}": -1.0 - i for i in range(20)} for q, docs in BEFORE.items()}
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "out", runs=[deep], corpus=corpus, diagnosis=tmp_path,
+        config=EvaluateConfig(resamples=1000, depth=10, measures=("nDCG@10",)),
+    )  # fmt: skip
+    assert result.summary["association_left_out"] == [20, 50], "they would repeat k = 10"
+    (at_10,) = result.summary["association"][0]
+    assert (at_10["k"], at_10["retrieved"], at_10["unretrieved"]) == (10, 2, 1)
+    assert at_10["difference"] == pytest.approx(0.9 - 0.2)
+    assert (at_10["not_indexed"], at_10["without_rps"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"qrels": {"a1": {"d1": 1}}}, "the judgements name none of the 5 queries (they name 'a1'"),
+        ({"qrels": {"q1": {"d1": 0}}}, "the judgements hold no relevant document for any query"),
+        ({"runs": [{"zz": {"d1": 1.0}}]}, "answers none of the 5 queries (it has 'zz')"),
+        ({"runs": []}, "0 indexes and 0 runs; expected one system, or two"),
+        ({"runs": [BEFORE] * 3}, "0 indexes and 3 runs"),
+        ({"qrels": {"q1": {"x1": 1}}}, "holds none of the 1 relevant documents ('x1')"),
+    ],
+)
+def test_input_that_does_not_belong_together_is_refused_and_nothing_is_written(
+    tmp_path, corpus, change, message
+):
+    given = {"queries": QUERIES, "qrels": QRELS, "runs": [BEFORE]} | change
+    out = tmp_path / "out"
+    with pytest.raises(InputError) as raised:
+        evaluate(given.pop("queries"), given.pop("qrels"), out=out, corpus=corpus, **given)
+    assert message in str(raised.value) and not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"depth": 10}, "--depth: a measure reads 100 documents of runs of 10"),
+        ({"headline": "AP"}, "headline 'AP'; expected one of the measures"),
+        ({"resamples": 999}, "--resamples: 999; expected a whole number from 1,000"),
+        ({"measures": ()}, "--measures: no measure; expected at least one"),
+        ({"measures": ("nDCG@0",)}, "measure 'nDCG@0' has the cutoff 0"),
+        ({"measures": ("nDGC@10",), "headline": "nDGC@10"}, "measure 'nDGC@10'"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(settings, message):
+    with pytest.raises(InputError) as raised:
+        EvaluateConfig(**settings)
+    assert message in str(raised.value)
+
+
+def test_fresh_does_not_delete_what_is_being_read(tmp_path, corpus):
+    evaluate(QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], config=CONFIG)
+    inside = tmp_path / "out" / "corpus.jsonl"
+    inside.write_text(corpus.read_text())
+    with pytest.raises(InputError, match="--fresh would empty the folder"):
+        evaluate(
+            QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], corpus=inside, fresh=True,
+        )  # fmt: skip
+    assert (tmp_path / "out" / "per_query.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (None, "no diagnosis.parquet"),
+        ({"rps": [0.5]}, "no column 'state'; expected the columns doc_id"),
+        ({"rps": [None], "state": ["failed"]}, "no entity in it has a predicted"),
+        ({"rps": ["0.5"], "state": ["measured"]}, "line 1, field 'rps': '0.5'; expected a number"),
+        ({"rps": [0.5, 1.5], "state": ["measured"] * 2}, "line 2, field 'rps': 1.5; expected a nu"),
+        ({"rps": [-0.1], "state": ["measured"]}, "line 1, field 'rps': -0.1"),
+        ({"rps": [float("nan")], "state": ["measured"]}, "line 1, field 'rps': nan"),
+        ({"rps": [None], "state": ["measured"]}, "line 1, field 'rps': None"),
+        (
+            {"rps": [0.5], "state": ["good"]},
+            "field 'state': 'good'; expected one of measured, fail",
+        ),
+        ({"rps": [0.5], "state": ["measured"], "doc_id": [7]}, "field 'doc_id': 7; expected text"),
+    ],
+)
+def test_a_diagnosis_that_says_nothing_is_refused(tmp_path, columns, message):
+    if columns:
+        n = len(columns["rps"])
+        columns = {"doc_id": ["d1"] * n, "entity": ["x"] * n} | columns
+        pq.write_table(pa.table(columns), tmp_path / "diagnosis.parquet")
+    with pytest.raises(InputError, match=message):
+        evaluate(QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], diagnosis=tmp_path)
+    with pytest.raises(InputError, match=message):  # explain reads the same file the same way
+        if not read_diagnosis(tmp_path, "d1")[0].rps:
+            raise InputError("no entity in it has a predicted RPS", expected="", fix="")
+
+
+@pytest.fixture(scope="module")
+def index(minilm, tmp_path_factory):
+    """Three documents, and a remedy that gives d3 a second view."""
+    path = tmp_path_factory.mktemp("index") / "index"
+    made = ViewIndex.create(
+        path, fingerprint=minilm.fingerprint, dim=minilm.dim,
+        encoder={"model": "all-MiniLM-L6-v2", "precision": "float32"},
+    )  # fmt: skip
+    documents = [Document(d["_id"], d["text"], d["title"]) for d in CORPUS]
+    views = [View(f"{d.id}:o", d.id, "original", d.content) for d in documents]
+    made.add(views, minilm.encode_documents([v.text for v in views]))
+    extra = [View("d3:e", "d3", "expansion", "A cow. Teutberga died on 11 November 875.")]
+    made.add(extra, minilm.encode_documents([v.text for v in extra]), remedy="r1")
+    return path
+
+
+def test_an_index_before_and_after_a_remedy(index, tmp_path):
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path, indexes=[f"{index}@original", str(index)], config=CONFIG
+    )
+    rows = {row["query_id"]: row for row in result.table.to_pylist()}
+    assert (rows["q2"]["rank before"], rows["q2"]["rank after"]) == (1, 2), "d3 took its place"
+    assert [h["query_id"] for h in result.summary["harmed"]] == ["q2"]
+    assert result.summary["documents"] == {"both": 3, "only_before": 0, "only_after": 0}
+    assert result.summary["implicitness"]["share"] is None, "no document of this index has a title"
+    assert result.summary["implicitness"]["mean_overlap"] is not None
+    manifest = json.loads((tmp_path / "manifest.json").read_text())["evaluation"]
+    assert manifest["encoder"]["fingerprint"].startswith("sentence-transformers:all-MiniLM-L6-v2")
+
+
+def test_a_hybrid_system_is_measured_beside_the_dense_one_and_named(index, minilm, tmp_path):
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "o", indexes=[str(index)] * 2, hybrid=["dense", "rrf"],
+        config=CONFIG,
+    )  # fmt: skip
+    names = [system["name"] for system in result.summary["systems"]]
+    assert names == [str(index), f"{index} (rrf with BM25)"]
+    manifest = json.loads((tmp_path / "o" / "manifest.json").read_text())["evaluation"]
+    assert manifest["config"]["hybrid"] == ["dense", "rrf"]
+    for side, hybrid in (("before", None), ("after", "rrf")):
+        retriever = IndexRetriever(ViewIndex.open(index), minilm, hybrid=hybrid)
+        run = retriever.search(QUERIES, CONFIG.depth)
+        for row in result.table.to_pylist():
+            relevant = [d for d, grade in QRELS.get(row["query_id"], {}).items() if grade]
+            ranks = [r for r, d in enumerate(ranking(run[row["query_id"]]), 1) if d in relevant]
+            assert row[f"rank {side}"] == min(ranks, default=None)
+    both = evaluate(
+        QUERIES, QRELS, out=tmp_path / "both", indexes=[f"{index}@original", str(index)],
+        hybrid=["z"], config=CONFIG,
+    )  # fmt: skip
+    assert all(s["name"].endswith(" (z with BM25)") for s in both.summary["systems"])
+
+
+@pytest.mark.parametrize(
+    ("hybrid", "runs", "message"),
+    [
+        (["sum"], 0, "fusion 'sum'; expected one of rrf, min-max, z"),
+        (["rrf", "z"], 0, "--hybrid: 2 rankings for 1 indexes; expected one for all indexes"),
+        (["rrf"], 1, "--hybrid: 1 rankings for 0 indexes"),
+    ],
+)
+def test_a_ranking_that_there_is_not_or_for_no_index_is_refused(
+    index, tmp_path, hybrid, runs, message
+):
+    systems = {"runs": [BEFORE]} if runs else {"indexes": [str(index)]}
+    with pytest.raises(InputError) as caught:
+        evaluate(QUERIES, QRELS, out=tmp_path / "o", hybrid=hybrid, **systems)
+    assert message in str(caught.value) and not (tmp_path / "o").exists()
+
+
+def test_bm25_is_measured_to_its_own_cutoff_whatever_the_depth(corpus, tmp_path):
+    settings = {"runs": [BEFORE], "corpus": corpus}
+    found = [
+        evaluate(
+            QUERIES, QRELS, out=tmp_path / str(depth), **settings,
+            config=EvaluateConfig(resamples=1000, depth=depth, measures=("RR",), headline="RR"),
+        ).summary["implicitness"]["bm25"]
+        for depth in (1, 100)
+    ]  # fmt: skip
+    assert found[0]["nDCG@10"] == found[1]["nDCG@10"] > 0

@@ -1,0 +1,124 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data import Query, View
+from argus.errors import ArgusError, InputError
+from argus.explanation.entities import RpsSource
+from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.types import Cause, Verdict
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+
+
+def test_a_document_that_came_back_is_said_to_with_the_view_that_brought_it(
+    indexed, passages, vectors, minilm, tmp_path
+):
+    retriever = indexed(tmp_path / "idx", passages, vectors, minilm)
+    text = "The submarine cable between Iceland and Scotland was laid in 1906."
+    view = View("w2-0000#x", "w2-0000", "expansion", text, "kb:cable")
+    retriever.index.add([view], minilm.encode_documents([text]), remedy="expand-1")
+    query = "When was the cable from Scotland to Iceland laid?"
+    found = explain(query, "w2-0000", retriever)
+    assert found.came_back and found.cause is None
+    assert found.verdict.startswith("came back: rank 1, through its expansion view w2-0000#x")
+    assert [v.kind for v in found.standing.views] == ["expansion", "original"]
+    assert found.standing.gap == 0 and found.standing.ranked_by == "dense"
+    assert not [f for f in found.findings if f.state is Verdict.FOUND]
+    before = explain(query, "w2-0000", IndexRetriever(retriever.index, minilm, as_of="original"))
+    assert not before.came_back and len(before.standing.views) == 1
+    json.dumps(found.as_dict())  # plain values throughout
+
+
+@pytest.mark.parametrize("hybrid", [None, "rrf", "z"])
+def test_rank_and_gap_are_those_of_a_search(retriever, minilm, hybrid, passages):
+    retriever = IndexRetriever(retriever.index, minilm, hybrid=hybrid)
+    query = "Which film was directed by a woman?"
+    run = list(retriever.search([Query("q", query)], 100)["q"].items())
+    assert len(run) == 100
+    for rank in (0, 9, 10, 40):
+        doc, score = run[rank]
+        found = explain(query, doc, retriever).standing
+        assert found.rank == rank + 1 and found.came_back == (rank < 10)
+        assert found.kth_score == pytest.approx(run[9][1])
+        assert found.gap == pytest.approx(max(0, run[9][1] - score))
+
+
+def test_what_an_approximate_index_loses_is_told_from_what_is_far(
+    indexed, of, passages, vectors, minilm, tmp_path
+):
+    from lancedb.index import HnswSq
+
+    retriever = indexed(tmp_path / "idx", passages, vectors, minilm)
+    retriever.index.table.create_index(  # of 4 partitions, a search reads one
+        "vector", config=HnswSq(distance_type="dot", num_partitions=4), replace=True
+    )
+    for passage in passages:  # partitions are drawn anew; nearly every query loses something
+        query = f"What is {passage.title}?"
+        asked = minilm.encode_queries([query])
+        exact = retriever.index.search(asked, 10, exact=True).doc_ids[0]
+        near = retriever.index.search(asked, 10, exact=False).doc_ids[0]
+        if lost := [doc for doc in exact if doc not in near]:
+            break
+    assert lost, "for every query one partition of four holds the ten nearest"
+    found = explain(query, lost[0], retriever)
+    assert found.cause is Cause.APPROXIMATE and not found.came_back
+    evidence = of(found, Cause.APPROXIMATE).evidence
+    assert evidence["exact_rank"] == exact.index(lost[0]) + 1
+    assert evidence["approximate_rank"] is None
+    kept = explain(query, near[0], retriever)
+    assert kept.came_back and kept.standing.ranked_by == "approximate"
+    far = explain(query, retriever.index.snapshot().search(
+        minilm.encode_queries([query]), len(passages)).doc_ids[0][-1], retriever)  # fmt: skip
+    assert of(far, Cause.APPROXIMATE).state is Verdict.RULED_OUT
+    assert far.cause is not Cause.APPROXIMATE
+
+
+def test_a_query_may_be_an_id_in_a_file(retriever, shared):
+    config = ExplainConfig(queries=shared("wiki2"))
+    found = explain("w2q-000", "w2-0000", retriever, config)
+    assert found.query == "When did Lothair Ii's mother die?" and found.query_id == "w2q-000"
+    with pytest.raises(InputError, match=r"no query has the id 'w2q-0000'.*Did you mean 'w2q-000'"):
+        explain("w2q-0000", "w2-0000", retriever, config)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"superseded": "a"}\n', "superseding document"),
+        ('{"superseder": "a", "superseded": \n', "JSON"),
+        ("", "no row in it"),
+        ('{"superseder": "a", "superseded": 7}\n', "7"),
+    ],
+)
+def test_a_broken_file_of_superseded_documents_is_refused(retriever, tmp_path, content, message):
+    file = tmp_path / "supersedes.jsonl"
+    file.write_text(content)
+    with pytest.raises(InputError, match=message):
+        explain("Who?", "w2-0000", retriever, ExplainConfig(supersedes=file))
+
+
+def test_other_bad_input_is_refused(retriever, minilm, tmp_path):
+    for query, doc, config, message in [
+        (" ", "w2-0000", ExplainConfig(), "an empty query"),
+        ("Who?", " ", ExplainConfig(), "an empty document id"),
+        ("Who?", "w2-0000", ExplainConfig(k=0), "k=0"),
+        ("Who?", "w2-0000", ExplainConfig(hybrid="sum"), "fusion 'sum'"),
+        ("Who?", "w2-0000", ExplainConfig(queries=tmp_path / "no.jsonl"), "no queries file"),
+        ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(diagnosis=tmp_path)), "no diagnosis.parq"),
+        ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(probe=tmp_path)), "probe"),
+    ]:
+        with pytest.raises(ArgusError, match=message):
+            explain(query, doc, retriever, config)
+    with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
+        explain("Who?", "w2-0000", tmp_path, encoder=minilm)
+    pq.write_table(
+        pa.table({"doc_id": ["w2-0000"], "entity": ["x"]}), tmp_path / "diagnosis.parquet"
+    )
+    with pytest.raises(InputError, match="no column 'rps'"):
+        explain("Who?", "w2-0000", retriever, ExplainConfig(rps=RpsSource(diagnosis=tmp_path)))
+    empty = ViewIndex.create(tmp_path / "empty", fingerprint=minilm.fingerprint, dim=384)
+    with pytest.raises(InputError, match="holds no document"):
+        explain("Who?", "w2-0000", IndexRetriever(empty, minilm))

@@ -1,0 +1,40 @@
+import numpy as np
+
+from argus.data import Document, Query
+from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.types import Cause
+from argus.indexes.retriever import IndexRetriever
+
+
+def test_words_that_the_vectors_miss_are_found_and_hybrid_search_is_computed(
+    indexed, of, passages, minilm, vectors, tmp_path
+):
+    inserted = Document("part", f"{passages[5].content} Ref. zq7714.")
+    rows = np.concatenate([vectors, minilm.encode_documents([inserted.content])])
+    retriever = indexed(tmp_path / "idx", [*passages, inserted], rows, minilm)
+    found = explain("zq7714", "part", retriever)
+    finding = of(found, Cause.LEXICAL)
+    assert found.cause is Cause.LEXICAL and finding.evidence["shared_terms"] == ["zq7714"]
+    assert finding.evidence["bm25_rank"] == 1 and found.standing.dense.rank > 10
+    assert finding.decisive == (found.standing.fused.rank <= 10)
+    hybrid = explain("zq7714", "part", retriever, ExplainConfig(hybrid="rrf"))
+    assert hybrid.came_back == finding.decisive and hybrid.standing.ranked_by == "fused"
+
+
+def test_an_implicit_question_shares_no_term_and_unknown_terms_are_named(of, retriever):
+    found = explain("Whose spouse governed Zxqland?", "w2-0007", retriever)
+    finding = of(found, Cause.LEXICAL)
+    assert found.cause is Cause.LEXICAL and not finding.evidence["shared_terms"]
+    assert "zxqland" in finding.evidence["terms_nowhere_in_the_corpus"]
+    assert finding.evidence["coverage"] == 0 and found.standing.bm25.rank is None
+
+
+def test_a_fusion_that_loses_what_dense_search_finds_is_named(retriever, minilm):
+    query = "Which film was directed by a woman?"
+    near = retriever.index.snapshot().search(minilm.encode_queries([query]), 10).doc_ids[0]
+    hybrid = IndexRetriever(retriever.index, minilm, hybrid="rrf")
+    kept = hybrid.search([Query("q", query)], 10)["q"]
+    lost = [doc for doc in near if doc not in kept]
+    assert lost
+    found = explain(query, lost[0], hybrid)
+    assert found.cause is Cause.LEXICAL and "fusion loses it" in found.verdict

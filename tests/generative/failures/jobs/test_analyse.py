@@ -1,0 +1,243 @@
+"""The job: verdicts of a judge, resumed, and results that do not depend on the order."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from argus.errors import InputError
+from argus.generative.failures.jobs.analyse import analyse_failures as analyse
+from argus.generative.failures.jobs.replaying import ReplayConfig
+from argus.generative.failures.jobs.settings import FailureConfig
+from argus.llm import ChatConfig
+from tests.support.failures import two_of_three, write_output
+
+
+def saying(verdict):
+    """Answer every prompt with a verdict."""
+    answer = {"text": json.dumps({"verdict": verdict, "explanation": "It says so."})}
+    return lambda *_: answer
+
+
+def judge(endpoint, **options):
+    return ChatConfig(
+        **{"model": "judge", "base_url": endpoint.url, "backoff_s": 0.001, "attempts": 1} | options
+    )
+
+
+def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
+    endpoint.behave = saying("YES")
+    file = write_output(tmp_path / "seal.json", two_of_three())
+    llm = judge(endpoint)
+    result = analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
+    assert [row["judged"] for row in rows] == [None, None, "YES"]
+    found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
+    assert found[2]["evidence"][0] == (
+        "an unannotated passage holds an answer, the first at rank 2 "
+        "(judged: one of them answers the question)"
+    )
+    tables = result.summary["systems"][0]["figures"]["annotation"]
+    adjusted = tables["t11_adjusted_hits"]
+    rates = [dict(zip(adjusted["columns"], row, strict=True)) for row in adjusted["rows"]]
+    assert [row["hits"] for row in rates] == [1, 2, 2]  # as annotated, + YES, + PARTIAL
+    assert len(endpoint.requests) == 1
+    analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
+    assert len(endpoint.requests) == 1, "the ledger keeps what was answered"
+    assert (tmp_path / "out" / "judged.csv").is_file()
+
+
+def test_a_verdict_of_no_takes_the_annotation_gap_away(endpoint, tmp_path):
+    endpoint.behave = saying("NO")
+    file = write_output(tmp_path / "seal.json", two_of_three())
+    llm = judge(endpoint)
+    analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
+    found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
+    assert "Annotation gap" not in found[2]["modes"]
+
+
+def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
+    told = []
+    for name, records in (("a", two_of_three()), ("b", two_of_three()[::-1])):
+        (tmp_path / name).mkdir()
+        file = write_output(tmp_path / name / "seal.json", records)
+        told.append(analyse([file], config=FailureConfig(), out=tmp_path / f"out {name}").summary)
+    for summary in told:
+        for system in summary["systems"]:
+            system.pop("file")
+    assert told[0] == told[1]
+
+
+def test_tables_of_two_systems_stand_in_one_file(tmp_path):
+    files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
+    analyse(files, config=FailureConfig(), out=tmp_path / "out")
+    with (tmp_path / "out" / "failure_tables" / "quality.csv").open() as opened:
+        assert {row["system"] for row in csv.DictReader(opened)} == {"seal", "minder"}
+    with (tmp_path / "out" / "failure_diagnosis.csv").open() as opened:
+        modes = [row["modes"] for row in csv.DictReader(opened)]
+    assert len(modes) == 6 and any(" | " in mode for mode in modes)
+
+
+def test_fresh_never_empties_the_folder_that_is_read(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".argus").write_text("")
+    file = write_output(tmp_path / "out" / "dpr.json", two_of_three())
+    with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
+        analyse([file], config=FailureConfig(), out=tmp_path / "out", fresh=True)
+    assert file.is_file()
+
+
+def test_a_replay_takes_at_most_so_many_questions_failed_ones_first(ready, tmp_path):
+    records = [
+        {"id": q, "question": text, "ctxs": [{"passage_id": first, "score": 1.0}]}
+        for q, text, first in (
+            ("found", "Who wrote the first program?", "ada"),
+            ("failed", "Which city is the capital?", "ska"),
+        )
+    ]
+    file = write_output(tmp_path / "seal.json", records)
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\nfound\tada\t1\nfailed\tbern\t1\n")
+    config = FailureConfig(
+        index=ready.index, replay=ReplayConfig(model=ready.model, beams=2, questions=1)
+    )
+    result = analyse([file], config=config, out=tmp_path / "out", qrels=qrels)
+    (told,) = result.summary["replayed"]
+    assert (told["questions"], told["of"], told["as_searched"]) == (1, 2, False)
+    said = " ".join(result.summary["needs"])
+    assert "1 of 2 questions of seal were replayed (--replay)" in said
+    assert "seal was replayed as seal with 2 beams; the output does not say how it was made" in said
+    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
+    assert {row["query_id"]: row["pruned"] is not None for row in rows} == {
+        "found": False,
+        "failed": True,
+    }
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(InputError, match="a whole number from 1"):
+        FailureConfig(k=0)
+
+
+def test_a_judge_that_cannot_be_asked_leaves_the_rest_of_the_report(endpoint, tmp_path):
+    endpoint.behave = lambda *_: {"status": 401}
+    file = write_output(tmp_path / "seal.json", two_of_three())
+    llm = judge(endpoint)
+    result = analyse(file, config=FailureConfig(llm=llm), out=tmp_path / "out")
+    assert len(result.incomplete) == 1 and "401" in result.incomplete[0]
+    assert result.report.is_file() and (tmp_path / "out" / "failures.csv").is_file()
+    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
+    assert all(row.get("judged") is None for row in rows)
+
+
+def test_nothing_of_an_earlier_analysis_is_left(endpoint, tmp_path):
+    endpoint.behave = saying("YES")
+    files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
+    llm = judge(endpoint)
+    analyse(files, config=FailureConfig(llm=llm), out=tmp_path / "out")
+    tables = tmp_path / "out" / "failure_tables"
+    assert (tables / "comparison.csv").is_file() and (tables / "t10_verdicts.csv").is_file()
+    analyse(files[0], out=tmp_path / "out")
+    assert not (tables / "comparison.csv").exists() and not (tables / "t10_verdicts.csv").exists()
+    assert not list((tmp_path / "out").glob("judged.*"))
+    assert all("minder" not in path.read_text() for path in tables.iterdir())
+
+
+def test_outputs_without_ids_are_compared_by_their_questions(tmp_path):
+    bare = [{n: v for n, v in r.items() if n != "id"} for r in two_of_three()]
+    first = write_output(tmp_path / "a.json", bare)
+    second = write_output(tmp_path / "b.json", bare[::-1])
+    told = analyse([first, second], out=tmp_path / "out").summary["comparison"]
+    assert (told["questions"], told["only_first"], told["only_second"]) == (3, 0, 0)
+    assert {row[4] for row in told["rows"]} == {0.0}
+    found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
+    pairs = {(row["pair"], row["question"]) for row in found}
+    assert len(pairs) == 3
+
+
+def test_two_outputs_of_other_questions_are_not_compared_and_that_is_said(tmp_path):
+    first = write_output(tmp_path / "a.json", two_of_three())
+    other = [r | {"id": f"x{r['id']}", "question": f"Not {r['id']}"} for r in two_of_three()]
+    second = write_output(tmp_path / "b.json", other)
+    summary = analyse([first, second], out=tmp_path / "out").summary
+    assert summary["comparison"] is None
+    assert summary["needs"][0].startswith("The two outputs have no question in common")
+
+
+def test_an_id_that_comes_twice_is_two_questions(tmp_path):
+    records = [r | {"id": "x"} for r in two_of_three()]
+    result = analyse(write_output(tmp_path / "a.json", records), out=tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
+    assert [row["query_id"] for row in rows] == ["x", "x (2)", "x (3)"]
+    assert [row["hit_1"] for row in rows] == [1, 0, 0]
+    (problem,) = result.summary["systems"][0]["problems"]
+    assert (problem["count"], problem["first"]) == (2, "x (2)")
+
+
+def test_judgements_of_other_questions_are_refused(tmp_path):
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\ntest0\tp1\t1\n")
+    file = write_output(tmp_path / "a.json", two_of_three())
+    with pytest.raises(InputError, match=r"--qrels judges 1 questions \('test0', ...\), none of"):
+        analyse(file, out=tmp_path / "out", qrels=qrels)
+
+
+def test_judged_questions_that_an_output_lacks_are_told(tmp_path):
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\na\tp1\t1\nz\tp1\t1\n")
+    file = write_output(tmp_path / "a.json", two_of_three())
+    summary = analyse(file, out=tmp_path / "out", qrels=qrels).summary
+    assert summary["needs"][0].startswith("1 judged questions are not in a: they are not counted")
+
+
+def test_questions_without_ids_are_judged_by_the_ids_of_the_same_words(tmp_path):
+    bare = [{n: v for n, v in r.items() if n != "id"} for r in two_of_three()]
+    queries = tmp_path / "queries.jsonl"
+    rows = [{"_id": f"q{r['id']}", "text": r["question"]} for r in two_of_three()[::-1]]
+    queries.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\nqa\tp1\t1\nqb\tp2\t1\nqc\tp9\t1\n")
+    file = write_output(tmp_path / "a.json", bare)
+    analyse(file, out=tmp_path / "out", qrels=qrels, queries=queries)
+    found = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
+    assert {row["query_id"]: row["hit_1"] for row in found} == {"qa": 1, "qb": 1, "qc": 0}
+
+
+def test_the_index_of_another_corpus_is_refused(ready, tmp_path):
+    file = write_output(tmp_path / "a.json", two_of_three())
+    with pytest.raises(InputError, match="no passage and no positive of this output is in"):
+        analyse(file, out=tmp_path / "out", config=FailureConfig(index=ready.index))
+
+
+def test_a_file_of_questions_alone_is_refused(tmp_path):
+    bare = [{n: v for n, v in r.items() if n != "ctxs"} for r in two_of_three()]
+    with pytest.raises(InputError, match="3 questions, no passage"):
+        analyse(write_output(tmp_path / "a.json", bare), out=tmp_path / "out")
+
+
+def test_what_the_judge_would_cost_is_said_without_asking_or_writing(endpoint, tmp_path):
+    from argus.generative.failures.jobs.analyse import estimate_verdicts
+
+    file = write_output(tmp_path / "seal.json", two_of_three())
+    llm = judge(endpoint, input_price=1, output_price=1)
+    found = estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig(llm=llm))
+    assert (found.prompts, found.to_ask) == (1, 1) and found.cost
+    assert not endpoint.requests and not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="expected --llm with --estimate"):
+        estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig())
+
+
+def test_a_run_may_be_json_under_any_name(ready, tmp_path):
+    run = tmp_path / "bm25.json"
+    run.write_text(json.dumps({"q1": {"basel": 3.0, "bern": 2.0}, "q2": {"ska": 1.0}}))
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\nq1\tbern\t1\nq2\tada\t1\n")
+    result = analyse(
+        run, out=tmp_path / "out", qrels=qrels, corpus=ready.corpus, queries=ready.questions
+    )
+    rows = pq.read_table(result.folder / "failures.parquet").to_pylist()
+    assert [(row["query_id"], row["hit_k"]) for row in rows] == [("q1", 1), ("q2", 0)]
+    assert [row["gold_terms"] is not None for row in rows] == [True, True], "texts of the corpus"

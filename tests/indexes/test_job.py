@@ -1,0 +1,162 @@
+import json
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document, Query, View
+from argus.encoders import EncoderConfig
+from argus.errors import FingerprintMismatch, InputError
+from argus.evaluation.job import evaluate
+from argus.evaluation.systems import search_index
+from argus.indexes.job import add_documents, build_index, delete_documents, describe_encoder
+from argus.indexes.retriever import IndexRetriever, open_retriever, parse_index_spec
+from argus.indexes.views import ViewIndex
+
+TEXTS = {
+    "cat": "Cats purr when they are content.",
+    "rock": "The Who are an English rock band formed in London.",
+    "atom": "Quantum mechanics describes electrons in atoms.",
+    "bread": "Bread is baked from flour, water and yeast.",
+}
+DOCUMENTS = [Document(i, text) for i, text in TEXTS.items()]
+
+
+@pytest.fixture(scope="module")
+def built(minilm, tmp_path_factory):
+    out = tmp_path_factory.mktemp("built") / "idx"
+    return build_index([*DOCUMENTS, Document("blank", " ")], out=out, encoder=minilm)
+
+
+def test_each_document_with_text_is_indexed_by_its_own_text(built):
+    assert built.summary["documents"] == {"total": 5, "indexed": 4, "no_text": 1, "failed": 0}
+    assert {v.doc_id: v.text for v in built.index.snapshot().views} == TEXTS
+    stored = json.loads((built.index.path / "summary.json").read_text())["index"]
+    assert stored["views"] == 4
+    assert "index" in json.loads((built.index.path / "manifest.json").read_text())
+
+
+def test_a_build_repeated_changes_nothing_and_other_documents_are_refused(built, minilm):
+    version = built.index.version
+    again = build_index(DOCUMENTS, out=built.index.path, encoder=minilm)
+    assert again.index.version == version
+    with pytest.raises(InputError, match="holds an index of 4 other documents"):
+        build_index([Document("x", "other")], out=built.index.path, encoder=minilm)
+
+
+@pytest.mark.parametrize("hybrid", [None, "rrf", "min-max", "z"])
+def test_questions_find_their_document(built, minilm, hybrid):
+    retriever = IndexRetriever(built.index, minilm, hybrid=hybrid)
+    queries = [Query("1", "electrons"), Query("2", "band from London"), Query("3", " ")]
+    run = retriever.search(queries, 2)
+    assert [next(iter(run[q]), None) for q in "123"] == ["atom", "rock", None]
+    assert len(run["1"]) == 2
+    assert (
+        retriever.name == ("dense" if hybrid is None else f"{hybrid}(dense, bm25)") + " of idx@now"
+    )
+
+
+def test_documents_come_and_go(minilm, tmp_path):
+    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index
+    added = add_documents(index.path, [Document("sun", "The sun is a star.")], encoder=minilm)
+    assert added.summary["views"] == 5
+    with pytest.raises(InputError, match="1 of the documents are in it already: 'cat'"):
+        add_documents(index.path, [Document("new", "x"), DOCUMENTS[0]], encoder=minilm)
+    removed = delete_documents(index.path, ["cat", "sun"])
+    assert removed.summary["views"] == 3
+    with pytest.raises(InputError, match="no document id"):
+        delete_documents(index.path, [])
+
+
+def test_vectors_of_ones_own_are_scaled_and_compared(minilm, tmp_path):
+    file = tmp_path / "v.npy"
+    np.save(file, minilm.encode_documents(list(TEXTS.values())) * 3)
+    result = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=file)
+    assert result.summary["vectors"]["normalised"] is True
+    assert result.summary["vectors"]["least"] == pytest.approx(1, abs=1e-3)
+    assert np.allclose(np.linalg.norm(result.index.snapshot().vectors, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.ones((3, 384), np.float32), "3 rows; expected 4: one row per document"),
+        (np.ones((4, 10), np.float32), "dimension 10; expected 384"),
+        (np.full((4, 384), np.nan, np.float32), "4 rows are zero or not finite"),
+        (np.zeros((4, 384), np.float32), "4 rows are zero or not finite"),
+        (np.ones(4, np.float32), r"shape \(4,\)"),
+        (np.array([["a"]]), "expected floating-point numbers"),
+        (np.array([{}], object), r"cannot be read as \.npy"),
+        (None, "no such file"),
+    ],
+)
+def test_wrong_vectors_are_named(minilm, tmp_path, array, message):
+    file = tmp_path / "v.npy"
+    if array is not None:
+        np.save(file, array)
+    with pytest.raises(InputError, match=message):
+        build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=file)
+
+
+def test_an_index_spec_names_path_and_state(tmp_path):
+    odd = tmp_path / "a@b"
+    odd.mkdir()
+    assert parse_index_spec(str(odd)).as_of is None
+    assert (parse_index_spec(f"{odd}@r1").path, parse_index_spec(f"{odd}@r1").as_of) == (odd, "r1")
+    assert str(parse_index_spec("x@original")) == "x@original"
+    with pytest.raises(InputError, match="PATH@original, PATH@REMEDY_ID or PATH@before:"):
+        parse_index_spec("x@")
+
+
+def test_states_are_searched_by_their_name(minilm, tmp_path):
+    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index
+    text = "Roger Daltrey and Pete Townshend"
+    view = View("rock#1", "rock", "expansion", text)
+    index.add([view], minilm.encode_documents([text]), remedy="fix")
+    query = [Query("q", text)]
+    scores = {
+        state: open_retriever(f"{tmp_path / 'i'}{state}", minilm)
+        .search(query, 1)["q"]
+        .get("rock", 0)
+        for state in ("", "@original", "@fix")
+    }
+    assert scores[""] == scores["@fix"] == pytest.approx(1, abs=1e-5)
+    assert scores["@original"] < 0.9
+    with pytest.raises(InputError, match="unknown remedy 'none'; expected one of fix"):
+        open_retriever(f"{tmp_path / 'i'}@none", minilm)
+
+
+def test_the_encoder_is_loaded_from_what_the_index_says(tmp_path, minilm):
+    build_index(DOCUMENTS, out=tmp_path / "i", encoder=EncoderConfig(precision="float32"))
+    retriever = open_retriever(tmp_path / "i")
+    assert retriever.encoder.fingerprint == minilm.fingerprint
+    other = ViewIndex.create(tmp_path / "other", fingerprint="else", dim=384)
+    with pytest.raises(FingerprintMismatch):
+        IndexRetriever(other, minilm)
+    with pytest.raises(InputError, match="does not name an encoder"):
+        open_retriever(tmp_path / "other")
+
+
+def test_no_secret_of_an_address_is_written_down():
+    config = EncoderConfig(model="openai:m", base_url="https://me:secret@host:8/v1?key=secret")
+    assert describe_encoder(config)["base_url"] == "https://host:8/v1"
+
+
+def test_an_index_knows_the_titles_that_its_texts_begin_with(minilm, tmp_path):
+    titled = [
+        Document("moon", "It pulls the oceans.", "The Moon"),
+        Document("sun", "The Sun is a star.", "The Sun"),
+        Document("plain", "A text without a title."),
+    ]
+    index = build_index(titled, out=tmp_path / "i", encoder=minilm).index
+    (moon,), (sun,), (plain,) = (index.views_of(d.id) for d in titled)
+    assert (moon.text, moon.source) == ("The Moon It pulls the oceans.", "The Moon")
+    assert (sun.text, sun.source) == ("The Sun is a star.", "The Sun")
+    assert plain.source == ""
+    system = search_index("i", IndexRetriever(index, minilm), [], 10)
+    assert system.titles == {"moon": "The Moon", "sun": "The Sun"}
+    result = evaluate(
+        [Query("q", "When does the moon rise?"), Query("p", "Which one causes tides?")],
+        {"q": {"moon": 1}, "p": {"moon": 1}},
+        out=tmp_path / "e", indexes=[str(index.path)], encoder=minilm,
+    )  # fmt: skip
+    assert result.summary["implicitness"]["share"] == 0.5, "without --corpus"

@@ -1,0 +1,210 @@
+"""Dumps that break off, hold nonsense, or fill the disk."""
+
+import json
+import random
+
+import pytest
+
+from argus.cli.main import main
+from argus.data.corpus import read_corpus
+from argus.data.storage import Storage
+from argus.engine import EngineConfig
+from argus.errors import ArgusError, InputError
+from argus.kb import reading
+from argus.kb.build import build_kb
+from argus.kb.parts import DumpParts
+from argus.kb.settings import Dumps, KbConfig
+from tests.support.dumps import item, items_dump, pages_dump
+
+PAGES = {
+    f"Town {i}": f"'''Town {i}''' is a town on the river [[Town {i // 2}]] in the hills. "
+    + random.Random(i).randbytes(300).hex()
+    for i in range(1000)
+}
+SMALL = KbConfig(split_bytes=30_000, words=False)
+HERE = EngineConfig(workers=1)
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory):
+    path = pages_dump(tmp_path_factory.mktemp("dump") / "enwiki.xml.bz2", PAGES)
+    assert path.stat().st_size > 10 * SMALL.split_bytes  # hex of random bytes does not shrink
+    return path
+
+
+def ids(folder):
+    return {d.id for d in read_corpus(folder)}
+
+
+def test_a_dump_that_was_cut_gives_what_precedes_and_says_where(dump, tmp_path):
+    cut = tmp_path / "cut.xml.bz2"
+    cut.write_bytes(dump.read_bytes()[: dump.stat().st_size * 2 // 3])
+    built = build_kb(Dumps(wikipedia=str(cut)), out=tmp_path / "kb", config=SMALL)
+    assert list(built.damage) == ["wikipedia"] and str(cut) in built.damage["wikipedia"]
+    found = ids(tmp_path / "kb")
+    assert 0 < len(found) < len(PAGES)
+    assert found == set(list(PAGES)[: len(found)])  # a beginning, with no gap
+    facts = json.loads((tmp_path / "kb" / "kb.json").read_text())["facts"]
+    assert facts["damage"] == built.damage
+    assert built.damage["wikipedia"] in (tmp_path / "kb" / "report.html").read_text()
+
+
+def test_the_command_exits_with_2_after_writing_what_precedes_the_damage(
+    dump, tmp_path, monkeypatch, capsys
+):
+    broken = bytearray(dump.read_bytes())
+    middle = len(broken) // 2
+    broken[middle : middle + 64] = bytes(64)
+    (tmp_path / "broken.bz2").write_bytes(broken)
+    out = tmp_path / "kb"
+    options = ["--wikipedia", str(tmp_path / "broken.bz2"), "--out", str(out), "--no-words"]
+    monkeypatch.setattr("sys.argv", ["argus", "kb", "build", *options, "--split-mib", "1"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert "warning: wikipedia breaks off" in capsys.readouterr().out
+    found = ids(out)
+    assert found == set(list(PAGES)[: len(found)]) and len(found) > 100
+
+
+def test_pages_of_ten_megabytes_and_unbalanced_templates_are_read_in_bounded_time(tmp_path):
+    pages = {
+        "Large": "'''Large''' is a page that goes on and on, as [[Small]] does not.\n\n"
+        + "{{cite}} word [[Small]] " * 420_000,
+        "Open": "{{Infobox {{nested | a = [[b]] '''Open''' is a page whose template never ends.",
+        "Small": "'''Small''' is a page that is short, unlike [[Large]] and {{unclosed.",
+    }
+    path = pages_dump(tmp_path / "enwiki.xml", pages, pack="plain")
+    config = KbConfig(links="page", words=False)
+    built = build_kb(Dumps(wikipedia=str(path)), out=tmp_path / "kb", config=config, engine=HERE)
+    texts = {d.id: d.text for d in read_corpus(tmp_path / "kb")}
+    assert texts["Large"] == "Large is a page that goes on and on, as Small does not."
+    assert texts["Small"].startswith("Small is a page that is short, unlike Large and")
+    assert not any(mark in text for text in texts.values() for mark in ("{{", "[[", "'''"))
+    assert built.summary["counts"]["relations"] == {"hyperlink": 2}
+
+
+def test_items_that_are_broken_lack_labels_or_point_to_nothing_are_counted(tmp_path):
+    items = items_dump(
+        tmp_path / "wikidata.json",
+        [
+            item("Q1", "one", "One", description="the first number there is",
+                 relations=[("P1", "Q2"), ("P1", "Q999"), ("P2", "Q1")]),
+            item("Q2", "two", "Two", description="the number after one"),
+            item("Q3", None, "Three", description="a number without a label"),
+            '{"id": "Q4", "labels": ',
+            {"type": "property", "id": "P1", "labels": {}, "sitelinks": {}},
+            {"id": "Q6", "type": "item", "labels": [], "descriptions": [], "aliases": [],
+             "claims": [], "sitelinks": []},
+        ],
+        pack="plain",
+    )  # fmt: skip
+    built = build_kb(Dumps(wikidata=str(items)), out=tmp_path / "kb", config=SMALL, engine=HERE)
+    outcomes = dict(built.summary["outcomes"])
+    assert outcomes["wikidata"]["entities"] == 2 and outcomes["wikidata"]["no label"] == 1
+    assert sum(outcomes["wikidata"].values()) == 6
+    assert outcomes["wikidata relations left out"] == {"to no entity": 1, "self-loop": 1}
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "limit"), [(DumpParts, "add", 2_000), (Storage, "write", 20_000)]
+)
+def test_a_disk_that_fills_leaves_nothing_half_and_the_same_command_goes_on(
+    owner, method, limit, dump, tmp_path, full_disk, monkeypatch
+):
+    out = tmp_path / "kb"
+    with monkeypatch.context():
+        full_disk(owner, method, limit)
+        with pytest.raises((ArgusError, OSError)):
+            build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL, engine=HERE)
+        monkeypatch.undo()
+    assert not (out / "kb.json").exists()
+    with pytest.raises(InputError):
+        read_corpus(out)
+    build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL, engine=HERE)
+    assert ids(out) == PAGES.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("empty.xml.bz2", b"", "empty"),
+        ("page.html", b"<!doctype html><html><title>Index of /enwiki/</title></html>", "MediaWiki"),
+        ("dump.7z", b"7z\xbc\xaf\x27\x1c" + bytes(50), "7z"),
+        ("dump.sql", b"-- MySQL dump 10.19\nDROP TABLE IF EXISTS `page`;\n", "MediaWiki"),
+    ],
+)
+def test_what_is_no_dump_is_told(name, content, told, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=told):
+        build_kb(Dumps(wikipedia=str(tmp_path / name)), out=tmp_path / "kb")
+    assert not (tmp_path / "kb").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"language": "English"}, "--lang"),
+        ({"links": "all"}, "--links"),
+        ({"sample": 0}, "--sample"),
+        ({"memory_bytes": 1 << 20}, "--memory-mib"),
+        ({"min_words": 0}, "--min-words"),
+    ],
+)
+def test_settings_out_of_range_are_refused_by_the_name_of_their_option(changes, told):
+    with pytest.raises(InputError, match=told):
+        KbConfig(**changes)
+
+
+def test_no_source_at_all_is_refused():
+    with pytest.raises(InputError, match="--triples"):
+        Dumps()
+
+
+@pytest.mark.parametrize("pack", ["bz2", "gz"])
+def test_what_is_behind_damage_is_not_read_again_by_a_build_that_goes_on(
+    pack, tmp_path, monkeypatch
+):
+    whole = pages_dump(tmp_path / "whole", PAGES, pack=pack).read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 3])
+    if pack == "bz2":  # readable again behind the damage
+        (tmp_path / "cut").write_bytes(whole[: len(whole) // 3] + bytes(64) + whole[-60_000:])
+    dumps = Dumps(wikipedia=str(tmp_path / "cut"))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.kb.raw.align", _interrupted)
+        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "_part", None)
+        patch.setattr(reading, "blocks_of", None)  # not even decompressed
+        built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    fresh = build_kb(dumps, out=tmp_path / "fresh", config=SMALL, engine=HERE)
+    assert built.damage and fresh.summary["counts"] == built.summary["counts"]
+    assert fresh.damage == built.damage
+
+
+def _interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_part_that_is_missing_before_damage_is_read_and_nothing_behind_it(
+    dump, tmp_path, monkeypatch
+):
+    broken = bytearray(dump.read_bytes())
+    middle = len(broken) // 2
+    broken[middle : middle + 64] = bytes(64)
+    (tmp_path / "broken").write_bytes(broken)
+    dumps = Dumps(wikipedia=str(tmp_path / "broken"))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.kb.raw.align", _interrupted)
+        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    notes = next((tmp_path / "kb" / "work").glob("*/wikipedia-parts"))
+    (notes / "000001.json").unlink()
+    read = []
+    part = reading._part
+    monkeypatch.setattr(
+        reading, "_part", lambda dump, number, r: (read.append(number), part(dump, number, r))[1]
+    )
+    built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
+    assert built.damage and read == [1]
+    found = ids(tmp_path / "kb")
+    assert found == set(list(PAGES)[: len(found)])

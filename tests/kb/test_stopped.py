@@ -1,0 +1,89 @@
+"""A build that is killed goes on where it was."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from argus.data.corpus import read_corpus
+from argus.engine import EngineConfig
+from argus.errors import InputError
+from argus.kb.build import build_kb
+from argus.kb.parts import DumpParts
+from argus.kb.settings import Dumps, KbConfig
+from tests.support.dumps import pages_dump
+
+PAGES = {
+    f"Town {i}": f"'''Town {i}''' is a town near [[Town {i + 1}]] in the hills. {i * 7919:x} "
+    + " ".join(f"{(i * 31 + j) ** 5:x}" for j in range(600))
+    for i in range(320)
+}
+SPLIT = 45_000
+STALLING = """
+from argus.kb.build import build_kb
+from argus.kb.parts import DumpParts
+from argus.kb.settings import Dumps, KbConfig
+import sys, time
+add = DumpParts.add
+
+def stall_at_the_third(self, part):
+    add(self, part)
+    if len(self.numbers()) == 3:  # and its tables are there, but not its note
+        (self._notes / f"{part.number:06d}.json").unlink()
+        print("stalled", flush=True)
+        time.sleep(3600)
+
+if __name__ == "__main__":
+    DumpParts.add = stall_at_the_third
+    config = KbConfig(split_bytes=int(sys.argv[3]), words=False)
+    build_kb(Dumps(wikipedia=sys.argv[1]), out=sys.argv[2], config=config)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp_path, monkeypatch):
+    dump = pages_dump(tmp_path / "enwiki.xml.bz2", PAGES)
+    assert dump.stat().st_size > 8 * SPLIT
+    out, script = tmp_path / "kb", tmp_path / "build.py"
+    script.write_text(STALLING)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(dump), str(out), str(SPLIT)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    said = process.stdout.read(len("stalled"))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert said == "stalled"
+    read = _parts(out)
+    assert len(read) == 2
+    with pytest.raises(InputError, match="kb build"):
+        read_corpus(out)
+
+    again, add = set(), DumpParts.add
+    monkeypatch.setattr(
+        DumpParts, "add", lambda self, part: (again.add(part.number), add(self, part))
+    )
+    config = KbConfig(split_bytes=SPLIT, words=False)
+    result = build_kb(Dumps(wikipedia=str(dump)), out=out, config=config)
+    assert again and not again & read
+    splits = -(-dump.stat().st_size // SPLIT)
+    assert again | read == set(range(splits))
+    assert not (out / "work").exists()
+    whole = build_kb(
+        Dumps(wikipedia=str(dump)),
+        out=tmp_path / "whole",
+        config=config,
+        engine=EngineConfig(workers=1),
+    )
+    assert result.summary["counts"] == whole.summary["counts"]
+    tables = [json.loads((f / "kb.json").read_text())["tables"] for f in (out, tmp_path / "whole")]
+    assert tables[0] == tables[1]
+
+
+def _parts(out):
+    return {int(path.stem) for path in out.glob("work/*/wikipedia-parts/*.json")}

@@ -1,0 +1,28 @@
+from argus.measures import compare, evaluate, harmed_queries, top_k_changes
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
+BEFORE = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"b": 1.0}, "q3": {"x": 1.0}}
+AFTER = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"x": 1.0}, "q3": {"c": 1.0}}
+
+
+def test_every_measure_is_compared_and_harm_is_listed_worst_first():
+    first, second = evaluate(BEFORE, QRELS, ["RR", "R@1"]), evaluate(AFTER, QRELS, ["RR", "R@1"])
+    found = compare(first, second, seed=0)
+    assert set(found) == {"RR", "R@1"}
+    assert (found["RR"].improved, found["RR"].harmed, found["RR"].unchanged) == (1, 2, 0)
+    assert found["RR"].mean_difference == (0.5 - 1 + 0 - 1 + 1 - 0) / 3
+    harmed = harmed_queries(first, second, "RR")
+    assert [(c.query_id, c.difference) for c in harmed] == [("q2", -1.0), ("q1", -0.5)]
+    assert harmed_queries(first, first, "RR") == []
+
+
+def test_equal_harm_is_listed_by_id():
+    worse = {query: {"x": 1.0} for query in QRELS}
+    best = {query: {next(iter(docs)): 1.0} for query, docs in QRELS.items()}
+    harmed = harmed_queries(evaluate(best, QRELS, ["RR"]), evaluate(worse, QRELS, ["RR"]), "RR")
+    assert [c.query_id for c in harmed] == ["q1", "q2", "q3"]
+
+
+def test_what_enters_and_leaves_the_top_k_is_named_in_order():
+    assert top_k_changes(["a", "b", "c"], ["c", "d", "a"], k=2) == (["c", "d"], ["a", "b"])
+    assert top_k_changes(["a", "b"], ["b", "a"], k=2) == ([], [])

@@ -1,0 +1,57 @@
+import pytest
+
+from argus.measures.implicitness import content_words, is_implicit, names_something, overlap
+
+
+def test_content_words_split_names_and_leave_out_stop_words():
+    assert content_words("What is the os.path.commonPrefix of these?") == {
+        "os", "path", "common", "prefix",
+    }  # fmt: skip
+
+
+def test_words_of_other_alphabets_count():
+    assert content_words("Über die Brücke nach Köln") == {"über", "die", "brücke", "nach", "köln"}
+    assert not is_implicit("где находится Москва", ["Москва"])
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "implicit"),
+    [
+        ("Who founded Lotharingia?", ["Teutberga"], True),
+        ("When did Teutberga die?", ["Teutberga"], False),
+        ("sorting numbers", ["sorted"], False),
+        ("a car", ["carpet"], True),
+        ("cart", ["cartoon"], True),
+        ("Which interest rates apply?", ["International law"], True),
+        ("Which interest rates apply?", ["The Rate of Interest"], False),
+        ("cities and copied boxes", ["City"], False),
+        ("cities and copied boxes", ["Copy"], False),
+        ("cities and copied boxes", ["Box"], False),
+        ("running and parsing", ["run"], False),
+        ("running and parsing", ["urllib.parse"], False),
+        ("what is past", ["copy and paste"], True),
+        ("How long is a 747?", ["Boeing 747"], False),
+        ("How long is a 737?", ["Boeing 747"], True),
+        ("How long is it?", ["Boeing 747"], True),
+        ("東京の塔はどこですか", ["東京タワー"], False),
+        ("大阪の塔はどこですか", ["東京タワー"], True),
+        ("हिन्दी कहाँ बोली जाती है", ["हिन्दी"], False),
+        ("हिसाब क्या है", ["हिन्दी"], True),
+        ("CAFE\u0301 prices", ["Café"], False),
+        ("the of", ["the of"], True),
+    ],
+)
+def test_a_question_is_implicit_when_it_shares_no_content_word(question, names, implicit):
+    assert is_implicit(question, names) is implicit
+
+
+def test_a_title_without_words_names_nothing():
+    assert not names_something(["!", "The The"])
+    assert names_something(["The The", "Brazil"])
+    assert names_something(["1984"]) and names_something(["9"]) and not names_something(["X"])
+
+
+def test_overlap_is_that_of_the_best_text_and_unknown_without_words_or_texts():
+    assert overlap("red apple pie", ["a red car", "apple pie recipe"]) == pytest.approx(2 / 3)
+    assert overlap("red", []) is None
+    assert overlap("what is it", ["red"]) is None

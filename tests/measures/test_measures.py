@@ -1,0 +1,76 @@
+import math
+
+import pytest
+
+from argus.errors import InputError
+from argus.measures import evaluate, measure_name, wilson
+
+
+def test_ndcg_recall_and_rank_by_hand():
+    # DCG = 1/log2(3) with the one relevant document second; the ideal is 1.
+    run = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d3": 1.0}}
+    result = evaluate(run, {"q1": {"d2": 1}, "q2": {"d9": 1}}, ["nDCG@10", "R@1", "RR"])
+    assert result.per_query["q1"]["nDCG@10"] == pytest.approx(1 / math.log2(3))
+    assert result.per_query["q1"] | {"nDCG@10": 0} == {"nDCG@10": 0, "R@1": 0, "RR": 0.5}
+    assert result.aggregate["RR"] == 0.25
+
+
+def test_a_judged_query_without_results_counts_as_zero():
+    result = evaluate({"q1": {"d1": 1.0}}, {"q1": {"d1": 1}, "q2": {"d1": 1}}, ["R@10"])
+    assert result.aggregate["R@10"] == 0.5 and result.per_query["q2"]["R@10"] == 0
+
+
+def test_an_unknown_measure_is_named():
+    with pytest.raises(InputError, match="nDGC"):
+        evaluate({}, {"q": {"d": 1}}, ["nDGC@10"])
+
+
+def test_wilson_interval_of_published_values():
+    # 81 of 263, 95%: 0.2553 to 0.3662 (Newcombe, 1998, table I, method 3).
+    low, high = wilson(81 / 263, 263)
+    assert (round(float(low), 4), round(float(high), 4)) == (0.2553, 0.3662)
+    # 0 of 20: 0 to 0.1611 (the same table).
+    low, high = wilson(0, 20)
+    assert float(low) == 0 and round(float(high), 4) == 0.1611
+    with pytest.raises(ValueError, match="positive"):
+        wilson(0.5, 0)
+
+
+def test_equal_scores_rank_by_id_and_near_ones_by_their_float64_value():
+    tied = evaluate({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["RR"])
+    assert tied.aggregate["RR"] == 1.0
+    near = {"a": 1.0, "b": 1.0 + 1e-12}  # equal in float32
+    assert evaluate({"q": near}, {"q": {"a": 1}}, ["RR"]).aggregate["RR"] == 0.5
+
+
+def test_nothing_judged_has_no_mean():
+    with pytest.raises(InputError, match="0 judged queries"):
+        evaluate({}, {}, ["RR"])
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("nDCG@0", "has the cutoff 0"),
+        ("nDCG@1.5", "has the cutoff 1.5"),
+        ("R", "needs a cutoff"),
+        ("RBP", "cannot be computed by what is installed"),
+        ("", "is not known"),
+        ("ndcg at 10", "is not known"),
+    ],
+)
+def test_a_measure_that_cannot_be_computed_is_refused_before_it_is(name, problem):
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, [name])
+    assert str(caught.value).startswith(f"measure {name!r} {problem}; expected a name such as")
+
+
+def test_other_spellings_are_one_measure():
+    assert measure_name(" NDCG@10 ") == "nDCG@10" and measure_name("MRR") == "RR"
+    found = evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, ["NDCG@10", "nDCG@10", "Recall@5"])
+    assert found.aggregate == {"nDCG@10": 1.0, "R@5": 1.0}
+
+
+def test_a_measure_that_fails_on_these_ids_is_an_error_in_words():
+    with pytest.raises(InputError, match=r"ERR@10 cannot be computed|ERR@10' cannot be computed"):
+        evaluate({"q1": {"d": 1.0}}, {"q1": {"d": 1}}, ["ERR@10"])

@@ -1,0 +1,143 @@
+import math
+import time
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from argus.measures.rank_correlation import Cells, spearman, weighted_rho
+
+pairs = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=3, max_size=25)
+
+
+def sides(of):
+    return np.array([a for a, _ in of], float), np.array([b for _, b in of], float)
+
+
+@settings(max_examples=100, deadline=None)
+@given(pairs)
+def test_rho_and_p_are_scipys_and_nothing_is_ever_nan(found):
+    x, y = sides(found)
+    result = spearman(x, y, seed=0, resamples=50)
+    assert result.n == len(found)
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert (result.rho, result.p_value, result.low, result.high) == (None, None, None, None)
+        assert result.why_not == "one of the two never varies"
+        return
+    expected = spearmanr(x, y)
+    assert result.rho == pytest.approx(expected.statistic, abs=1e-12)
+    if abs(expected.statistic) < 1 - 1e-9:
+        assert result.p_value == pytest.approx(expected.pvalue, abs=1e-9)
+    assert 0 < result.p_value <= 1
+    for value in asdict(result).values():
+        assert value is None or isinstance(value, str) or math.isfinite(value)
+    assert (result.low is None) == bool(result.why_not)
+
+
+@settings(max_examples=100, deadline=None)
+@given(pairs, st.randoms(use_true_random=False))
+def test_weighted_ranks_say_what_scipy_says_of_pairs_that_are_really_repeated(found, random):
+    x, y = sides(sorted(found))
+    cells, counts = Cells.of(x, y)
+    drawn = np.bincount(random.choices(range(len(counts)), k=30), minlength=len(counts))
+    different = np.array(sorted(set(found)), float)  # (m, 2), as cells are ordered
+    assert len(different) == len(counts) and counts.sum() == len(found)
+    repeated = np.repeat(different, drawn, axis=0)
+    (rho,) = weighted_rho(cells, drawn[None].astype(float))
+    if (repeated == repeated[0]).all(axis=0).any():
+        assert math.isnan(rho)
+    else:
+        assert rho == pytest.approx(spearmanr(repeated).statistic, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(pairs, st.randoms(use_true_random=False))
+def test_the_order_of_the_pairs_changes_nothing(found, random):
+    shuffled = random.sample(found, len(found))
+    first, second = spearman(*sides(found), seed=1), spearman(*sides(shuffled), seed=1)
+    assert first == second
+
+
+def test_missing_values_leave_their_pair_out():
+    x = [1.0, 2.0, math.nan, 4.0, 5.0]
+    y = [2.0, 1.0, 3.0, math.nan, 9.0]
+    # What is left: (1, 2), (2, 1), (5, 9); ranks 1 2 3 against 2 1 3; rho = 1 - 6·2 / (3·8) = 0.5
+    found = spearman(x, y, seed=0)
+    assert found.n == 3
+    assert found.rho == pytest.approx(0.5)
+
+
+def test_fewer_than_three_pairs_have_no_rho():
+    assert spearman([1, 2], [2, 1], seed=0).why_not == "only 2 pairs; needs 3"
+    assert spearman([1, math.nan], [2, 1], seed=0).why_not == "only 1 pair; needs 3"
+    assert spearman([], [], seed=0).rho is None
+
+
+def test_there_is_no_interval_where_many_resamples_cannot_vary():
+    # One hit among 20: a resample leaves it out with probability 0.95^20 = 0.36.
+    found = spearman(range(20), [1] + [0] * 19, seed=0)
+    assert found.rho is not None and found.p_value is not None
+    assert found.low is None and found.high is None
+    assert found.why_not.startswith("no interval: both vary in only 6")
+    assert found.why_not.endswith("of 1000 resamples")
+
+
+def test_the_interval_is_near_the_one_of_resampling_in_plain_python():
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 30, 150).astype(float)
+    y = (rng.random(150) < 0.2 + 0.02 * x).astype(float)
+    plain = []
+    for _ in range(1000):
+        drawn = rng.integers(150, size=150)
+        plain.append(spearmanr(x[drawn], y[drawn]).statistic)
+    found = spearman(x, y, seed=0)
+    assert found.low < found.rho < found.high
+    assert [found.low, found.high] == pytest.approx(np.quantile(plain, [0.025, 0.975]), abs=0.03)
+
+
+def test_the_seed_decides_the_interval_alone():
+    x, y = np.arange(40.0), np.arange(40) % 2
+    first, again, other = (spearman(x, y, seed=seed) for seed in (0, 0, 1))
+    assert first == again
+    assert (first.rho, first.p_value) == (other.rho, other.p_value)
+    assert (first.low, first.high) != (other.low, other.high)
+
+
+def test_the_interval_holds_the_true_rho_about_as_often_as_it_says():
+    # Independent sides: the true rho is 0. 200 samples, 95% each: 5 sigma below is 0.95 - 0.077.
+    rng = np.random.default_rng(0)
+    held = 0
+    for sample in range(200):
+        found = spearman(rng.random(80), rng.random(80), seed=sample, resamples=300)
+        held += found.low <= 0 <= found.high
+    assert held >= 200 * 0.87
+
+
+def test_sides_of_unlike_length_are_refused():
+    with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\): needs two of the same length"):
+        spearman([1, 2], [1, 2, 3], seed=0)
+
+
+def test_a_thesis_sized_correlation_takes_well_under_a_second():
+    rng = np.random.default_rng(0)
+    x, y = rng.random(6515), rng.integers(0, 2, 6515)
+    spearman(x[:10], y[:10], seed=0)  # scipy is imported
+    begun = time.process_time()
+    spearman(x, y, seed=0)
+    assert time.process_time() - begun < 1.5
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "p"),
+    [
+        ([1, 2, 3, 4], [2, 4, 6, 8], 2 / 24),  # of 4! orders, this one and its reverse
+        ([1, 2, 3, 4], [8, 6, 4, 2], 2 / 24),
+        ([0, 0, 0, 1, 1, 1, 1, 1, 1], [2, 2, 2, 5, 5, 5, 5, 5, 5], 1 / 84),  # 3 of 9, no reverse
+        ([0, 0, 1, 1], [0, 0, 1, 1], 2 / 6),
+    ],
+)
+def test_perfect_agreement_has_an_exact_p_and_never_zero(x, y, p):
+    assert spearman(x, y, seed=0).p_value == pytest.approx(p)

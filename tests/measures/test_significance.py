@@ -1,0 +1,177 @@
+import itertools
+import math
+from dataclasses import astuple, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.measures.significance import (
+    FEWEST_CHANGED,
+    bootstrap_interval,
+    paired_difference,
+    randomisation_test,
+)
+
+values = st.floats(0, 1).map(lambda v: round(v, 3))
+
+
+def enumerate_signs(differences: list[float]) -> float:
+    """The plain reference: the share of all signs whose mean is at least as far from zero."""
+    observed = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product([1, -1], repeat=len(differences))
+    ]
+    return sum(s >= observed - 1e-9 for s in sums) / len(sums)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=8))
+def test_the_exact_test_equals_the_enumeration_of_all_signs(differences):
+    p_value, exact = randomisation_test(np.array(differences), seed=0)
+    assert exact
+    assert p_value == pytest.approx(enumerate_signs(differences))
+
+
+def test_monte_carlo_comes_near_the_exact_value_and_never_to_zero():
+    differences = np.array([0.1, 0.3, -0.2, 0.4, 0.15, -0.05, 0.2, 0.3, -0.1, 0.25, 0.1, 0.02])
+    exact, enumerated = randomisation_test(differences, seed=0)
+    drawn, by_chance = randomisation_test(differences, seed=0, resamples=4000)
+    assert enumerated and not by_chance
+    assert drawn == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
+    assert drawn != exact, "it was drawn"
+    sure, _ = randomisation_test(np.full(200, 0.5), seed=0, resamples=999)
+    assert sure == pytest.approx(2 / 1000), "the +1 correction, on both sides"
+
+
+def test_queries_without_a_difference_leave_the_test_exact_and_change_nothing():
+    moved = np.array([0.2, -0.1, 0.4])
+    padded = np.concatenate([moved, np.zeros(500)])
+    assert randomisation_test(padded, seed=0) == randomisation_test(moved, seed=0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(values, values), min_size=1, max_size=12), st.integers(0, 3))
+def test_nothing_is_ever_nan_and_the_interval_holds_together(pairs, seed):
+    before = {str(i): b for i, (b, _) in enumerate(pairs)}
+    after = {str(i): a for i, (_, a) in enumerate(pairs)}
+    found = paired_difference(before, after, seed=seed, resamples=200)
+    assert all(math.isfinite(v) for v in astuple(found) if isinstance(v, float))
+    assert found.improved + found.harmed + found.unchanged == found.queries == len(pairs)
+    assert 0 < found.p_value <= 1
+    if found.low is not None and found.high is not None:
+        differences = [after[q] - before[q] for q in before]
+        assert min(differences) - 1e-9 <= found.low <= found.high <= max(differences) + 1e-9
+    # Swapping the systems turns the sign and keeps the p-value.
+    swapped = paired_difference(after, before, seed=seed, resamples=200)
+    assert swapped.mean_difference == pytest.approx(-found.mean_difference)
+    assert swapped.harmed == found.improved
+    if found.exact:
+        assert swapped.p_value == pytest.approx(found.p_value)
+
+
+def test_the_order_of_the_queries_changes_nothing():
+    before = {f"q{i}": (i * 7 % 10) / 10 for i in range(30)}
+    after = {q: min(1.0, v + 0.1) if int(q[1:]) % 3 else v / 2 for q, v in before.items()}
+    backwards = dict(reversed(list(after.items())))
+    assert paired_difference(before, after, seed=1) == paired_difference(before, backwards, seed=1)
+
+
+def test_identical_runs_differ_by_exactly_nothing():
+    run = {"a": 0.3, "b": 0.7}
+    found = paired_difference(run, run, seed=0)
+    assert (found.mean_difference, found.low, found.high, found.p_value) == (0, None, None, 1)
+    assert found.unchanged == 2 and found.no_interval == "no query changed"
+    assert found.verdict == ""
+
+
+def test_one_query_has_a_difference_but_no_interval():
+    found = paired_difference({"q": 0.2}, {"q": 0.9}, seed=0)
+    assert found.mean_difference == pytest.approx(0.7)
+    assert found.low is None and found.high is None and found.p_value == 1.0
+    assert found.no_interval == "only 1 of 1 query changed" and found.verdict == ""
+
+
+def test_a_few_changed_queries_have_no_interval_that_contradicts_their_p_value():
+    """3 of 100 improved: BCa gave +0.003 to +0.033 beside p = 0.25."""
+    before = {f"q{i:03}": 0.5 for i in range(100)}
+    for changed in range(FEWEST_CHANGED):
+        after = {q: v + (0.5 if i < changed else 0) for i, (q, v) in enumerate(before.items())}
+        found = paired_difference(before, after, seed=0)
+        assert found.low is None and found.p_value > 0.05 and found.verdict == ""
+    assert found.no_interval == "only 5 of 100 queries changed"
+    after = {
+        q: v + (0.1 + 0.05 * i if i < FEWEST_CHANGED else 0)
+        for i, (q, v) in enumerate(before.items())
+    }
+    enough = paired_difference(before, after, seed=0)
+    assert enough.p_value == pytest.approx(2 / 2**6) and enough.no_interval == ""
+    assert enough.low is not None
+
+
+def test_equal_changes_say_nothing_of_their_spread():
+    before = {f"q{i}": 0.2 for i in range(20)}
+    found = paired_difference(before, dict.fromkeys(before, 0.3), seed=0)
+    assert found.low is None and found.p_value < 0.001
+    assert found.no_interval == "every query changed by the same amount" and found.verdict == ""
+
+
+def test_a_verdict_needs_interval_and_test_to_agree():
+    before = {f"q{i:02}": 0.0 for i in range(40)}
+    rise = {q: 0.2 + 0.01 * i for i, q in enumerate(before)}
+    assert paired_difference(before, rise, seed=0).verdict == "better"
+    assert paired_difference(rise, before, seed=0).verdict == "worse"
+    mixed = {q: (-1) ** i * 0.3 for i, q in enumerate(before)}
+    assert paired_difference(before, mixed, seed=0).verdict == ""
+    apart = replace(paired_difference(before, rise, seed=0), p_value=0.06)
+    assert apart.verdict == "", "the interval alone is not enough"
+
+
+def test_rounding_is_not_a_change():
+    found = paired_difference({"q": 0.1 + 0.2, "r": 0.5}, {"q": 0.3, "r": 0.5}, seed=0)
+    assert found.unchanged == 2 and found.p_value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("queries", "share"), [(20, 1.0), (20, 0.4), (50, 0.2), (100, 0.05), (100, 0.1), (100, 0.3)]
+)
+def test_few_intervals_leave_out_a_true_mean_of_zero(queries, share):
+    """5% at most, but for the chance of 300 draws (standard error 1.3 points)."""
+    rng = np.random.default_rng(7)
+    wrong, given = 0, 0
+    for _ in range(300):
+        moved = rng.random(queries) < share
+        differences = np.where(moved, rng.uniform(-1, 1, queries), 0.0)
+        low, high, _ = bootstrap_interval(differences, seed=0, resamples=1000)
+        if low is not None and high is not None:
+            given += 1
+            wrong += low > 0 or high < 0
+    assert given >= 50
+    assert wrong / given <= 0.085
+
+
+def test_the_interval_of_skewed_differences_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(5)
+    samples = rng.exponential(size=(200, 40)) - 1.0  # mean 0
+    held = [
+        low <= 0 <= high
+        for low, high, _ in (bootstrap_interval(s, seed=0, resamples=1000) for s in samples)
+        if low is not None and high is not None
+    ]
+    assert len(held) == 200 and 0.88 <= np.mean(held) <= 0.99
+
+
+def test_many_queries_get_the_interval_of_the_normal_distribution():
+    differences = np.random.default_rng(0).normal(0.1, 1, 3000)
+    low, high, why_not = bootstrap_interval(differences, seed=0, resamples=1000)
+    half = 1.96 / math.sqrt(len(differences))
+    assert why_not == "" and low is not None and high is not None
+    assert high - low == pytest.approx(2 * half, rel=0.15)
+
+
+@pytest.mark.parametrize("after", [{"a": 1.0}, {"a": 1.0, "c": 1.0}, {"a": 1.0, "b": math.nan}])
+def test_other_queries_and_nan_are_refused(after):
+    with pytest.raises(ValueError, match=r"queries|finite"):
+        paired_difference({"a": 1.0, "b": 0.0}, after, seed=0)

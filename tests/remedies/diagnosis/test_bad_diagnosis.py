@@ -1,0 +1,160 @@
+"""What a diagnosis refuses, and how it says so."""
+
+import pytest
+
+from argus.data.types import Document
+from argus.errors import FingerprintMismatch, InputError
+from argus.knowledge.gazetteer import GazetteerConfig
+from argus.remedies.diagnosis.job import diagnose_corpus
+from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
+from argus.retrievability.probes import load_default, load_probe, save_probe
+from tests.support.diagnosing import BERN, CAPITALS, SentenceOnly, jsonl, probe_for, table
+
+
+def refusal(tmp_path, minilm, corpus=BERN, *, error=InputError, **options):
+    """Diagnose what must be refused; return the message."""
+    options = {"reference": CAPITALS, "encoder": minilm} | options
+    with pytest.raises(error) as refused:
+        diagnose_corpus(corpus, out=tmp_path / "out", **options)
+    return str(refused.value)
+
+
+def test_two_documents_of_one_id_are_refused(tmp_path, minilm):
+    message = refusal(tmp_path, minilm, [Document("d", "Bern"), Document("d", "Thun")])
+    assert message == (
+        "corpus: two documents have the id 'd'; expected one document per id. "
+        "Remove or rename one of the two."
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("tau", [float("nan"), -1, 2])
+def test_a_threshold_that_is_no_share_is_refused(tmp_path, minilm, tau):
+    assert refusal(tmp_path, minilm, tau=tau).startswith(f"--tau: τ={tau}; expected a number from")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_knowledge_base_without_titles_is_refused(tmp_path, minilm):
+    kb = jsonl(
+        tmp_path / "kb.jsonl", [{"_id": "a", "text": "Bern is old."}, {"_id": "b", "text": "x"}]
+    )
+    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(kb,)))
+    assert message.startswith(
+        "none of 2 documents of the knowledge base has a title; expected names"
+    )
+    assert not (tmp_path / "out").exists()
+    found = diagnose_corpus(
+        BERN, out=tmp_path / "out", encoder=minilm,
+        reference=ReferenceConfig(kb=(kb,), mentions="capitals"),
+    )  # fmt: skip
+    assert found.summary["entities"]["total"] == 2, "where names come from elsewhere it will do"
+
+
+def test_an_empty_or_missing_knowledge_base_is_named(tmp_path, minilm):
+    empty = jsonl(tmp_path / "kb.jsonl", [])
+    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(empty,)))
+    assert message.startswith(f"{empty}: no document in it; expected at least one document.")
+    gone = tmp_path / "gone.jsonl"
+    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(gone,)))
+    assert message.startswith(f"{gone}: no such file or folder")
+
+
+def test_a_knowledge_base_of_common_words_says_what_to_change(tmp_path, minilm):
+    kb = jsonl(tmp_path / "kb.jsonl", [{"_id": "a", "title": "Jaws", "text": "the jaws"},
+                                       {"_id": "b", "title": "It", "text": ""}])  # fmt: skip
+    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(kb,)))
+    assert message == (
+        "no name of the knowledge base is left (1 common words, 1 too short); expected titles that "
+        "tell entities from common words. Lower min_length, or keep common words."
+    )
+    names = GazetteerConfig(min_length=2, common_words=True)
+    result = diagnose_corpus(
+        [Document("d", "Jaws and It")], out=tmp_path / "out", encoder=minilm,
+        reference=ReferenceConfig(kb=(kb,), names=names),
+    )  # fmt: skip
+    assert [row["entity"] for row in table(result.folder)] == ["Jaws", "It"]
+
+
+def test_the_gazetteer_needs_a_knowledge_base_and_other_finders_are_named(tmp_path):
+    with pytest.raises(InputError) as refused:
+        ReferenceConfig()
+    assert str(refused.value).startswith("--kb: no knowledge base for the gazetteer")
+    assert "--mentions capitals" in str(refused.value)
+    for wrong in ("regex", "ner:", "ner: ", "ner:\t", "Gazetteer", "capitals:", "gazetteer:x", ""):
+        with pytest.raises(InputError, match="expected gazetteer, capitals, ner, or ner:MODEL"):
+            ReferenceConfig(mentions=wrong)
+
+
+def test_a_models_name_is_taken_without_white_space(tmp_path):
+    config = ReferenceConfig(mentions="ner: no/such-model ")
+    with pytest.raises(InputError, match=r"`hf download no/such-model` and give the folder"):
+        make_finder(config, [], [])
+
+
+def test_names_that_were_not_looked_for_are_in_summary_and_report(tmp_path, minilm):
+    rows = [{"_id": str(i), "title": t, "text": "a bear"} for i, t in enumerate(
+        ["Bern", "Bear", "It", "Us"])]  # fmt: skip
+    reference = ReferenceConfig(kb=(jsonl(tmp_path / "kb.jsonl", rows),))
+    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=reference, encoder=minilm)
+    finder = result.summary["finder"]
+    assert finder["name"].startswith("gazetteer names=1")
+    assert finder["left_out"] == {"common words": 1, "too short": 2}
+    shown = result.report.read_text(encoding="utf-8")
+    assert "3 names of the knowledge base were not looked for: " in shown
+    assert "1 common words, 2 too short" in shown
+
+
+def test_no_names_left_out_are_not_mentioned(tmp_path, minilm):
+    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+    assert result.summary["finder"] == {"name": "capitalised-names", "left_out": {}}
+    assert "were not looked for" not in result.report.read_text(encoding="utf-8")
+
+
+def test_ids_of_several_knowledge_bases_are_told_apart(tmp_path, minilm):
+    first = jsonl(tmp_path / "1.jsonl", [{"_id": "x", "title": "Bern", "text": "A city."}])
+    second = jsonl(tmp_path / "2.jsonl", [{"_id": "x", "title": "Bern", "text": "A canton."}])
+    reference = ReferenceConfig(kb=(first, second))
+    assert [(p.id, p.text) for p in read_passages(reference)] == [
+        ("1:x", "A city."), ("2:x", "A canton."),
+    ]  # fmt: skip
+    assert [p.id for p in read_passages(ReferenceConfig(kb=(first,)))] == ["x"]
+    result = diagnose_corpus(BERN, out=tmp_path / "out", encoder=minilm, reference=reference)
+    assert table(result.folder)[0]["entity_ids"] == ["1:x", "2:x"]
+
+
+def test_a_probe_of_another_encoder_is_refused_with_both_named(tmp_path, minilm):
+    other = minilm.fingerprint.replace("all-MiniLM-L6-v2", "another-model")
+    folder = save_probe(probe_for(minilm, fingerprint=other), tmp_path / "probe")
+    message = refusal(tmp_path, minilm, probe=folder, error=FingerprintMismatch)
+    assert message.startswith(f"{folder} is a probe of another encoder")
+    assert other in message and minilm.fingerprint in message and "argus probe fit" in message
+    assert not (tmp_path / "out" / "diagnosis.parquet").exists()
+
+
+def test_a_probe_of_another_precision_is_taken(tmp_path, minilm):
+    other = minilm.fingerprint.replace("precision=float32", "precision=bfloat16")
+    assert other != minilm.fingerprint
+    probe = probe_for(minilm, fingerprint=other)
+    assert open_probe(probe, minilm) is probe
+
+
+def test_a_folder_without_a_probe_is_refused_before_anything_is_made(tmp_path, minilm):
+    message = refusal(tmp_path, minilm, probe=tmp_path)
+    assert message.startswith(f"{tmp_path}: no probe.json in it")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_encoder_without_token_vectors_needs_a_probe_of_its_pooling(tmp_path, minilm):
+    sentences = SentenceOnly(minilm.model, name=minilm.name)
+    message = refusal(tmp_path, sentences)
+    assert "no probe ships for" in message and "with sentence pooling" in message
+    span = refusal(tmp_path, sentences, probe=load_default(minilm.fingerprint))
+    assert span.startswith("--probe: a probe of span-pooled vectors, given sentence-pooled ones")
+    folder = save_probe(probe_for(sentences), tmp_path / "probe")
+    result = diagnose_corpus(
+        BERN, out=tmp_path / "o", reference=CAPITALS, encoder=sentences, probe=folder
+    )
+    rows = table(result.folder)
+    assert [row["entity"] for row in rows] == ["Bern", "Switzerland"]
+    expected = load_probe(folder).estimate(sentences.encode_documents([BERN[0].content]))[0]
+    assert [row["rps"] for row in rows] == pytest.approx([expected] * 2, abs=1e-5)

@@ -1,0 +1,363 @@
+"""`remedy expand` from end to end, against a recomputation with plain loops."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.corpus import read_corpus
+from argus.data.types import Document, Span
+from argus.errors import ArgusError, EncodingError
+from argus.indexes.job import build_index
+from argus.indexes.views import ViewIndex
+from argus.remedies.expand import PAPER, ROBUST
+from argus.remedies.repair.expand import expand_index
+from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.remedy import rollback
+from argus.retrievability.probes import load_default
+from tests.support.repairs import rank, scored, top
+
+
+def recomputed(result, encoder, k):
+    """The receipt of a first remedy from nothing but its views, its diagnosis and the encoder."""
+    probe = load_default(encoder.fingerprint, "span")
+    after = result.index.snapshot().views
+    vectors = encoder.encode_documents([v.text for v in after]).astype(np.float64)
+    own = [i for i, v in enumerate(after) if v.kind == "original"]
+    before = [after[i] for i in own]
+    added = [v for v in after if v.kind == "expansion"]
+    rows, fell, lists = [], {}, {}
+    for risk in pq.read_table(result.folder / "diagnosis.parquet").to_pylist():
+        if not risk["flagged"]:
+            continue
+        name, doc_id = risk["entity"], risk["doc_id"]
+        query = encoder.encode_queries([name])[0].astype(np.float64)
+        old, new = scored(before, vectors[own], query), scored(after, vectors, query)
+        lists[name] = (top(old, k), top(new, k))
+        best, seen = risk["rps"], []
+        mine = [v for v in added if v.doc_id == doc_id]
+        for view in mine:
+            at = view.text.find(name, risk["spans"][0]["start"])  # in front stands another name
+            if at >= 0:
+                vector = encoder.encode_spans([view.text], [Span(at, at + len(name))])
+                value = float(probe.predict(vector).rps[0])
+                if not math.isnan(value):
+                    best = max(best, value)
+                    seen.append(value)
+        rows.append(
+            {
+                "doc_id": doc_id,
+                "entity": name,
+                "rank_before": rank(old, doc_id),
+                "rank_after": rank(new, doc_id),
+                "rps_before": risk["rps"],
+                "rps_after": best,
+                "rps_views": np.mean(seen) if seen else None,
+                "views": len(mine),
+                "state": "measured",
+                "reason": "",
+            }
+        )
+    for old, new in lists.values():
+        for doc_id in old - new:
+            fell[doc_id] = fell.get(doc_id, 0) + 1
+    return [{**row, "fell_from_lists": fell.get(row["doc_id"], 0)} for row in rows], fell, added
+
+
+def agrees(result, encoder, k, titles):
+    """titles: passage to its title."""
+    rows, fell, added = recomputed(result, encoder, k)
+    table = pq.read_table(result.folder / "receipt.parquet").to_pylist()
+    assert len(table) == len(rows) > 0
+    for got, expected in zip(table, rows, strict=True):
+        assert got == pytest.approx(expected, abs=2e-3)
+    summary = json.loads((result.folder / "summary.json").read_text())["remedy"]
+    assert summary == result.summary
+    repaired = [row for row in rows if row["views"]]
+    own = {v.doc_id: v.source for v in result.index.snapshot().views if v.kind == "original"}
+    assert summary["counts"] == {
+        "documents": len({v.doc_id for v in result.index.snapshot().views}),
+        "documents_at_risk": len({row["doc_id"] for row in rows}),
+        "documents_repaired": len({v.doc_id for v in added}),
+        "entities_at_risk": len(rows),
+        "views": len(added),
+        "views_about_own_subject": sum(
+            titles[json.loads(v.source)["passage"]] == own[v.doc_id] for v in added
+        ),
+        "bytes": sum(len(v.text.encode()) + 4 * 384 for v in added),
+    }
+    for part, of in (("risk_queries", rows), ("of_repaired", repaired)):
+        old, new = ([row[f"rank_{when}"] for row in of] for when in ("before", "after"))
+        assert summary[part] == pytest.approx(
+            {
+                "queries": len(of),
+                "failed": 0,
+                "found_before": sum(r <= k for r in old) / len(of),
+                "found_after": sum(r <= k for r in new) / len(of),
+                "recovered": sum(a > k >= b for a, b in zip(old, new, strict=True)),
+                "lost": sum(a <= k < b for a, b in zip(old, new, strict=True)),
+                "median_rank_before": float(np.median(old)),
+                "median_rank_after": float(np.median(new)),
+            },
+            abs=1e-6,
+        )
+    in_views = [row["rps_views"] for row in repaired if row["rps_views"] is not None]
+    assert summary["rps"] == pytest.approx(
+        {
+            "entities": len(repaired),
+            "before": np.mean([row["rps_before"] for row in repaired]),
+            "after": np.mean([row["rps_after"] for row in repaired]),
+            "entities_in_views": len(in_views),
+            "views": np.mean(in_views),
+        },
+        abs=2e-3,
+    )
+    assert {n["doc_id"]: n["lists"] for n in summary["neighbours"]} == fell
+    assert (summary["neighbours_fallen"], summary["places_lost"]) == (
+        len(fell),
+        sum(fell.values()),
+    )
+    return summary
+
+
+@pytest.mark.parametrize("config", [PAPER, ROBUST], ids=["paper", "robust"])
+def test_the_receipt_says_what_plain_loops_say(repairable, index, config):
+    result = repairable.expand(index, config=config, k=1)
+    titles = {p["_id"]: p["title"] for p in repairable.passages}
+    summary = agrees(result, repairable.encoder, 1, titles)
+    assert summary["before"] == f"before:{result.remedy}"
+    assert summary["counts"]["documents_at_risk"] == 11
+    csv = (result.folder / "receipt.csv").read_text().splitlines()
+    assert csv[0] == (
+        '"doc_id","entity","rank_before","rank_after","rps_before","rps_after","rps_views","views",'
+        '"fell_from_lists","state","reason"'
+    )
+    assert len(csv) == 17
+
+
+@pytest.mark.slow
+def test_the_receipt_of_real_documents_says_what_plain_loops_say(shared, minilm, tmp_path):
+    passages = read_corpus(shared("wiki2"), limit=80)
+    kb = tmp_path / "kb.jsonl"
+    rows = ({"_id": p.id, "title": p.title, "text": p.text} for p in passages)
+    kb.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    built = build_index(passages[:10], out=tmp_path / "index", encoder=minilm)
+    result = expand_index(
+        built.index.path, reference=ReferenceConfig(kb=(kb,)), config=PAPER, encoder=minilm, k=3
+    )
+    summary = agrees(result, minilm, 3, {p.id: p.title for p in passages})
+    assert 0 < summary["counts"]["views_about_own_subject"] < summary["counts"]["views"]
+    assert summary["counts"]["views"] > 10
+    assert summary["neighbours_fallen"] > 0
+
+
+def test_the_views_are_those_of_the_paper_and_the_original_is_still_served(repairable, index):
+    result = repairable.expand(index, config=PAPER)
+    known = {p["_id"]: p["text"] for p in repairable.passages}
+    for view in result.index.snapshot().views:
+        if view.kind == "original":
+            assert view.text == repairable.texts[view.doc_id]
+            continue
+        source = json.loads(view.source)
+        assert view.kind == "expansion"
+        assert source["entity"] in repairable.texts[view.doc_id]
+        assert view.text == f"{repairable.texts[view.doc_id]} {known[source['passage']]}"
+    assert result.index.document("swim").text == repairable.texts["swim"]
+    per_entity = {}
+    for view in result.index.snapshot().views:
+        if view.kind == "expansion":
+            key = (view.doc_id, json.loads(view.source)["entity"])
+            per_entity[key] = per_entity.get(key, 0) + 1
+    assert set(per_entity.values()) <= {1, 2}
+
+
+def test_judged_queries_are_evaluated_before_and_after(repairable, index):
+    result = repairable.expand(
+        index, config=PAPER, queries=repairable.queries, qrels=repairable.qrels
+    )
+    found = json.loads((result.folder / "summary.json").read_text())["evaluation"]
+    names = [f"{index}@before:{result.remedy}", f"{index}@{result.remedy}"]
+    assert [system["name"] for system in found["systems"]] == names
+    encoder = repairable.encoder
+    for system, state in zip(found["systems"], ("original", result.remedy), strict=True):
+        views = result.index.snapshot(state).views
+        vectors = encoder.encode_documents([v.text for v in views])
+        gains = []
+        for query in repairable.queries:
+            [gold] = repairable.qrels[query.id]
+            scores = scored(views, vectors, encoder.encode_queries([query.text])[0])
+            gains.append(1 / math.log2(1 + rank(scores, gold)))
+        # one relevant document per query; what lies beyond rank 10 counts nothing
+        gains = [g if g >= 1 / math.log2(11) else 0 for g in gains]
+        assert system["measures"]["nDCG@10"] == pytest.approx(np.mean(gains), abs=1e-6)
+    table = pq.read_table(result.folder / "per_query.parquet")
+    assert table.num_rows == len(repairable.queries)
+    assert "nDCG" in result.report.read_text()
+
+
+def without_times(result):
+    return {k: v for k, v in result.summary.items() if k not in ("seconds", "added")}
+
+
+def test_the_same_repair_twice_adds_nothing_and_has_the_same_receipt(repairable, index):
+    first = repairable.expand(index)
+    version, receipt = first.index.version, (first.folder / "receipt.parquet").read_bytes()
+    again = repairable.expand(index)
+    assert again.remedy == first.remedy
+    assert (first.summary["added"], again.summary["added"]) == (True, False)
+    assert ViewIndex.open(index).version == version
+    assert without_times(again) == without_times(first)
+    assert (again.folder / "receipt.parquet").read_bytes() == receipt
+
+
+def test_wherever_the_files_lie_it_is_the_same_repair(repairable, index, tmp_path, monkeypatch):
+    first = repairable.expand(index)
+    other = tmp_path / "elsewhere.jsonl"
+    other.write_bytes(repairable.kb.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    relative = ReferenceConfig(kb=(other.relative_to(tmp_path),))
+    again = repairable.expand(index, reference=relative, out=tmp_path / "out", k=3)
+    assert again.remedy == first.remedy
+    assert [r.id for r in again.index.remedies()] == [first.remedy]
+    assert again.folder == tmp_path / "out"
+    assert again.summary["made"] == first.summary["made"]
+    assert again.summary["k"] == 3
+
+
+def other_probe(encoder):
+    """A probe of the same family, which predicts a little less."""
+    probe = load_default(encoder.fingerprint, "span")
+    *biases, last = probe.model.biases
+    model = dataclasses.replace(probe.model, biases=(*biases, last - np.float16(0.05)))
+    return dataclasses.replace(probe, model=model)
+
+
+def test_every_setting_that_changes_the_outcome_makes_another_repair(repairable, tmp_path):
+    kb = tmp_path / "kb.jsonl"
+    passages = [p for p in repairable.passages if p["title"] != "Kingston"]
+    kb.write_text("".join(json.dumps(p) + "\n" for p in passages))
+    settings = {
+        "as it is": {},
+        "tau": {"tau": 0.5},
+        "preset": {"config": PAPER},
+        "passages": {"config": dataclasses.replace(ROBUST, k_aug=2)},
+        "similarity": {"config": dataclasses.replace(ROBUST, min_similarity=0.2)},
+        "most views": {"config": dataclasses.replace(ROBUST, max_views=2)},
+        "knowledge": {"reference": ReferenceConfig(kb=(kb,))},
+        "mentions": {"reference": ReferenceConfig(kb=(repairable.kb,), mentions="capitals")},
+        "probe": {"probe": other_probe(repairable.encoder)},
+    }
+    index = repairable.copy(tmp_path / "index")
+    ids = {}
+    for name, given in settings.items():
+        ids[name] = repairable.expand(index, **given).remedy
+        rollback(index, ids[name])
+    assert len(set(ids.values())) == len(settings), ids
+    fewer = build_index(repairable.documents[1:], out=tmp_path / "b", encoder=repairable.encoder)
+    assert repairable.expand(fewer.index.path).remedy not in ids.values()
+
+
+class Refusing:
+    """MiniLM, but it cannot embed documents that hold `word`."""
+
+    def __init__(self, encoder, word):
+        self._encoder, self._word = encoder, word
+        self.fingerprint, self.dim = encoder.fingerprint, encoder.dim
+        self.pools_spans, self.max_tokens = encoder.pools_spans, encoder.max_tokens
+        self.encode_queries, self.encode_spans = encoder.encode_queries, encoder.encode_spans
+        self.count_tokens = encoder.count_tokens
+
+    def encode_documents(self, texts):
+        if any(self._word in text for text in texts):
+            raise EncodingError(f"cannot embed {self._word!r}", retryable=False)
+        return self._encoder.encode_documents(texts)
+
+
+def test_views_that_cannot_be_embedded_are_counted_and_left_out(repairable, tmp_path):
+    whole = repairable.expand(repairable.copy(tmp_path / "whole"))
+    index = repairable.copy(tmp_path / "index", store=False)
+    result = repairable.expand(index, encoder=Refusing(repairable.encoder, "river"))
+    assert result.summary["made"]["views_failed"] == 2  # of the documents that name the Aare
+    assert result.summary["counts"]["views"] == whole.summary["counts"]["views"] - 2
+    assert not [v for v in result.index.snapshot().views if "river" in v.text]
+    unrepaired = [
+        row
+        for row in pq.read_table(result.folder / "receipt.parquet").to_pylist()
+        if not row["views"]
+    ]
+    assert {row["doc_id"] for row in unrepaired} == {"swim"}
+    assert all(row["rps_before"] == row["rps_after"] for row in unrepaired)
+
+
+def test_where_no_view_can_be_embedded_nothing_is_added(repairable, tmp_path):
+    index = repairable.copy(tmp_path / "index", store=False)
+    before = repairable.answers(index)
+    with pytest.raises(
+        ArgusError, match=r"none of 16 views could be embedded \(cannot embed ' '\)"
+    ):
+        repairable.expand(index, encoder=Refusing(repairable.encoder, " "))
+    assert repairable.answers(index) == before
+    assert ViewIndex.open(index).remedies() == []
+
+
+def test_documents_that_came_later_are_repaired_against_what_was_there_then(repairable, index):
+    from argus.indexes.job import add_documents
+
+    first = repairable.expand(index)
+    new = Document("quay", "The quay of Basel is lined with plane trees.")
+    add_documents(index, [new], encoder=repairable.encoder)
+    second = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
+    assert [r.id for r in second.index.remedies()] == [first.remedy, second.remedy]
+    rows = pq.read_table(second.folder / "receipt.parquet").to_pylist()
+    quay = next(row for row in rows if row["doc_id"] == "quay")
+    # Before, the document was there with its own text, and so were the views of the first remedy.
+    views = [v for v in second.index.snapshot().views if second.remedy not in v.id]
+    assert any(first.remedy in v.id for v in views)
+    vectors = repairable.encoder.encode_documents([v.text for v in views])
+    query = repairable.encoder.encode_queries(["Basel"])[0]
+    assert quay["rank_before"] == rank(scored(views, vectors, query), "quay")
+    found = json.loads((second.folder / "summary.json").read_text())["evaluation"]
+    before, after = found["systems"]
+    assert before["name"] == f"{index}@before:{second.remedy}"
+    assert before["documents"] == after["documents"] == 14
+    # What the first remedy did for the judged questions is not credited to the second.
+    gains = []
+    for query in repairable.queries:
+        asked = repairable.encoder.encode_queries([query.text])[0]
+        [gold] = repairable.qrels[query.id]
+        gains.append(1 / math.log2(1 + rank(scored(views, vectors, asked), gold)))
+    gains = [g if g >= 1 / math.log2(11) else 0 for g in gains]
+    assert before["measures"]["nDCG@10"] == pytest.approx(np.mean(gains), abs=1e-6)
+    assert after["measures"]["nDCG@10"] == pytest.approx(before["measures"]["nDCG@10"])
+
+
+class Deaf(Refusing):
+    """MiniLM, but it cannot embed the query `word`."""
+
+    def __init__(self, encoder, word):
+        super().__init__(encoder, word)
+        self.encode_documents, self.encode_queries = encoder.encode_documents, self._queries
+
+    def _queries(self, texts):
+        if self._word in texts:
+            raise EncodingError(f"cannot embed {self._word!r}", retryable=False)
+        return self._encoder.encode_queries(texts)
+
+
+def test_a_risk_query_that_fails_stays_in_the_receipt_and_is_counted(repairable, tmp_path):
+    index = repairable.copy(tmp_path / "index", store=False)
+    result = repairable.expand(index, encoder=Deaf(repairable.encoder, "Bern"))
+    rows = pq.read_table(result.folder / "receipt.parquet").to_pylist()
+    assert len(rows) == result.summary["counts"]["entities_at_risk"] == 16
+    failed = [row for row in rows if row["state"] == "failed"]
+    assert {row["entity"] for row in failed} == {"Bern"}
+    for row in failed:
+        assert row["rank_before"] is row["rank_after"] is None
+        assert "cannot embed 'Bern'" in row["reason"]
+        assert row["rps_before"] is not None and row["views"] > 0
+    risk_queries = result.summary["risk_queries"]
+    assert (risk_queries["queries"], risk_queries["failed"]) == (16 - len(failed), len(failed))
+    assert "risk queries failed" in result.report.read_text()

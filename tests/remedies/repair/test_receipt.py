@@ -1,0 +1,167 @@
+"""The receipt: what it compares, and that it comes whatever happens around it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document, Query, Span
+from argus.errors import InputError
+from argus.evaluation.compare.job import compare_two_indexes
+from argus.evaluation.job import evaluate
+from argus.explanation.job import explain
+from argus.indexes.job import add_documents, build_index
+from argus.indexes.retriever import search_index
+from argus.indexes.views import ViewIndex
+from argus.remedies.expand import PAPER
+from argus.remedies.repair.receipt import check_judged, states, views_of
+from argus.retrievability.probes import load_default
+from tests.support.repairs import receipt
+
+
+def test_before_and_after_are_the_index_less_the_views_and_with_them(repairable, index):
+    first = repairable.expand(index).remedy
+    second = repairable.expand(index, config=PAPER).remedy
+    opened = ViewIndex.open(index)
+    for remedy, earlier in ((first, "original"), (second, first)):
+        before, after = states(opened, remedy)
+        for state in (earlier, f"before:{remedy}"):
+            expected = opened.snapshot(state)
+            assert before.columns["id"].to_pylist() == expected.columns["id"].to_pylist()
+            np.testing.assert_array_equal(before.vectors, expected.vectors)
+        added = [v for group in views_of(after, remedy).values() for v in group]
+        assert {v.id for v in after.views} == {v.id for v in before.views} | {v.id for v in added}
+        assert all(remedy in view.id for view in added)
+
+
+def test_documents_that_came_between_two_repairs_are_in_both_states(repairable, index):
+    first = repairable.expand(index).remedy
+    add_documents(index, [Document("new", "Basel is old.")], encoder=repairable.encoder)
+    opened = ViewIndex.open(index)
+    assert "new" not in opened.snapshot(first).doc_ids
+    second = repairable.expand(index).remedy
+    opened.refresh()
+    before, after = states(opened, second)
+    assert before.doc_ids == after.doc_ids
+    assert "new" in before.doc_ids
+    assert any(first in view.id for view in before.views)
+    named = opened.snapshot(f"before:{second}")
+    assert named.columns["id"].to_pylist() == before.columns["id"].to_pylist()
+    np.testing.assert_array_equal(named.vectors, before.vectors)
+
+
+def test_the_state_before_a_repair_has_a_name_wherever_a_state_can_be_named(
+    repairable, index, tmp_path
+):
+    first = repairable.expand(index).remedy
+    add_documents(index, [Document("new", "Basel is old.")], encoder=repairable.encoder)
+    second = repairable.expand(index).remedy
+    state = f"{index}@before:{second}"
+    opened = ViewIndex.open(index)
+    views = opened.rows(f"before:{second}")
+    assert set(views["remedy"].to_pylist()) == {"", first}
+    assert "new" in views["doc_id"].to_pylist()
+    query = "A quay in Basel"
+    found = search_index(query, state, encoder=repairable.encoder, hybrid="rrf")
+    assert len(found["results"]) == 10
+    given = {"queries": repairable.queries, "qrels": repairable.qrels, "out": tmp_path / "e"}
+    judged = evaluate(**given, indexes=(state,), encoder=repairable.encoder).summary
+    assert judged["systems"][0]["name"] == state
+    assert judged["systems"][0]["documents"] == 14
+    explained = explain(query, "new", index=state, encoder=repairable.encoder)
+    assert explained.index == state
+    names = (state, f"{index}@{second}")
+    compared = compare_two_indexes(names, out=tmp_path / "c", queries=repairable.queries)
+    assert state in json.dumps(compared.summary)
+    for unknown in ("before:", "before:x", f"before:before:{second}"):
+        with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):
+            opened.snapshot(unknown)
+
+
+def test_a_later_repair_leaves_the_receipt_of_an_earlier_one_as_it_was(repairable, index):
+    first = repairable.expand(index)
+    rows = receipt(first)
+    repairable.expand(index, config=PAPER)
+    again = repairable.expand(index)
+    assert again.remedy == first.remedy
+    assert receipt(again) == rows
+
+
+def test_an_entity_is_read_in_a_view_where_the_document_mentions_it(repairable, tmp_path):
+    texts = {
+        "broken": "The reports of Charles\n  Babbage were read in London.",
+        "inside": "Baseline work was done in Basel by hand.",
+    }
+    documents = [Document(id_, text) for id_, text in texts.items()]
+    built = build_index(documents, out=tmp_path / "i", encoder=repairable.encoder)
+    result = repairable.expand(built.index.path, tau=1, config=PAPER)
+    rows = {row["entity"]: row for row in receipt(result)}
+    assert set(rows) == {"Charles Babbage", "Basel"}
+    encoder = repairable.encoder
+    probe = load_default(encoder.fingerprint, "span")
+    for surface, doc_id in (("Charles\n  Babbage", "broken"), ("Basel", "inside")):
+        row = rows[" ".join(surface.split())]
+        start = texts[doc_id].rindex(surface)
+        span = Span(start, start + len(surface))
+        views = [v for v in result.index.views_of(doc_id) if v.kind == "expansion"]
+        vectors = encoder.encode_spans([v.text for v in views], [span] * len(views))
+        best = np.nanmax([*probe.predict(vectors).rps, row["rps_before"]])
+        assert row["rps_after"] == pytest.approx(best, abs=2e-3)
+
+
+def test_queries_without_judgements_are_refused_before_anything_changes(
+    repairable, index, tmp_path
+):
+    given = {"queries": repairable.queries, "qrels": repairable.qrels}
+    with pytest.raises(InputError, match="--queries without --qrels; expected both, or neither"):
+        repairable.expand(index, queries=given["queries"])
+    with pytest.raises(InputError, match="--qrels without --queries; expected both, or neither"):
+        repairable.synthesize(index, qrels=given["qrels"])
+    with pytest.raises(InputError, match=r"none\.jsonl: no queries file"):
+        repairable.expand(index, **given | {"queries": tmp_path / "none.jsonl"})
+    with pytest.raises(InputError, match="no such file"):
+        repairable.expand(index, **given | {"qrels": tmp_path / "none.tsv"})
+    with pytest.raises(InputError, match="the judgements name none of the 6 queries"):
+        repairable.expand(index, **given | {"qrels": {"other": {"swim": 1}}})
+    with pytest.raises(InputError, match="no such file"):
+        repairable.expand(index, **given, corpus=tmp_path / "none")
+    assert ViewIndex.open(index).remedies() == []
+    assert not (index / "remedies").exists()
+    check_judged(None, None)
+    check_judged([Query("q", "rivers")], {"q": {"swim": 1}})
+
+
+def test_judgements_of_another_corpus_are_named_and_the_receipt_is_there_all_the_same(
+    repairable, index
+):
+    qrels = {query.id: {"elsewhere": 1} for query in repairable.queries}
+    with pytest.raises(InputError, match="holds none of the 1 relevant documents"):
+        repairable.expand(index, queries=repairable.queries, qrels=qrels)
+    result = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
+    [folder] = (index / "remedies").iterdir()
+    assert result.folder == folder
+    assert {"receipt.parquet", "report.html"} <= {p.name for p in folder.iterdir()}
+    assert "evaluation" in json.loads((folder / "summary.json").read_text())
+
+
+def test_a_second_run_with_judged_queries_adds_their_evaluation(repairable, index):
+    first = repairable.expand(index)
+    assert "evaluation" not in json.loads((first.folder / "summary.json").read_text())
+    again = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
+    summary = json.loads((again.folder / "summary.json").read_text())
+    assert summary["evaluation"]["queries"]["measured"] == 6
+    assert summary["remedy"] == again.summary
+    assert receipt(again) == receipt(first)
+
+
+def test_files_of_queries_and_judgements_are_named_in_the_manifest(repairable, index, tmp_path):
+    queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
+    queries.write_text(
+        "".join(json.dumps({"_id": q.id, "text": q.text}) + "\n" for q in repairable.queries)
+    )
+    lines = [f"{q}\t{doc}\t1\n" for q, docs in repairable.qrels.items() for doc in docs]
+    qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
+    result = repairable.expand(index, queries=queries, qrels=qrels)
+    manifest = json.loads((result.folder / "manifest.json").read_text())
+    assert {"queries", "qrels"} <= set(manifest["evaluation"]["inputs"])
+    assert manifest["remedy"]["inputs"]["kb 1"]["file"].endswith("kb.jsonl")

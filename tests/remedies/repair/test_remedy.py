@@ -1,0 +1,339 @@
+"""Repairs that are undone, repeated or given bad input: the index stays whole."""
+
+import dataclasses
+import json
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.data.types import Document
+from argus.encoders import EmbeddingStore
+from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.indexes.job import add_documents, build_index, delete_documents
+from argus.indexes.originals import originals, titled
+from argus.indexes.views import ViewIndex
+from argus.remedies.expand import PAPER, ROBUST
+from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.retrievability.probes import load_default, save_probe
+from tests.support.repairs import receipt, remedies
+
+
+def test_a_rollback_restores_the_earlier_index(repairable, index):
+    before = repairable.answers(index)
+    result = repairable.expand(index)
+    assert repairable.answers(index) != before
+    note = rollback(index, result.remedy)
+    assert note["views_removed"] == result.summary["counts"]["views"]
+    assert repairable.answers(index) == before
+    assert remedies(index) == []
+    assert json.loads((result.folder / "rolled_back.json").read_text()) == note
+
+
+def test_a_repair_that_was_rolled_back_can_be_made_again(repairable, index):
+    first = repairable.expand(index)
+    after = repairable.answers(index)
+    rollback(index, first.remedy)
+    again = repairable.expand(index)
+    assert again.remedy == first.remedy
+    assert repairable.answers(index) == after
+    assert receipt(again) == receipt(first)
+    assert not (again.folder / "rolled_back.json").exists()
+    rollback(index, again.remedy)
+    assert (again.folder / "rolled_back.json").exists()
+
+
+def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tmp_path):
+    alone = repairable.copy(tmp_path / "alone")
+    only = repairable.expand(alone, config=PAPER)
+    before = repairable.answers(index)
+    robust, paper = repairable.expand(index), repairable.expand(index, config=PAPER)
+    assert paper.remedy == only.remedy
+    assert paper.summary["made"]["relied_on"] == [robust.remedy]
+    assert paper.summary["made"]["views_known"] > 0
+    assert remedies(index) == [robust.remedy, paper.remedy]
+    note = rollback(index, robust.remedy)
+    assert note["relied_on_by"] == [paper.remedy]
+    assert remedies(index) == [paper.remedy]
+    assert repairable.answers(index, "original") == before
+    again = repairable.expand(index, config=PAPER)  # adds what the other one held
+    assert again.summary["added"]
+    assert repairable.answers(index) == repairable.answers(alone)
+    assert receipt(again) == receipt(only)  # its receipt is now that of the only repair
+    assert repairable.answers(index, f"before:{paper.remedy}") == before
+    assert not repairable.expand(index, config=PAPER).summary["added"]
+    rollback(index, paper.remedy)
+    assert repairable.answers(index) == before
+
+
+def test_a_broken_note_of_another_repair_is_in_nobodys_way(repairable, index):
+    robust, paper = repairable.expand(index), repairable.expand(index, config=PAPER)
+    (index / "remedies" / robust.remedy / "made.json").write_text("{")
+    assert [r["kind"] for r in list_remedies(index)] == [None, "expand"]
+    assert rollback(index, paper.remedy)["relied_on_by"] == []
+    assert remedies(index) == [robust.remedy]
+    assert (index / "remedies" / paper.remedy / "rolled_back.json").is_file()
+
+
+def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
+    with pytest.raises(InputError, match="unknown remedy 'x'; expected a remedy; there is none"):
+        rollback(index, "x")
+    one, two = repairable.expand(index).remedy, repairable.expand(index, config=PAPER).remedy
+    version = ViewIndex.open(index).version
+    for name in ("x", "original", "", "..", "../remedies", f"{one}/../{two}"):
+        message = f"unknown remedy {name!r}; expected one of {one}, {two}"
+        with pytest.raises(InputError, match=re.escape(message)):
+            rollback(index, name)
+    assert ViewIndex.open(index).version == version
+
+
+def test_a_remedy_rolled_back_twice_is_told_so(repairable, index):
+    one = repairable.expand(index).remedy
+    rollback(index, one)
+    with pytest.raises(InputError, match=rf"'{one}' was rolled back already \(20.*there is none"):
+        rollback(index, one)
+    two = repairable.expand(index, config=PAPER).remedy
+    with pytest.raises(InputError, match=f"'{one}' was rolled back already .*one of {two}"):
+        rollback(index, one)
+    with pytest.raises(InputError, match="no such folder"):
+        rollback(index.parent / "none", one)
+
+
+def test_the_folder_given_has_the_receipt_and_the_index_remembers(repairable, index, tmp_path):
+    result = repairable.synthesize(index, out=tmp_path / "out")
+    kept = index / "remedies" / result.remedy
+    assert {p.name for p in kept.iterdir()} == {".argus", "made.json", "synthesis.parquet"}
+    for name in ("made.json", "synthesis.parquet"):
+        assert (kept / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+    assert {"receipt.parquet", "receipt.csv", "report.html", "summary.json", "manifest.json"} < {
+        p.name for p in result.folder.iterdir()
+    }
+    assert repairable.synthesize(index).summary["made"] == result.summary["made"]
+    rollback(index, result.remedy)
+    assert (kept / "rolled_back.json").is_file()
+
+
+def test_the_manifest_says_what_the_repair_was_made_of(repairable, index):
+    result = repairable.expand(index)
+    manifest = json.loads((result.folder / "manifest.json").read_text())["remedy"]
+    assert manifest["config"]["preset"] == "robust"
+    assert manifest["config"]["finder"].startswith("gazetteer names=11 ")
+    assert re.fullmatch("mlp [0-9a-f]{16}", manifest["config"]["probe"])
+    assert manifest["encoder"]["fingerprint"] == repairable.encoder.fingerprint
+    assert set(manifest["timings_s"]) >= {"making views", "adding views", "writing the receipt"}
+
+
+def test_an_index_of_another_encoder_is_refused(repairable, tmp_path):
+    other = ViewIndex.create(tmp_path / "i", fingerprint="another", dim=384, encoder={})
+    with pytest.raises(FingerprintMismatch, match="stored: another"):
+        repairable.expand(other.path)
+    with pytest.raises(InputError, match="does not name an encoder that can be loaded"):
+        repairable.expand(other.path, encoder=None)
+
+
+def test_a_probe_of_another_encoder_or_no_probe_is_refused(repairable, index, tmp_path):
+    probe = load_default(repairable.encoder.fingerprint, "span")
+    wrong = save_probe(dataclasses.replace(probe, fingerprint="another"), tmp_path / "probe")
+    with pytest.raises(ArgusError, match=f"{wrong} is a probe of another encoder"):
+        repairable.expand(index, probe=wrong)
+    whole = save_probe(dataclasses.replace(probe, pooling="sentence"), tmp_path / "sentence")
+    with pytest.raises(InputError, match="a probe of sentence-pooled vectors"):
+        repairable.expand(index, probe=whole)
+    with pytest.raises(InputError, match=r"no probe\.json in it"):
+        repairable.expand(index, probe=index)
+    assert not (index / "remedies").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("", "no document|no record|empty"),
+        ('{"_id": "a", "text": "Bern is old."}\n', "none of 1 documents .* has a title"),
+        ('{"_id": "a", "title": "Bern"}\n', "text"),
+        ("nonsense\n", "line 1"),
+    ],
+)
+def test_a_knowledge_base_that_holds_nothing_to_use_is_named(
+    repairable, index, tmp_path, lines, message
+):
+    kb = tmp_path / "kb.jsonl"
+    kb.write_text(lines)
+    with pytest.raises(InputError, match=message):
+        repairable.expand(index, reference=ReferenceConfig(kb=(kb,)))
+    assert not (index / "remedies").exists()
+
+
+def test_where_nothing_is_at_risk_it_is_said_and_nothing_changes(repairable, index, tmp_path):
+    with pytest.raises(ArgusError, match=r"nothing to repair: 16 of its 16 .* none below τ=0\. "):
+        repairable.expand(index, tau=0)
+    with pytest.raises(InputError, match="τ=2; expected a number from 0 to 1"):
+        repairable.expand(index, tau=2)
+    kb = tmp_path / "kb.jsonl"
+    kb.write_text('{"_id": "a", "title": "Timbuktu", "text": "Timbuktu is a city in Mali."}\n')
+    with pytest.raises(ArgusError, match=r"no entity was found in its documents\. Check that --kb"):
+        repairable.expand(index, reference=ReferenceConfig(kb=(kb,)))
+    assert not (index / "remedies").exists()
+
+
+def test_a_probe_that_knows_none_of_the_entities_says_so(repairable, index):
+    probe = load_default(repairable.encoder.fingerprint, "span")
+    narrow = dataclasses.replace(probe.domain, threshold=-1e9)
+    with pytest.raises(ArgusError, match=r"none of its 16 entities could be predicted .*region"):
+        repairable.expand(index, probe=dataclasses.replace(probe, domain=narrow))
+
+
+def test_where_no_view_can_be_made_it_is_said_and_nothing_changes(repairable, index, tmp_path):
+    before = repairable.answers(index)
+    strict = dataclasses.replace(ROBUST, min_similarity=1.0)
+    with pytest.raises(ArgusError, match="no view could be made for the 16 entities at risk"):
+        repairable.expand(index, config=strict)
+    bare = tmp_path / "kb.jsonl"
+    bare.write_text('{"_id": "a", "title": "Bern", "text": "Bern, Bern, Bern."}\n')
+    with pytest.raises(ArgusError) as raised:
+        repairable.synthesize(index, reference=ReferenceConfig(kb=(bare,)))
+    [table] = re.findall(r"(\S+/synthesis.parquet) says why", str(raised.value))
+    rows = pq.read_table(Path(table)).to_pylist()
+    assert {row["doc_id"] for row in rows} == {"bridge", "old-town"}
+    assert {row["reason"] for row in rows} == {
+        "no mention that stands alone has a short description"
+    }
+    assert repairable.answers(index) == before
+    assert remedies(index) == []
+
+
+def test_a_repair_without_a_knowledge_base_is_refused_before_anything_is_loaded(repairable, index):
+    nothing = ReferenceConfig(mentions="capitals")
+    for repair in (repairable.expand, repairable.synthesize):
+        with pytest.raises(InputError, match=r"--kb: no knowledge base .*expected --kb FILE"):
+            repair(index, reference=nothing, encoder="no-such-encoder")
+    assert not (index / "remedies").exists()
+
+
+def test_a_document_that_was_deleted_and_added_again_is_repaired_again(repairable, index):
+    first = repairable.expand(index)
+    whole = repairable.answers(index)
+    delete_documents(index, ["swim"])
+    with pytest.raises(ArgusError, match=f"all 15 views are in .* already .remedy {first.remedy}"):
+        repairable.expand(index)
+    again = [d for d in repairable.documents if d.id == "swim"]
+    add_documents(index, again, encoder=repairable.encoder)
+    second = repairable.expand(index)
+    assert second.remedy != first.remedy
+    added = [v for v in second.index.snapshot().views if second.remedy in v.id]
+    assert {v.doc_id for v in added} == {"swim"}
+    assert second.summary["made"]["relied_on"] == [first.remedy]
+    assert second.summary["counts"]["documents_repaired"] == 1
+    found = [ViewIndex.open(i).search(repairable.asked, 100) for i in (index, first.index.path)]
+    assert found[0].doc_ids == found[1].doc_ids
+    rollback(index, second.remedy)
+    assert repairable.answers(index) != whole
+
+
+def test_a_view_is_never_put_twice_beside_a_document(repairable, index):
+    first = repairable.expand(index, config=PAPER)
+    add_documents(index, [Document("quay", "Basel has a quay.")], encoder=repairable.encoder)
+    second = repairable.expand(index, config=PAPER)
+    added = [v for v in second.index.snapshot().views if second.remedy in v.id]
+    assert {v.doc_id for v in added} == {"quay"}
+    made = second.summary["made"]
+    assert made["views_known"] == first.summary["counts"]["views"]
+    assert made["relied_on"] == [first.remedy]
+    add_documents(index, [Document("dusk", "It was late.")], encoder=repairable.encoder)
+    version = ViewIndex.open(index).version
+    everything = f"{made['views_known'] + len(added)} views are in the index already"
+    with pytest.raises(ArgusError, match=f"all {everything} .*{first.remedy}.*{second.remedy}"):
+        repairable.expand(index, config=PAPER)
+    assert ViewIndex.open(index).version == version
+
+
+def test_the_most_views_of_a_document_counts_those_of_other_remedies(repairable, index):
+    one = dataclasses.replace(ROBUST, max_views=1)
+    first = repairable.expand(index, config=dataclasses.replace(PAPER, k_aug=1))
+    second = repairable.expand(index, config=dataclasses.replace(one, max_views=2))
+    views = [v for v in second.index.snapshot().views if v.kind == "expansion"]
+    per_document = Counter(v.doc_id for v in views)
+    alone = Counter(v.doc_id for v in views if first.remedy in v.id)
+    assert all(n <= max(2, alone[doc]) for doc, n in per_document.items())
+    with pytest.raises(ArgusError, match=r"have their 1 .remedy .*Raise --max-views"):
+        repairable.expand(index, config=dataclasses.replace(one, k_aug=2, title_first=False))
+
+
+def test_remedies_are_listed_with_what_they_are(repairable, index):
+    assert list_remedies(index) == []
+    one, two = repairable.expand(index), repairable.synthesize(index)
+    listed = list_remedies(index)
+    assert [(r["id"], r["kind"]) for r in listed] == [
+        (one.remedy, "expand"), (two.remedy, "synthesize")
+    ]  # fmt: skip
+    assert [r["views"] for r in listed] == [r.summary["counts"]["views"] for r in (one, two)]
+    assert all(re.match(r"20\d\d-\d\d-\d\dT", r["at"]) for r in listed)
+    shutil.rmtree(one.folder)
+    assert list_remedies(index)[0] | {"kind": "expand", "at": listed[0]["at"]} == listed[0]
+
+
+def test_a_state_of_an_index_cannot_be_repaired_or_rolled_back(repairable, index):
+    with pytest.raises(InputError, match="expected the folder alone"):
+        repairable.expand(f"{index}@original")
+    with pytest.raises(InputError, match="expected the folder alone"):
+        rollback(f"{index}@original", "x")
+
+
+TITLED = st.tuples(
+    st.text("Ab \n'-字", max_size=5), st.sampled_from(["", "{} ", "{}", "{}'s "]),
+    st.text("Ab \n'-字", max_size=8),
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(TITLED)
+def test_a_document_read_from_an_index_is_its_text_and_its_title(parts):
+    title, opening, rest = parts
+    document = Document("d", opening.format(title) + rest, title)
+    read = titled(Document("d", document.content, document.title))
+    assert read.content == document.content
+    assert read.title == title
+    other = titled(Document("d", document.content, "Something else"))
+    assert (other.content, other.title) == (document.content, "")
+
+
+def test_the_originals_of_an_index_keep_their_titles(repairable, tmp_path):
+    documents = [
+        Document("a", "It lies on the Aare.", "Bern"),
+        Document("b", "Bern lies on the Aare.", "Bern"),
+        Document("c", "Bern lies on the Aare.", ""),
+        Document("d", "", "Bern"),
+    ]
+    built = build_index(documents, out=tmp_path / "i", encoder=repairable.encoder)
+    read = originals(built.index)
+    assert [(d.id, d.title) for d in read] == [(d.id, d.title) for d in documents]
+    assert [d.content for d in read] == [d.content for d in documents]
+    assert {d.id: d.content for d in read} == {v.id: v.text for v in built.index.snapshot().views}
+
+
+def test_what_is_no_index_and_an_index_without_documents_are_refused(repairable, tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        repairable.expand(tmp_path / "none")
+    with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
+        repairable.expand(tmp_path)
+    fingerprint = repairable.encoder.fingerprint
+    empty = ViewIndex.create(tmp_path / "empty", fingerprint=fingerprint, dim=384)
+    with pytest.raises(ArgusError, match="no document has its own text in the index"):
+        repairable.expand(empty.path)
+    assert np.shape(empty.snapshot().vectors) == (0, 384)
+
+
+def test_an_index_that_is_being_repaired_is_not_repaired_twice_at_once(repairable, index):
+    fingerprint = repairable.encoder.fingerprint
+    with (
+        EmbeddingStore(index / "embeddings", fingerprint=fingerprint, dim=384),
+        pytest.raises(ArgusError, match="is in use by another run"),
+    ):
+        repairable.expand(index)
+    assert repairable.expand(index).summary["counts"]["views"] == 16

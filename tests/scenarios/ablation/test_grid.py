@@ -1,0 +1,228 @@
+"""The grid: every cell is what a search with that λ finds, from texts that are embedded once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.data.types import View
+from argus.encoders import Embedded
+from argus.errors import InputError
+from argus.indexes.snapshot import Snapshot
+from argus.measures import Evaluation, evaluate
+from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.ablation import grid as ablate
+from argus.scenarios.ablation.grid import Asked, Cell, Documents
+from argus.scenarios.views import scenario_views
+
+DIM = 6
+
+
+def unit(vectors):
+    vectors = np.asarray(vectors, np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+class Texts:
+    """Embeds a text as one of `kinds` directions, so that many tie; `broken` ones fail."""
+
+    def __init__(self, rng, kinds=7, broken=()):
+        self.directions, self.broken, self.asked = unit(rng.normal(size=(kinds, DIM))), broken, []
+
+    def __call__(self, texts):
+        self.asked += texts
+        ok = np.array([text not in self.broken for text in texts], bool)
+        rows = [sum(text.encode()) % len(self.directions) for text in texts]
+        failures = {i: "rejected" for i, good in enumerate(ok) if not good}
+        return Embedded(self.directions[rows][ok].reshape(-1, DIM), ok, failures)
+
+
+def profile_of(doc_id, n, topic="topic"):
+    scenarios = tuple(Scenario(f"need {i} of {doc_id}", f"why {i} {doc_id}") for i in range(n))
+    profile = ScenarioProfile(topic and f"{topic} {doc_id}", (), scenarios)
+    return Profiled(doc_id, ProfileState.OK, profile)
+
+
+def corpus(rng, n, *, share=0.6, kinds=9):
+    ids = [f"d{i:03}" for i in range(n)]
+    vectors = unit(rng.normal(size=(kinds, DIM)))[rng.integers(0, kinds, n)]
+    owners = [d for d in ids if rng.random() < share]
+    return Documents(ids, vectors, {d: profile_of(d, int(rng.integers(1, 5))) for d in owners})
+
+
+def questions(rng, n=5):
+    return Asked([f"q{i}" for i in range(n)], unit(rng.normal(size=(n, DIM))))
+
+
+def searched(documents, component, embed, asked, k, weight):
+    """The same through an index of all views, searched with this λ."""
+    views = [View(d, d, "original", "") for d in documents.ids]
+    scenarios = scenario_views(documents.profiles.values(), component)
+    scenarios = [v for v in scenarios if v.text.strip() and v.text not in embed.broken]
+    vectors = embed([v.text for v in scenarios]).vectors
+    snapshot = Snapshot.of(views + scenarios, np.concatenate([documents.vectors, vectors]))
+    return snapshot.search(asked.vectors, k, weight).run(asked.ids)
+
+
+def in_order(run):
+    return {query: list(found.items()) for query, found in run.items()}
+
+
+@given(
+    st.integers(0, 10**6), st.integers(1, 40), st.sampled_from(list(Component)), st.integers(1, 50)
+)
+@settings(max_examples=60, deadline=None)
+def test_every_weight_of_a_sweep_is_the_search_with_it(seed, n, component, k):
+    rng = np.random.default_rng(seed)
+    documents, asked, embed = corpus(rng, n), questions(rng), Texts(rng)
+    texts = ablate.embed_scenarios(documents.profiles.values(), [component], embed)
+    snapshot = documents.with_scenarios(component, texts)
+    runs = ablate.sweep(snapshot, asked, ablate.WEIGHTS, k)
+    assert list(runs) == list(ablate.WEIGHTS)
+    for weight, run in runs.items():
+        expected = searched(documents, component, embed, asked, k, weight)
+        assert in_order(run) == in_order(expected), "ids, order and scores, to the last bit"
+
+
+def test_blocks_of_questions_change_nothing(monkeypatch):
+    rng = np.random.default_rng(1)
+    documents, asked, embed = corpus(rng, 30), questions(rng, 11), Texts(rng)
+    texts = ablate.embed_scenarios(documents.profiles.values(), [Component.E], embed)
+    snapshot = documents.with_scenarios(Component.E, texts)
+    whole = ablate.sweep(snapshot, asked, (0.0, 0.7), 9)
+    monkeypatch.setattr(ablate, "BLOCK_BYTES", 1)
+    assert ablate.sweep(snapshot, asked, (0.0, 0.7), 9) == whole
+
+
+def test_a_cell_of_the_grid_is_its_search_measured():
+    rng = np.random.default_rng(2)
+    documents, asked, embed = corpus(rng, 30), questions(rng), Texts(rng)
+    qrels = {q: {documents.ids[i]: 1} for i, q in enumerate(asked.ids)}
+    cells = [Cell(c, w) for c in (Component.M, Component.IE) for w in (0.2, 0.7, 1.0)]
+    texts = ablate.embed_scenarios(documents.profiles.values(), [Component.M, Component.IE], embed)
+    found = ablate.grid(
+        documents, texts, asked, qrels, cells, measures=("nDCG@10", "R@10"), depth=20
+    )
+    assert list(found) == cells
+    for cell, evaluation in found.items():
+        run = searched(documents, cell.component, embed, asked, 20, cell.weight)
+        assert evaluation == evaluate(run, qrels, ("nDCG@10", "R@10"))
+    alone = documents.alone().search(asked.vectors, 20).run(asked.ids)
+    assert found[Cell(Component.M, 1.0)] == evaluate(alone, qrels, ("nDCG@10", "R@10"))
+
+
+def test_every_text_is_embedded_once_for_all_components():
+    embed = Texts(np.random.default_rng(0))
+    profiles = [profile_of("a", 3), profile_of("b", 2)]
+    ablate.embed_scenarios(profiles, list(Component), embed)
+    assert len(embed.asked) == len(set(embed.asked)) == 2 + 4 * 5, "a topic each; I, E, M+E, I+E"
+
+
+def test_a_document_whose_scenarios_failed_keeps_its_own_score():
+    rng = np.random.default_rng(3)
+    documents, asked = corpus(rng, 12, share=1.0), questions(rng)
+    lost = "d004"
+    broken = {v.text for v in scenario_views([documents.profiles[lost]], Component.ME)}
+    embed = Texts(rng, broken=broken)
+    texts = ablate.embed_scenarios(documents.profiles.values(), [Component.ME], embed)
+    assert texts.failures == dict.fromkeys(broken, "rejected")
+    snapshot = documents.with_scenarios(Component.ME, texts)
+    run = ablate.sweep(snapshot, asked, [0.0], 12)[0.0]
+    alone = documents.alone().search(asked.vectors, 12).run(asked.ids)
+    for query in asked.ids:
+        assert run[query].keys() == set(documents.ids), "none is lost"
+        assert run[query][lost] == alone[query][lost]
+
+
+def test_a_profile_without_topic_has_no_main_topic_to_index():
+    profiles = {"a": profile_of("a", 2, topic="")}
+    documents = Documents(["a", "b"], unit(np.eye(2, DIM)), profiles)
+    embed = Texts(np.random.default_rng(0))
+    texts = ablate.embed_scenarios(profiles.values(), [Component.M], embed)
+    assert not texts.rows
+    assert documents.with_scenarios(Component.M, texts).scenario_rows is None
+
+
+@given(st.integers(2, 30), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_a_placebo_gives_every_document_another_ones_profile(n, seed):
+    ids = [f"d{i:02}" for i in range(n)]
+    profiles = {d: profile_of(d, 1) for d in ids}
+    documents = Documents([*ids, "z"], unit(np.ones((n + 1, DIM))), profiles)
+    exchanged = documents.placebo(np.random.default_rng(seed)).profiles
+    assert exchanged.keys() == profiles.keys()
+    assert all(p.doc_id == d and p.profile != profiles[d].profile for d, p in exchanged.items())
+    assert {p.profile for p in exchanged.values()} == {p.profile for p in profiles.values()}
+    assert exchanged == documents.placebo(np.random.default_rng(seed)).profiles
+
+
+def test_one_profile_cannot_be_exchanged():
+    documents = Documents(["a"], unit(np.ones((1, DIM))), {"a": profile_of("a", 1)})
+    with pytest.raises(ValueError, match="needs two"):
+        documents.placebo(np.random.default_rng(0))
+
+
+def test_a_part_of_the_corpus_keeps_vectors_with_their_documents():
+    documents = corpus(np.random.default_rng(4), 9)
+    part = documents.only(documents.profiles)
+    assert list(part.ids) == sorted(documents.profiles)
+    for row, id_ in enumerate(part.ids):
+        assert (part.vectors[row] == documents.vectors[documents.ids.index(id_)]).all()
+    asked = Asked(["q2", "q1"], unit(np.eye(2, DIM)))
+    assert asked.only({"q1"}).ids == ["q1"]
+    assert (asked.only({"q1"}).vectors == asked.vectors[1:]).all()
+
+
+def measured(**values):
+    return Evaluation({}, {query: {"m": value} for query, value in values.items()})
+
+
+def test_the_best_cell_is_that_of_the_highest_mean_and_of_equal_ones_the_nearest_to_the_document():
+    low, near, other = (
+        Cell(Component.M, 0.2), Cell(Component.M, 0.9), Cell(Component.I, 0.9)
+    )  # fmt: skip
+    found = {
+        low: measured(a=0.1 + 0.2, b=0.0),
+        other: measured(a=0.0, b=0.3),
+        near: measured(a=0.3, b=0.0),
+    }
+    assert ablate.best_cell(found, "m") == near, "0.1 + 0.2 is no more than 0.3"
+    assert ablate.best_cell(found, "m", {"b"}) == other
+
+
+def test_the_usual_cell_is_the_papers_or_what_comes_nearest():
+    cells = [Cell(c, w) for c in Component for w in ablate.WEIGHTS]
+    assert ablate.usual_cell(cells) == Cell(Component.ME, 0.7)
+    assert str(ablate.usual_cell(cells)) == "M+E at λ = 0.7"
+    few = [Cell(Component.I, 0.7), Cell(Component.ME, 0.1), Cell(Component.ME, 0.5)]
+    assert ablate.usual_cell(few) == few[2]
+    assert ablate.usual_cell([Cell(Component.I, 0.0), Cell(Component.I, 1.0)]).weight == 1.0
+
+
+@given(st.sets(st.text(max_size=3), max_size=20), st.floats(0, 1), st.integers(0, 99))
+def test_a_split_parts_the_questions_in_one_way_whatever_their_order(ids, share, seed):
+    first, rest = ablate.split(ids, share, np.random.default_rng(seed))
+    assert first | rest == ids and not first & rest and len(first) == round(share * len(ids))
+    again = ablate.split(sorted(ids, reverse=True), share, np.random.default_rng(seed))
+    assert again == (first, rest)
+
+
+def test_the_mean_of_evaluations_is_taken_per_question():
+    first = Evaluation({"m": 0.5}, {"a": {"m": 1.0}, "b": {"m": 0.0}})
+    second = Evaluation({"m": 0.25}, {"a": {"m": 0.0}, "b": {"m": 0.5}})
+    mean = ablate.mean_of([first, second])
+    assert mean == Evaluation({"m": 0.375}, {"a": {"m": 0.5}, "b": {"m": 0.25}})
+
+
+@pytest.mark.parametrize(
+    ("components", "weights", "message"),
+    [
+        ([Component.M], [], "a grid of 1 components and 0 λ"),
+        ([], [0.5], "a grid of 0 components"),
+        ([Component.M], [0.5, 1.2], r"λ = 1.2; expected a number from 0"),
+        ([Component.M], [float("nan")], "λ = nan"),
+    ],
+)
+def test_an_impossible_grid_is_refused(components, weights, message):
+    with pytest.raises(InputError, match=message):
+        ablate.check_grid(components, weights)

@@ -1,0 +1,257 @@
+"""Held-out ranks against indexes that are really built without the scenario."""
+
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from argus.data.types import View
+from argus.errors import InputError
+from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.indexes.snapshot import Snapshot
+from argus.retrievability import rps
+from argus.scenarios.needs.ranks import (
+    held_out_ranks,
+    held_out_rows,
+    left_out,
+    pair_ranks,
+)
+from argus.scenarios.needs.ranks import ranks as module
+from argus.scenarios.profile import (
+    Component,
+    Profiled,
+    ProfileState,
+    Scenario,
+    ScenarioProfile,
+    needs,
+)
+from argus.scenarios.views import scenario_views
+
+WEIGHTS = (DOCUMENTS_ALONE, 0.0, 0.3, 0.5, 0.7, 0.9)
+
+
+def vector_of(text, pool):
+    """One of a few vectors, the same for the same text."""
+    return pool[zlib.crc32(text.encode()) % len(pool)]
+
+
+def random_corpus(rng, n, words):
+    """n documents of one or two own views: without profile, noise, with one to four scenarios.
+
+    Texts are drawn from few words, so that some views of a document, and whole documents, are
+    the same.
+    """
+    own, profiles = [], {}
+
+    def say(kind):
+        return f"{kind} {rng.integers(words)}"
+
+    for d in range(n):
+        doc = f"d{d:02}"
+        own += [View(f"{doc}.{v}", doc, "original", say("own")) for v in range(rng.integers(1, 3))]
+        kind = rng.integers(4)
+        if kind == 0:
+            profiles[doc] = Profiled(doc, ProfileState.NOISE, reason="nothing")
+        elif kind > 1:
+            scenarios = tuple(
+                Scenario(say("need"), say("explained")) for _ in range(rng.integers(1, 5))
+            )
+            profile = ScenarioProfile(say("topic"), (), scenarios)
+            profiles[doc] = Profiled(doc, ProfileState.OK, profile)
+    return own, profiles
+
+
+def index_of(own, profiles, component, pool):
+    views = [*own, *scenario_views(profiles.values(), component)]
+    return Snapshot.of(views, np.stack([vector_of(v.text, pool) for v in views]))
+
+
+def unit(vectors):
+    vectors = np.asarray(vectors, np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def without(profiles, doc_id, position):
+    """The profiles as they would have been had this scenario never been written."""
+    kept = profiles[doc_id].profile.scenarios
+    kept = kept[:position] + kept[position + 1 :]
+    if not kept:
+        return {d: p for d, p in profiles.items() if d != doc_id}
+    old = profiles[doc_id].profile
+    profile = ScenarioProfile(old.main_topic, old.key_aspects, kept)
+    return profiles | {doc_id: Profiled(doc_id, ProfileState.OK, profile)}
+
+
+def reference(own, profiles, component, pool, weight):
+    """Rank and what is strictly higher, of each need in an index of its own."""
+    found = []
+    for doc_id, position, need in needs(profiles):
+        snapshot = index_of(own, without(profiles, doc_id, position), component, pool)
+        top = snapshot.search(vector_of(need, pool)[None], len(snapshot), weight)
+        place = top.doc_ids[0].index(doc_id)
+        found.append((place + 1, sum(s > top.scores[0][place] for s in top.scores[0])))
+    return found
+
+
+def ranks_of(own, profiles, component, pool, weights=WEIGHTS):
+    asked = needs(profiles)
+    snapshot = index_of(own, profiles, component, pool)
+    return held_out_ranks(
+        np.stack([vector_of(text, pool) for _, _, text in asked]),
+        snapshot.positions(doc_id for doc_id, _, _ in asked),
+        held_out_rows(snapshot, profiles, asked, component),
+        snapshot,
+        weights,
+    )
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 14),
+    st.sampled_from(Component),
+    st.sampled_from([3, 8, 200]),
+)
+@settings(max_examples=150, deadline=None)
+def test_a_held_out_need_ranks_as_in_an_index_without_its_scenario(seed, n, component, words):
+    rng = np.random.default_rng(seed)
+    own, profiles = random_corpus(rng, n, words)
+    assume(needs(profiles))
+    pool = unit(rng.normal(size=(words, 5)))
+    found = ranks_of(own, profiles, component, pool)
+    for i, weight in enumerate(WEIGHTS):
+        expected = reference(own, profiles, component, pool, weight)
+        assert list(zip(found.rank[i].tolist(), found.above[i].tolist(), strict=True)) == expected
+
+
+@given(st.integers(0, 10**6), st.sampled_from(Component))
+@settings(max_examples=40, deadline=None)
+def test_at_lambda_one_it_is_the_search_over_documents_alone(seed, component):
+    rng = np.random.default_rng(seed)
+    own, profiles = random_corpus(rng, 12, 40)
+    assume(needs(profiles))
+    pool = unit(rng.normal(size=(40, 6)))
+    asked = needs(profiles)
+    alone = Snapshot.of(own, np.stack([vector_of(v.text, pool) for v in own]))
+    queries = np.stack([vector_of(text, pool) for _, _, text in asked])
+    expected = alone.ranks(queries, [doc for doc, _, _ in asked]).tolist()
+    assert ranks_of(own, profiles, component, pool).rank[0].tolist() == expected
+
+
+def big_corpus():
+    rng = np.random.default_rng(3)
+    own, profiles = random_corpus(rng, 60, 50)
+    return own, profiles, unit(rng.normal(size=(50, 384)))
+
+
+def test_blocks_change_nothing(monkeypatch):
+    own, profiles, pool = big_corpus()
+    whole = ranks_of(own, profiles, Component.IE, pool)
+    n_views = len(index_of(own, profiles, Component.IE, pool).vectors)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 4 * 3 * n_views)
+    cut = ranks_of(own, profiles, Component.IE, pool)
+    assert cut.rank.tolist() == whole.rank.tolist()
+    assert cut.above.tolist() == whole.above.tolist()
+    assert cut.score.tolist() == whole.score.tolist()
+
+
+def test_progress_counts_every_need(monkeypatch):
+    own, profiles, pool = big_corpus()
+    monkeypatch.setattr(module, "BLOCK_BYTES", 1)
+    done = []
+    asked = needs(profiles)
+    snapshot = index_of(own, profiles, Component.ME, pool)
+    held_out_ranks(
+        np.stack([vector_of(text, pool) for _, _, text in asked]),
+        snapshot.positions(doc for doc, _, _ in asked),
+        held_out_rows(snapshot, profiles, asked, Component.ME),
+        snapshot,
+        (0.7,),
+        advance=done.append,
+    )
+    assert done == [1] * len(asked)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_with_the_whole_corpus_as_pool_rps_is_the_share_of_needs_in_the_top_k(seed, k):
+    rng = np.random.default_rng(seed)
+    own, profiles = random_corpus(rng, 12, 30)
+    assume(needs(profiles))
+    pool = unit(rng.normal(size=(30, 6)))
+    snapshot = index_of(own, profiles, Component.ME, pool)
+    targets = snapshot.positions(doc for doc, _, _ in needs(profiles))
+    found = ranks_of(own, profiles, Component.ME, pool)
+    n = len(snapshot)
+    scores = rps.score(pair_ranks(found, 4, targets, n), n, k=k, pool=n)
+    for position, doc in enumerate(snapshot.doc_ids):
+        ranks = found.rank[4][targets == position]
+        assert scores.related[position] == len(ranks)
+        if len(ranks):
+            assert scores.rps[position] == pytest.approx((ranks <= k).mean(), abs=1e-12)
+        else:
+            assert np.isnan(scores.rps[position]), doc
+
+
+def test_a_pool_of_drawn_neutrals_gives_the_hypergeometric_tail():
+    """Of 3 others 2 rank above; one is drawn: it ranks below with probability 1/3."""
+    ranks = module.NeedRanks((0.7,), np.zeros((1, 1), np.float32), np.array([[3]]), np.array([[2]]))
+    scores = rps.score(pair_ranks(ranks, 0, np.array([1]), 4), 4, k=1, pool=2)
+    assert scores.rps[1] == pytest.approx(1 / 3)
+    assert scores.measured.tolist() == [False, True, False, False]
+
+
+TWO = ScenarioProfile("topic", (), (Scenario("n1", "e1"), Scenario("n2", "e2")))
+ONE = ScenarioProfile("topic", (), (Scenario("n1", "e1"),))
+
+
+@pytest.mark.parametrize(
+    ("profile", "component", "text"),
+    [
+        (TWO, Component.M, None),
+        (TWO, Component.E, "e2"),
+        (TWO, Component.ME, "topic\ne2"),
+        (TWO, Component.I, "n2"),
+        (TWO, Component.IE, "n2\ne2"),
+    ],
+)
+def test_the_text_that_goes_is_what_no_other_scenario_has(profile, component, text):
+    assert left_out(profile, component)[1] == text
+
+
+def test_the_main_topic_goes_with_the_only_scenario():
+    assert left_out(ONE, Component.M) == ["topic"]
+
+
+def test_a_scenario_that_was_not_indexed_leaves_nothing_to_take_out():
+    profiles = {"a": Profiled("a", ProfileState.OK, TWO)}
+    views = [View("a", "a", "original", "own"), *scenario_views(profiles.values(), Component.E)]
+    snapshot = Snapshot.of(views[:-1], np.eye(2, dtype=np.float32))
+    assert held_out_rows(snapshot, profiles, needs(profiles), Component.E).tolist() == [1, -1]
+
+
+def test_a_document_of_the_same_vector_ties_and_the_smaller_id_comes_first():
+    views = [View(i, i, "original", "t") for i in "abc"]
+    snapshot = Snapshot.of(views, unit([[1, 0], [1, 0], [1, 0]]))
+    found = held_out_ranks(
+        unit([[1, 1]] * 3), np.arange(3), np.full(3, -1), snapshot, (DOCUMENTS_ALONE, 0.5)
+    )
+    assert found.rank.tolist() == [[1, 2, 3]] * 2
+    assert found.above.tolist() == [[0, 0, 0]] * 2
+
+
+def test_a_weight_outside_zero_and_one_is_named():
+    snapshot = Snapshot.of([View("a", "a", "original", "t")], np.ones((1, 1), np.float32))
+    one = np.ones((1, 1), np.float32), np.zeros(1, int), np.full(1, -1)
+    with pytest.raises(InputError, match=r"λ = 1\.5; expected a number from 0"):
+        held_out_ranks(*one, snapshot, (1.5,))
+
+
+def test_a_document_that_has_nothing_left_comes_last():
+    views = [View("a", "a", "original", "t"), View("b", "b", "scenario", "s")]
+    snapshot = Snapshot.of(views, unit([[0, 1], [1, 0]]))
+    query, target = unit([[1, 0]]), np.ones(1, int)
+    kept = held_out_ranks(query, target, np.array([-1]), snapshot, (0.5,))
+    gone = held_out_ranks(query, target, np.array([1]), snapshot, (0.5,))
+    assert kept.rank.tolist() == [[1]] and gone.rank.tolist() == [[2]]

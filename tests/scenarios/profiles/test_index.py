@@ -1,0 +1,184 @@
+"""Scenario views in an index: added once, searched, rolled back; no document ever lost."""
+
+import json
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document, Query
+from argus.errors import InputError
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever, search_index
+from argus.indexes.views import ViewIndex
+from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.scenarios.files import read_fields
+from argus.scenarios.profile import Component, Profiled, ProfileState
+from argus.scenarios.profiles.index import add_scenarios
+
+TEXTS = {
+    "deque": "A list-like sequence with fast appends and pops near either end.",
+    "heapq": "Heap queue algorithm, also known as a priority queue.",
+    "bisect": "Bisection algorithms.",
+    "zlib": "Compression compatible with gzip.",
+}
+NEEDS = {
+    "deque": "keeping only the last n lines of a growing log file",
+    "bisect": "inserting into a list that must stay sorted",
+}
+QUESTION = "keep only the last lines of a log"
+
+
+def profiles():
+    found = {
+        doc: read_fields(
+            doc,
+            {
+                "main_topic": need,
+                "scenarios": [{"information_need": need, "explanation": f"It helps with {need}."}],
+            },
+        )
+        for doc, need in NEEDS.items()
+    }
+    return found | {
+        "heapq": Profiled("heapq", ProfileState.FAILED, reason="cut off"),
+        "elsewhere": found["deque"],
+    }
+
+
+@pytest.fixture
+def built(minilm, tmp_path):
+    documents = [Document(doc, text) for doc, text in TEXTS.items()]
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    return tmp_path / "ix"
+
+
+def test_scenarios_are_views_beside_the_originals_and_come_out_again(built, minilm):
+    result = add_scenarios(built, profiles(), encoder=minilm)
+    summary = result.summary
+    assert (summary["added"], summary["views"]) == (2, 2)
+    assert summary["documents_without"] == {"failed": 1, "no profile": 1}
+    assert summary["profiles_of_other_documents"] == 1
+    kinds = [view.kind for view in ViewIndex.open(built).views_of("deque")]
+    assert kinds == ["original", "scenario"]
+    assert [r["kind"] for r in list_remedies(built)] == ["scenarios"]
+    rollback(built, result.remedy)
+    assert [v.kind for v in ViewIndex.open(built).views_of("deque")] == ["original"]
+
+
+def test_the_same_scenarios_are_never_added_twice_and_another_component_may_be(built, minilm):
+    first = add_scenarios(built, profiles(), encoder=minilm)
+    again = add_scenarios(built, profiles(), encoder=minilm)
+    assert (again.remedy, again.summary["added"]) == (first.remedy, 0)
+    other = add_scenarios(built, profiles(), component=Component.I, encoder=minilm)
+    assert other.remedy.startswith("scenarios-I-")
+    assert other.summary["added"] == 2
+    assert len(ViewIndex.open(built)) == len(TEXTS) + 4
+
+
+def test_search_weighs_documents_and_scenarios_and_finds_every_document(built, minilm):
+    add_scenarios(built, profiles(), encoder=minilm)
+    found = {
+        weight: search_index(QUESTION, built, k=10, weight=weight, encoder=minilm)["results"]
+        for weight in (0.0, 0.7, 1.0)
+    }
+    for hits in found.values():
+        assert sorted(hit["id"] for hit in hits) == sorted(TEXTS)
+    vector = minilm.encode_queries([QUESTION])[0].astype(float)
+    own, scenario = (
+        float(vector @ minilm.encode_documents([text])[0])
+        for text in (TEXTS["deque"], f"{NEEDS['deque']}\nIt helps with {NEEDS['deque']}.")
+    )
+    scores = {hit["id"]: hit["score"] for hit in found[0.7]}
+    assert scores["deque"] == pytest.approx(0.7 * own + 0.3 * scenario, abs=1e-5)
+    alone = {hit["id"]: hit["score"] for hit in found[1.0]}
+    assert scores["zlib"] == alone["zlib"]
+    assert scores["heapq"] == alone["heapq"]
+    assert found[0.0][0]["id"] == "deque"
+
+
+def test_a_hit_names_the_scenario_that_matched_under_hybrid_search_too(built, minilm):
+    add_scenarios(built, profiles(), encoder=minilm)
+    for hybrid in (None, "rrf"):
+        hits = {
+            hit["id"]: hit["scenario"]
+            for hit in search_index(QUESTION, built, k=4, hybrid=hybrid, encoder=minilm)["results"]
+        }
+        assert hits["deque"]["information_need"] == NEEDS["deque"]
+        assert hits["zlib"] is None
+
+
+def test_fused_with_bm25_at_weight_one_documents_rank_as_without_scenarios(built, minilm):
+    question = [Query("q", QUESTION)]
+    before = open_retriever(built, minilm, hybrid="rrf").search(question, 4)
+    add_scenarios(built, profiles(), encoder=minilm)
+    after = open_retriever(built, minilm, hybrid="rrf", weight=1.0).search(question, 4)
+    assert after == before
+
+
+@pytest.fixture
+def crowd(minilm, tmp_path):
+    """An index of 300 documents, half of them with three scenarios, with an approximate index."""
+    rng = np.random.default_rng(0)
+    words = [
+        f"{a}{b}" for a in ("red", "blue", "deep", "cold", "slow") for b in ("fox", "oak", "sea")
+    ]
+    texts = [" ".join(rng.choice(words, 8)) for _ in range(1_200)]
+    documents = [Document(f"d{i:03}", texts[i]) for i in range(300)]
+    build_index(documents, out=tmp_path / "crowd", encoder=minilm)
+    found = {
+        f"d{i:03}": read_fields(
+            f"d{i:03}",
+            {
+                "main_topic": "a topic",
+                "scenarios": [
+                    {"information_need": f"need {j}", "explanation": texts[300 * j + i]}
+                    for j in (1, 2, 3)
+                ],
+            },
+        )
+        for i in range(0, 300, 2)
+    }
+    add_scenarios(tmp_path / "crowd", found, component=Component.E, encoder=minilm)
+    ViewIndex.open(tmp_path / "crowd").build_ann()
+    return tmp_path / "crowd"
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.7, 1.0])
+def test_the_approximate_index_gives_what_the_exact_search_does(crowd, minilm, weight):
+    questions = ["redfox bluesea slowoak", "coldsea coldoak deepfox", "slowsea"]
+    vectors = np.asarray(minilm.encode_queries(questions), np.float32)
+    exact = ViewIndex.open(crowd).search(vectors, 5, exact=True, weight=weight)
+    index = ViewIndex.open(crowd)
+    assert index.has_ann()
+    near = index.search(vectors, 5, exact=False, weight=weight)
+    assert near.doc_ids == exact.doc_ids
+    assert near.view_ids == exact.view_ids
+    assert near.scenario_ids == exact.scenario_ids
+    assert np.allclose(near.scores, exact.scores, atol=1e-5)
+
+
+def test_judged_questions_are_evaluated_before_and_after(built, minilm, tmp_path):
+    result = add_scenarios(
+        built, profiles(), encoder=minilm, queries=[Query("q", "growing log file")],
+        qrels={"q": {"deque": 1}},
+    )  # fmt: skip
+    before, after = (s["measures"]["nDCG@10"] for s in result.evaluation["systems"])
+    assert before < after == 1
+    assert "Scenarios" in result.report.read_text(encoding="utf-8")
+
+
+def test_profiles_of_other_documents_and_all_failed_ones_are_refused(built, minilm, tmp_path):
+    with pytest.raises(InputError, match="profiles of other documents"):
+        add_scenarios(built, {"x": profiles()["deque"]}, encoder=minilm)
+    with pytest.raises(InputError, match="no scenarios for any of the 4 documents"):
+        add_scenarios(built, {"heapq": profiles()["heapq"]}, encoder=minilm)
+    assert len(ViewIndex.open(built)) == len(TEXTS)
+    (tmp_path / "p.jsonl").write_text(json.dumps({"_id": "deque", "state": "?"}) + "\n")
+    with pytest.raises(InputError, match="state '\\?'"):
+        add_scenarios(built, tmp_path / "p.jsonl", encoder=minilm)
+
+
+def test_a_retriever_says_how_it_weighs(built, minilm):
+    assert "λ = 0.5" in open_retriever(built, minilm, weight=0.5).name
+    with pytest.raises(InputError, match="λ = 2"):
+        open_retriever(built, minilm, weight=2)

@@ -1,0 +1,100 @@
+import json
+
+import numpy as np
+import pytest
+
+from argus.data.types import State, View
+from argus.errors import InputError
+from argus.indexes.snapshot import Snapshot
+from argus.scenarios.qa.cases import (
+    Gold,
+    Retrieved,
+    cases,
+    context_hit,
+    gold_of,
+    ranking_measures,
+    scenarios_in,
+)
+from argus.scenarios.qa.compare import Arm, Question
+from argus.scenarios.views import Matched
+
+QUESTION = Question("q", "Why?", "Because.")
+
+
+def scenario(id_, doc_id, need):
+    fields = {"main_topic": "T", "information_need": need, "explanation": f"On {need}."}
+    return View(id_, doc_id, "scenario", need, json.dumps(fields))
+
+
+VIEWS = [
+    View("a", "a", "original", "Text of a."),
+    View("b", "b", "original", "Text of b."),
+    scenario("a#1", "a", "near"),
+    scenario("a#2", "a", "far"),
+    scenario("a#3", "a", "near, too"),
+]
+VECTORS = np.array([[1, 0], [0, 1], [0.6, 0.8], [0.8, 0.6], [0.6, 0.8]], np.float32)
+UP = np.array([0, 1], np.float32)
+
+
+@pytest.fixture
+def snapshot():
+    return Snapshot.of(VIEWS, VECTORS)
+
+
+def retrieved(ranking, **failed):
+    runs = {arm: {"q": {d: 1.0 - i for i, d in enumerate(ranking)}} for arm in Arm}
+    return Retrieved({"q": UP}, runs, failed)
+
+
+def test_the_nearest_scenario_is_shown_and_the_first_of_equal_ones(snapshot):
+    hit = context_hit(snapshot, "a", UP)
+    assert hit.text == "Text of a."
+    assert hit.scenarios == (Matched("T", "near", "On near."),)
+    other = context_hit(snapshot, "a", np.array([1, 0], np.float32))
+    assert other.scenarios[0].information_need == "far"
+    assert context_hit(snapshot, "b", UP).scenarios == ()
+
+
+def test_an_empty_ranking_is_failed_and_an_oracle_without_gold_is_not_applicable(snapshot):
+    gold = Gold({}, {"q": {"gone": 1}}, {})
+    found = list(cases([QUESTION], retrieved([]), gold, snapshot, k=10, max_chars=1000))
+    assert [(c.arm.is_oracle, c.state, c.reason) for c in found] == [
+        *[(False, State.FAILED, "nothing was retrieved")] * 3,
+        *[(True, State.NOT_APPLICABLE, "no relevant document is known, or none is in the index")]
+        * 2,
+    ]
+
+
+def test_what_could_not_be_searched_for_is_failed_in_every_arm(snapshot):
+    found = list(
+        cases([QUESTION], retrieved([], q="too long"), None, snapshot, k=10, max_chars=1000)
+    )
+    assert [(c.state, c.reason) for c in found] == [(State.FAILED, "too long")] * 3
+
+
+def test_no_more_than_k_documents_are_shown_in_rank_order(snapshot):
+    one, *_ = cases([QUESTION], retrieved(["b", "a"]), None, snapshot, k=1, max_chars=1000)
+    both, *_ = cases([QUESTION], retrieved(["b", "a"]), None, snapshot, k=9, max_chars=1000)
+    assert (one.documents, both.documents) == (("b",), ("b", "a"))
+
+
+def test_gold_is_ordered_by_grade_and_what_the_index_lacks_is_counted(snapshot):
+    gold = gold_of([QUESTION], {"q": {"a": 1, "b": 2, "gone": 3, "bad": 0}}, snapshot, "index")
+    assert gold.documents == {"q": ["b", "a"]}
+    assert gold.missing["documents"] == 1
+
+
+def test_rankings_are_measured_on_judged_questions_that_were_searched_for(snapshot):
+    gold = gold_of([QUESTION], {"q": {"a": 1}}, snapshot, "index")
+    found = ranking_measures(retrieved(["b", "a"]), gold)
+    assert found[Arm.DOCUMENTS]["q"] == pytest.approx(1 / np.log2(3))
+    assert found[Arm.FUSED_SCENARIOS] == found[Arm.FUSED]
+    assert ranking_measures(Retrieved({}, {}, {"q": "no"}), gold) == {}
+    assert ranking_measures(retrieved(["a"]), None) == {}
+
+
+def test_scenarios_are_counted_and_missing_ones_are_refused(snapshot):
+    assert scenarios_in(snapshot, "index") == 3
+    with pytest.raises(InputError, match="index: holds no scenarios in this state"):
+        scenarios_in(Snapshot.of(VIEWS[:2], VECTORS[:2]), "index")

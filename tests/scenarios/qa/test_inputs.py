@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+from argus.data.types import Query
+from argus.errors import InputError
+from argus.scenarios.qa.inputs import draw, read_questions, read_reasoned
+
+QUERIES = [Query("1", "Why?"), Query("2", " "), Query("3", "How?")]
+
+
+def jsonl(path, *records):
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def test_questions_keep_their_order_and_the_others_say_why_not():
+    found = read_questions(QUERIES, {"3": "So.", "1": "Because.", "2": "x"}, {"1": "why", "3": " "})
+    assert [(q.id, q.text, q.reference) for q in found.asked] == [("1", "Why?", "Because.")]
+    assert found.reasons == {
+        "2": "the question has no text",
+        "3": "there is no reformulated query for it",
+    }
+
+
+def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text('query-id,reference_answer\n1,"Because, well,\nit is."\n3,So.\n')
+    found = read_questions(QUERIES, path)
+    assert [q.reference for q in found.asked] == ["Because, well,\nit is.", "So."]
+
+
+def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
+    path = jsonl(tmp_path / "r.jsonl", {"id": "1", "reasoning": "causes"}, {"id": "3", "text": ""})
+    assert read_reasoned(path) == {"1": "causes"}
+
+
+def test_numbers_as_ids_are_refused_unless_they_are_to_be_read_as_text(tmp_path):
+    path = jsonl(tmp_path / "a.jsonl", {"query_id": 1, "answer": "Because."})
+    with pytest.raises(InputError, match="--coerce-ids"):
+        read_questions(QUERIES, path)
+    found = read_questions(QUERIES, path, coerce_ids=True)
+    assert [q.id for q in found.asked] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"query_id": "1", "answer": "a"}] * 2, r"a.jsonl, line 2.*query '1' comes twice"),
+        ([{"query_id": "1", "said": "a"}], r"no answer field among 'query_id', 'said'"),
+        ([{"answer": "a"}], r"no query id field"),
+        ([{"query_id": "1", "answer": ["a"]}], r"is of type list; expected a string"),
+        ([], r"the answers name none of the 3 queries \(they name nothing; "),
+    ],
+)
+def test_a_file_of_answers_that_cannot_be_read_names_line_and_field(tmp_path, records, message):
+    with pytest.raises(InputError, match=message):
+        read_questions(QUERIES, jsonl(tmp_path / "a.jsonl", *records))
+
+
+def test_queries_in_memory_need_answers_beside_them():
+    with pytest.raises(InputError, match=r"no reference answers.*Give --answers FILE"):
+        read_questions(QUERIES, None)
+
+
+def test_more_questions_than_there_are_draws_all():
+    items = list("abc")
+    assert draw(items, 5, seed=0) == items
+    assert draw(items, None, seed=0) == items
+    assert len(draw(items, 2, seed=0)) == 2

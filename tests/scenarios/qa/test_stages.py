@@ -1,0 +1,72 @@
+import pytest
+
+from argus.llm import ChatConfig, LocalConfig, Prompt
+from argus.scenarios.qa.compare import Question
+from argus.scenarios.qa.stages import Stages, reformulate
+from tests.support.in_process_engine import InProcessEngine
+
+
+@pytest.fixture
+def chat(endpoint):
+    def config(**options):
+        usual = {
+            "model": "m", "base_url": endpoint.url, "backoff_s": 0.001, "budget": 1.0,
+            "input_price": 1.0, "output_price": 1.0, "max_total_tokens": 5_000,
+        }  # fmt: skip
+        return ChatConfig(**usual | options)
+
+    return config
+
+
+def test_a_budget_is_that_of_all_stages_together(chat, ledger):
+    stages = Stages(chat(), chat(model="j", input_price=7.0), ledger)
+    assert len(list(stages.answering().complete([Prompt("x"), Prompt("y")]))) == 2
+    left = stages.judging().model.config
+    assert left.max_total_tokens == 5_000 - 2 * 5
+    assert left.budget == pytest.approx(1 - 2 * 5 / 1e6)
+    assert (left.model, left.input_price) == ("j", 7.0)
+
+
+def test_a_local_model_is_opened_once_and_an_endpoint_judges_beside_it(chat, ledger):
+    local = LocalConfig(model="somewhere")
+    stages = Stages(local, local, ledger)
+    assert stages.answering().model is stages.judging().model
+    other = Stages(local, chat(), ledger)
+    other.answering()
+    assert other.judging().model.config == chat()
+
+
+def test_a_local_model_answers_on_the_engine_and_an_endpoint_is_asked_from_here(chat, ledger):
+    engine = InProcessEngine()
+    stages = Stages(LocalConfig(model="somewhere"), chat(), ledger, engine)
+    assert stages.answering().model.engine is engine
+    assert not hasattr(stages.judging().model, "engine")
+
+
+def test_every_stage_says_what_it_took_itself_and_equal_prompts_are_missing_once(
+    chat, ledger, endpoint
+):
+    stages = Stages(chat(attempts=1), chat(), ledger)
+    list(stages.answering().complete([Prompt("x"), Prompt("y")]))
+    list(stages.judging().complete([Prompt("x"), Prompt("z")]))
+    found = stages.summary()
+    assert found["answering"]["tokens_in"] == 2 * 3
+    assert (found["judging"]["tokens_in"], found["judging"]["cached"]) == (3, 1)
+    assert stages.missing == 0
+    endpoint.behave = lambda p, n: {"drop": True}
+    list(stages.reasoning().complete([Prompt("u"), Prompt("u")]))
+    assert stages.missing == 1
+
+
+def test_reformulations_are_without_thoughts_and_failures_say_why(model, endpoint):
+    endpoint.behave = lambda p, n: {
+        "text": {"A": "<think>x</think> causes", "B": "<think>x</think>"}.get(p[0], "I won't"),
+        "finish": "content_filter" if p[0] == "C" else "stop",
+    }
+    questions = [Question(i, text, "r") for i, text in (("1", "A?"), ("2", "B?"), ("3", "C?"))]
+    searched, failed = reformulate(questions, model())
+    assert searched == {"1": "causes"}
+    assert failed == {
+        "2": "reformulating: the answer holds thoughts alone",
+        "3": "reformulating: the answer was withheld (finish_reason content_filter)",
+    }
