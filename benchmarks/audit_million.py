@@ -36,7 +36,8 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import peak_memory_bytes
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ArrowEntities
-from argus.retrievability.audit.job import AuditConfig, audit_knowledge
+from argus.retrievability.audit.job import audit_knowledge
+from argus.retrievability.audit.config import AuditConfig
 from argus.planning.trials import RandomEncoder
 from argus.jobs.workspace import Record
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from argus.planning.trials import random_ends, random_texts
+from argus.planning.synthetic import random_ends, random_texts
 from benchmarks.engine_overhead import BAR, audited, difference
 
 N, RELATED = 70_000, 20

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from argus.retrievability.audit.job import AuditConfig, audit
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import audit
 from argus.retrievability.probes.fit import ProbeConfig, fit_probe
 from argus.retrievability.probes.metrics import measure
 from benchmarks.shared import collection

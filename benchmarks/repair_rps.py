@@ -27,7 +27,8 @@ from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.expand import PRESETS, check_context, choose, look_up, views
 from argus.remedies.lookup import Passage, PassageLookup
 from argus.remedies.synthesize import Candidate, from_descriptions
-from argus.retrievability.ranks import PairRanks, pair_ranks
+from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import pair_ranks
 from argus.retrievability.rps import HIGH, LOW, Scores, score
 from benchmarks.repair import fb_passages
 from benchmarks.shared import collection

@@ -48,9 +48,10 @@ if TYPE_CHECKING:
     from argus.engine import EngineConfig
     from argus.evaluation.compare.job import CompareResult, compare_encoders, compare_folders
     from argus.evaluation.compare.job import compare_two_indexes as compare_indexes
+    from argus.evaluation.config import EvaluateConfig
     from argus.evaluation.gate.job import Bounds as GateBounds
     from argus.evaluation.gate.job import GateResult, gate
-    from argus.evaluation.job import EvaluateConfig, EvaluateResult, evaluate
+    from argus.evaluation.job import EvaluateResult, evaluate
     from argus.explanation.job import ExplainConfig, explain
     from argus.explanation.types import Explanation
     from argus.generative.decode.settings import Decoding
@@ -85,7 +86,8 @@ if TYPE_CHECKING:
     from argus.remedies.repair.reference import ReferenceConfig
     from argus.remedies.repair.remedy import rollback
     from argus.remedies.repair.synthesize import SynthesizeConfig, synthesize_index
-    from argus.retrievability.audit.job import AuditConfig, AuditResult, audit
+    from argus.retrievability.audit.config import AuditConfig
+    from argus.retrievability.audit.job import AuditResult, audit
     from argus.retrievability.exposure.job import ExposureConfig, ExposureResult, exposure
     from argus.retrievability.probes.fit import ProbeConfig, ProbeResult, fit_probe
     from argus.retrievability.probes.predict import PredictResult, predict_rps
@@ -96,7 +98,8 @@ if TYPE_CHECKING:
     from argus.scenarios.profile import Component
     from argus.scenarios.profiles.index import add_scenarios
     from argus.scenarios.profiles.job import ProfileConfig, ProfileResult, profile_documents
-    from argus.scenarios.qa.job import QAConfig, QAResult, compare_answers
+    from argus.scenarios.qa.config import QAConfig
+    from argus.scenarios.qa.job import QAResult, compare_answers
 
 _HOMES = {
     "AblateConfig": "argus.scenarios.ablation.job",

@@ -7,7 +7,8 @@ import pytest
 from argus.data import Document, Query, View
 from argus.data.runs import ranking
 from argus.errors import InputError
-from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
 from argus.explanation.entities import read_diagnosis
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex

@@ -9,7 +9,8 @@ from argus.data import Document, Query, View
 from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError, EncodingError, InputError
 from argus.evaluation.compare.job import compare_two_indexes
-from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever

@@ -21,7 +21,8 @@ from argus.knowledge import KnowledgeSource
 from argus.llm import Ledger, LocalConfig, Prompt, open_model
 from argus.remedies.diagnosis.job import diagnose_corpus
 from argus.retrievability.audit import rank_parts
-from argus.retrievability.audit.job import AuditConfig, audit
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import audit
 from argus.retrievability.exposure.job import exposure
 from argus.scenarios.profiles.job import ProfileConfig, profile_documents
 from tests.support.dumps import item, items_dump, pages_dump

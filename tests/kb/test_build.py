@@ -16,7 +16,8 @@ from argus.kb import build as steps
 from argus.kb.build import build_kb
 from argus.kb.settings import Dumps, KbConfig
 from argus.knowledge.sources import EntityRows
-from argus.retrievability.audit.job import AuditConfig, audit
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import audit
 from tests.support.dumps import item, items_dump, pages_dump
 
 TEXT = {

@@ -139,7 +139,7 @@ def test_the_bound_on_queries_of_an_exact_product_is_that_of_the_code():
     import numpy as np
 
     from argus.planning.model import EXACT_QUERIES
-    from argus.planning.trials import random_graph
+    from argus.planning.synthetic import random_graph
     from argus.retrievability.ranks import Ranker
 
     ranker = Ranker(np.eye(4, dtype=np.float32), random_graph(4, 2))

@@ -8,7 +8,8 @@ from argus.data import Query
 from argus.data.artifacts import ArtifactFolder
 from argus.evaluation.compare.job import _Compared, _write
 from argus.evaluation.compare.results import SCHEMA, counts
-from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.reports.sections import SECTIONS, comparison, evaluation

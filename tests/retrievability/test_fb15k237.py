@@ -12,7 +12,8 @@ from argus.data import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents
 from argus.encoders.store import stored_fingerprint
 from argus.knowledge import KnowledgeSource, RelationGraph, ground, load_knowledge
-from argus.retrievability.audit.job import AuditConfig, audit
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import audit
 from argus.retrievability.ranks import pair_ranks
 
 LIMIT = 1800

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 
 from argus.knowledge import RelationGraph
 from argus.retrievability import ranks as ranks_module
-from argus.retrievability.ranks import (
-    RESERVOIR_QUERIES,
-    PairRanks,
-    Ranker,
-    draw_reservoir,
-    pair_ranks,
-)
+from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import RESERVOIR_QUERIES, Ranker, draw_reservoir, pair_ranks
 from argus.retrievability.reference import neutrals
 
 

@@ -3,7 +3,8 @@ import pytest
 
 from argus.knowledge import RelationGraph
 from argus.retrievability.hypergeometric import hit_probability
-from argus.retrievability.ranks import PairRanks, pair_ranks
+from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import pair_ranks
 from argus.retrievability.reference import sampled_hit, sampled_rps
 from argus.retrievability.rps import (
     band,

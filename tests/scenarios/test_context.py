@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from argus.indexes.sources import Matched
 from argus.scenarios.context import ContextHit, build_context, context_block, fair_shares
-from argus.scenarios.views import Matched
 
 CODE = "def f(x):\n\treturn x**2  # \\frac{1}{2}\n| a | b |\n|---|---|\n<b>1 < 2</b> & „ü“ 漢字\n"
 SCENARIO = Matched("Squares", "A user wants to know how to square.", "It shows a function.")

@@ -1,6 +1,7 @@
 from argus.data.types import View
+from argus.indexes.sources import Matched, matched
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
-from argus.scenarios.views import Matched, matched, scenario_views
+from argus.scenarios.views import scenario_views
 
 PROFILE = ScenarioProfile("M", (), (Scenario("I1", "E1"), Scenario("I2", "E2")))
 

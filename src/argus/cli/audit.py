@@ -77,7 +77,7 @@ def audit(
     """
     k_values, pool_values = o.whole_numbers(k, "--k"), o.whole_numbers(pool, "--pool")
     from argus.knowledge import KnowledgeSource
-    from argus.retrievability.audit.job import AuditConfig
+    from argus.retrievability.audit.config import AuditConfig
     from argus.retrievability.audit.job import audit as run
 
     result = run(

@@ -73,7 +73,7 @@ def compare(
     _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
     kinds = {"folders": folders, "index": index, "run": run, "encoder": encoder}
     _no_other_options(context, next(kind for kind, given in kinds.items() if given))
-    from argus.measures.compare import job as jobs
+    from argus.evaluation.compare import job as jobs
 
     if folders:
         result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
@@ -98,7 +98,7 @@ def compare(
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
         from argus.encoders import EncoderConfig
         from argus.knowledge import KnowledgeSource
-        from argus.retrievability.audit.job import AuditConfig
+        from argus.retrievability.audit.config import AuditConfig
         from argus.retrievability.exposure.job import ExposureConfig
 
         first, second = (

@@ -36,7 +36,7 @@ def demo(
     from argus.demo.job import FEWEST
     from argus.demo.job import demo as run
     from argus.encoders import EncoderConfig
-    from argus.retrievability.audit.job import AuditConfig
+    from argus.retrievability.audit.config import AuditConfig
 
     result = run(
         out=out,

@@ -70,7 +70,7 @@ def evaluate(
     Writes per_query.parquet and .csv, summary.json, manifest.json and report.html. With two
     systems: paired randomisation test, bootstrap intervals, and the queries that were harmed.
     """
-    from argus.evaluation.job import EvaluateConfig
+    from argus.evaluation.config import EvaluateConfig
     from argus.evaluation.job import evaluate as measure
 
     result = measure(

@@ -90,10 +90,10 @@ def explain(
     config: o.Config = None,
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
+    from argus.evaluation.queries import run_alone
     from argus.explanation.entities import RpsSource
     from argus.explanation.job import ExplainConfig
     from argus.explanation.job import explain as explain_index
-    from argus.explanation.of_run import run_alone
     from argus.explanation.run import RunConfig, explain_run
 
     if run is not None:

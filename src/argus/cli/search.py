@@ -91,8 +91,8 @@ def search(
 
 def _context(hits: list[dict[str, Any]], max_chars: int) -> ContextBlock:
     """Return what a language model is shown of the results, scenarios included."""
+    from argus.indexes.sources import Matched
     from argus.scenarios.context import ContextHit, build_context
-    from argus.scenarios.views import Matched
 
     shown = [
         ContextHit(hit["id"], hit["text"], (Matched(**_without_view(hit["scenario"])),))

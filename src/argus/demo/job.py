@@ -31,7 +31,8 @@ from argus.remedies.repair.receipt import RemedyResult
 from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import rollback
 from argus.reports import write_report
-from argus.retrievability.audit.job import AuditConfig, AuditResult, audit_knowledge
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import AuditResult, audit_knowledge
 from argus.retrievability.exposure.job import ExposureConfig, ExposureResult, exposure
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.probes.fit import ProbeConfig, fit_probe

@@ -20,7 +20,7 @@ from argus.measures.implicitness import names_something, overlap
 from argus.measures.measures import cutoff
 
 if TYPE_CHECKING:
-    from argus.evaluation.job import EvaluateConfig
+    from argus.evaluation.config import EvaluateConfig
 
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
 HARMED = 200

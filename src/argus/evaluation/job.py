@@ -15,6 +15,7 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
+from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.findings import EvaluationFindings
 from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
 from argus.evaluation.systems import (
@@ -30,65 +31,7 @@ from argus.evaluation.systems import (
 )
 from argus.indexes.retriever import IndexRetriever, parse_index_spec
 from argus.jobs.workspace import Record, check_folder
-from argus.measures.measures import cutoff, measure_name, parse_measure
-from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
 from argus.reports import write_report
-
-MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateConfig:
-    """What is measured, over runs of `depth` documents.
-
-    headline: the measure by which queries count as harmed. resamples: of test and intervals. Names
-    of measures are kept in their one spelling ("NDCG@10" as "nDCG@10"), each once.
-    """
-
-    measures: tuple[str, ...] = MEASURES
-    headline: str = "nDCG@10"
-    depth: int = 100
-    resamples: int = RESAMPLES
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        _at_least("--depth", self.depth, 1, 100)
-        _at_least("--resamples", self.resamples, LEAST_RESAMPLES, RESAMPLES)
-        if not self.measures:
-            raise InputError(
-                "no measure",
-                expected="at least one",
-                fix=f"Leave it out for {', '.join(MEASURES)}.",
-                where="--measures",
-            )
-        names = dict.fromkeys(str(parse_measure(name)) for name in self.measures)
-        object.__setattr__(self, "measures", tuple(names))
-        object.__setattr__(self, "headline", measure_name(self.headline))
-        if self.headline not in self.measures:
-            raise InputError(
-                f"headline {self.headline!r}",
-                expected=f"one of the measures: {', '.join(self.measures)}",
-                fix="Add it to --measures, or name another with --headline.",
-                where="--headline",
-            )
-        deepest = max((cutoff(name) or 0 for name in self.measures), default=0)
-        if deepest > self.depth:
-            raise InputError(
-                f"a measure reads {deepest} documents of runs of {self.depth}",
-                expected="runs at least as deep as every measure",
-                fix=f"Use --depth {deepest}.",
-                where="--depth",
-            )
-
-
-def _at_least(option: str, value: int, least: int, usual: int) -> None:
-    if value < least:
-        raise InputError(
-            f"{value}",
-            expected=f"a whole number from {least:,}",
-            fix=f"Leave it out for {usual:,}.",
-            where=option,
-        )
 
 
 @dataclass(frozen=True)

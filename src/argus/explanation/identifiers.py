@@ -13,7 +13,7 @@ from typing import Any
 from argus.data.dpr import DprPassage, read_dpr
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.explanation.of_run import unknown_query
+from argus.evaluation.queries import unknown_query
 from argus.explanation.types import Cause, Finding, Verdict
 from argus.explanation.words import quoted
 from argus.generative.answer import Hit, HitKey

@@ -14,8 +14,8 @@ from argus.data.corpus import corpus_file, read_queries
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
+from argus.evaluation.queries import unknown_query
 from argus.explanation.entities import RpsSource, check_entities, load_for
-from argus.explanation.of_run import unknown_query
 from argus.explanation.presence import check_approximate, check_presence
 from argus.explanation.rivals import check_hubs, check_superseded
 from argus.explanation.standing import standing

@@ -14,8 +14,8 @@ from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.evaluation.queries import unknown_query
 from argus.explanation.identifiers import check_identifiers, kept_identifiers
-from argus.explanation.of_run import unknown_query
 from argus.explanation.presence import near_ids
 from argus.explanation.rivals import superseded
 from argus.explanation.standing import DEFAULT_FUSION, QUERY, bm25_place, place_in

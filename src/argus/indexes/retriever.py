@@ -19,8 +19,8 @@ from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import check_k
+from argus.indexes.sources import matched as matched_scenario
 from argus.indexes.views import ViewIndex, served
-from argus.scenarios.views import matched as matched_scenario
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""

@@ -23,7 +23,7 @@ from argus.kb.keys import build_key, reading_key
 from argus.kb.raw import RawInput, Source
 from argus.kb.settings import Dumps, KbConfig
 from argus.knowledge.alignment import AlignSettings, finish
-from argus.remedies.repair.reference import WORDS
+from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
 
 JOB = "kb"

@@ -51,6 +51,6 @@ def bounds() -> Bounds:
 
 def reservoir_of(reservoir: int | None, n: int) -> int | None:
     """Return the competitors of a query as `argus audit` chooses them; None is all."""
-    from argus.retrievability.audit.job import AuditConfig
+    from argus.retrievability.audit.config import AuditConfig
 
     return AuditConfig(reservoir=reservoir).reservoir_for(n)

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,17 @@ import numpy as np
 
 from argus.data.provenance import content_hash, peak_memory_bytes
 from argus.data.types import FloatArray, Span
-from argus.knowledge.relations import RelationGraph, read_relations
+from argus.knowledge.relations import read_relations
+from argus.planning.synthetic import (
+    WORDS,
+    bytes_in,
+    random_ends,
+    random_graph,
+    random_texts,
+    timed,
+    unit_rows,
+)
 
-WORDS = 80
-"""Of a text."""
 GRAPH_ENTITIES = 50_000
 K = 50
 RUNS = 5
@@ -158,7 +165,8 @@ def audit(folder: str, entities: str, neighbours: str, dim: str) -> dict[str, fl
 def _audit(home: Path, out: Path, dim: int) -> int:
     """Audit the files in `home`; return the number of pairs. What it imports is part of it."""
     from argus.knowledge import KnowledgeSource
-    from argus.retrievability.audit.job import AuditConfig, audit
+    from argus.retrievability.audit.config import AuditConfig
+    from argus.retrievability.audit.job import audit
 
     result = audit(
         home / "entities.jsonl", out=out, source=KnowledgeSource(relations=home / "edges.tsv"),
@@ -177,54 +185,6 @@ def graph(folder: str, edges: str) -> dict[str, float]:
     index = {id_: i for i, id_ in enumerate(_ids(GRAPH_ENTITIES))}
     seconds, _ = timed(lambda: read_relations(home / "edges.tsv", index))
     return {"edges": n_edges, "seconds": seconds, "peak_bytes": peak_memory_bytes()}
-
-
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    """Return how many seconds something took, and what it gave."""
-    start = time.perf_counter()
-    result = run()
-    return time.perf_counter() - start, result
-
-
-def random_texts(n: int, *, vary: bool = False) -> list[str]:
-    """Return n texts of random words as frequent as in English prose, all beginning differently.
-
-    vary: lengths are exponentially distributed; otherwise all are the mean, WORDS.
-    """
-    words = _words()
-    rng = np.random.default_rng(0)
-    lengths = rng.exponential(WORDS, n).astype(int) + 1 if vary else np.full(n, WORDS)
-    drawn = (words[rng.integers(0, len(words), length)] for length in lengths)
-    return [f"{i:x} {' '.join(row)}" for i, row in enumerate(drawn)]
-
-
-@cache
-def _words() -> np.ndarray:
-    from argus.knowledge.stdlib import standard_library
-
-    return np.array(" ".join(e.paragraph for e in standard_library().entities).split())
-
-
-def unit_rows(n: int, dim: int) -> FloatArray:
-    """Return random unit vectors, shape (n, dim)."""
-    vectors = np.random.default_rng(0).standard_normal((n, dim), np.float32)
-    unit: FloatArray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit
-
-
-def random_ends(n: int, neighbours: float) -> np.ndarray:
-    """Return both ends of n * neighbours / 2 edges, shape (2, edges)."""
-    return np.random.default_rng(1).integers(0, n, (2, int(n * neighbours / 2)))
-
-
-def random_graph(n: int, neighbours: float) -> RelationGraph:
-    """Return a graph of entities that are related to so many others in the mean."""
-    return RelationGraph.from_edges(n, *random_ends(n, neighbours))
-
-
-def bytes_in(folder: Path) -> int:
-    """Return how many bytes the files of a folder have."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _ids(n: int) -> list[str]:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from argus.data.provenance import peak_memory_bytes
 from argus.engine import EngineConfig, open_engine
-from argus.planning.trials import bytes_in, random_ends, random_texts, timed
+from argus.planning.synthetic import bytes_in, random_ends, random_texts, timed
 
 SPLIT_BYTES = 1 << 20
 """Of the trial dumps, which are small: there is then work for all cores."""

@@ -10,7 +10,7 @@ import torch
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
-from argus.retrievability.ranks import CHECKED_ROWS, PairRanks, related_pairs, resolve_ties
+from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs, resolve_ties
 
 
 class TorchCounter:

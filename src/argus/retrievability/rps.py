@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from argus.measures.intervals import wilson
 from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
-from argus.retrievability.ranks import PairRanks
+from argus.retrievability.pairs import PairRanks
 
 DEFAULT_K = 50
 DEFAULT_POOL = 800

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argus.data.provenance import content_hash
-from argus.scenarios.views import Matched
+from argus.indexes.sources import Matched
 
 MAX_CHARS = 48_000
 """Of a whole block: about 12,000 tokens of English."""

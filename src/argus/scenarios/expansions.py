@@ -26,6 +26,7 @@ from pydantic import (
 from argus.data.about import file_in, rows_by_document
 from argus.data.artifacts import replacing
 from argus.data.beir import write_jsonl
+from argus.data.pseudo_queries import FILE
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.llm import LanguageModel, Outcome, Prompt
@@ -35,7 +36,6 @@ from argus.scenarios.profile import ProfileState
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS
 from argus.scenarios.schema import repeats_itself
 
-FILE = "expansions.jsonl"
 QUERIES = 3
 """Pseudo-queries per document (SPIKE Appendix A)."""
 MAX_TOKENS = 512

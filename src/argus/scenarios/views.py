@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 from argus.data.types import View
 from argus.indexes.fold import SCENARIO
 from argus.scenarios.profile import Component, Profiled
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """The scenario behind a view, as a person or a language model is shown it."""
-
-    main_topic: str
-    information_need: str
-    explanation: str
 
 
 def scenario_views(
@@ -34,15 +23,6 @@ def scenario_views(
         if p.profile is not None
         for i, text in p.profile.texts(component).items()
     ]
-
-
-def matched(view: View) -> Matched:
-    """Return the scenario of a view; its text as the explanation where the source does not say."""
-    try:
-        values: Mapping[str, Any] = json.loads(view.source)
-        return Matched(values["main_topic"], values["information_need"], values["explanation"])
-    except (ValueError, KeyError, TypeError):
-        return Matched("", "", view.text)
 
 
 def _source(profiled: Profiled, component: Component, i: int) -> str:

@@ -5,7 +5,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.jobs.parts import remove_parts
 from argus.knowledge import RelationGraph
 from argus.retrievability.audit import rank_parts
-from argus.retrievability.audit.job import AuditConfig
+from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.rank_parts import ranks_in_parts
 from argus.retrievability.ranks import RESERVOIR_QUERIES, pair_ranks
 from tests.support.in_process_engine import InProcessEngine, Lost

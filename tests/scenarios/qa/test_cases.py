@@ -6,6 +6,7 @@ import pytest
 from argus.data.types import State, View
 from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
+from argus.indexes.sources import Matched
 from argus.scenarios.qa.cases import (
     Gold,
     Retrieved,
@@ -16,7 +17,6 @@ from argus.scenarios.qa.cases import (
     scenarios_in,
 )
 from argus.scenarios.qa.compare import Arm, Question
-from argus.scenarios.views import Matched
 
 QUESTION = Question("q", "Why?", "Because.")
 

@@ -18,8 +18,9 @@ from argus.indexes.views import ViewIndex
 from argus.llm import ChatConfig, LanguageModelError, Ledger, State
 from argus.scenarios.context import MAX_CHARS
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.qa.config import QAConfig
 from argus.scenarios.qa.estimate import estimate_answers
-from argus.scenarios.qa.job import QAConfig, compare_answers
+from argus.scenarios.qa.job import compare_answers
 from argus.scenarios.views import scenario_views
 from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging, is_reasoning
 

@@ -18,7 +18,7 @@ from argus.encoders import Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
-from argus.explanation.of_run import run_alone, unknown_query
+from argus.evaluation.queries import run_alone, unknown_query
 from argus.indexes import search as nearest
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex

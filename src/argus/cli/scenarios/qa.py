@@ -227,8 +227,9 @@ def qa(
     in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
     scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
     """
+    from argus.scenarios.qa.config import QAConfig
     from argus.scenarios.qa.estimate import estimate_answers
-    from argus.scenarios.qa.job import QAConfig, compare_answers
+    from argus.scenarios.qa.job import compare_answers
 
     answering = model.config()
     if answering is None:

@@ -24,7 +24,8 @@ from argus.jobs.workspace import Record, check_folder, read_knowledge
 from argus.knowledge import KnowledgeSource
 from argus.progress import announce
 from argus.reports import write_report
-from argus.retrievability.audit.job import AuditConfig, audit, check_pool
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import audit, check_pool
 from argus.retrievability.exposure.job import ExposureConfig, exposure
 
 NAMED = 200

@@ -18,8 +18,8 @@ from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
+from argus.evaluation.gate import figures
 from argus.evaluation.gate.figures import Figure, NotMeasured
-from argus.measures.gate import figures
 from argus.measures.measures import measure_name
 
 

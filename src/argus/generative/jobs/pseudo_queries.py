@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.about import file_in, rows_by_document
+from argus.data.pseudo_queries import FILE
 from argus.data.rows import Row, pick_field, whole_characters
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.scenarios.expansions import FILE
 
 FIELDS = ("queries", "pseudo_queries")
 _WITHOUT = frozenset({"summary", "state", "reason", "notes"})

@@ -17,7 +17,8 @@ from argus.data.types import Qrels, Query, Span, State, View
 from argus.encoders import EmbeddingStore, Item, Role, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
-from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
 from argus.evaluation.systems import judge
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex

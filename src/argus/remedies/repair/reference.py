@@ -14,13 +14,11 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.folders import WORDS
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.spotting import MentionFinder
 from argus.retrievability.probes import Probe, load_default, load_probe
-
-WORDS = "words"
-"""Folder of the BM25 index over a knowledge base, beside its shards."""
 
 GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
 

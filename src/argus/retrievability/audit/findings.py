@@ -20,10 +20,10 @@ from argus.knowledge.base import ids_of
 from argus.retrievability import rps
 from argus.retrievability.displacement import displacers
 from argus.retrievability.geometry import Projection, project_bands
-from argus.retrievability.ranks import PairRanks
+from argus.retrievability.pairs import PairRanks
 
 if TYPE_CHECKING:
-    from argus.retrievability.audit.job import AuditConfig
+    from argus.retrievability.audit.config import AuditConfig
 
 WORST = 200
 """Entities for which it is looked up who outranks them."""

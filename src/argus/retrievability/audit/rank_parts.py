@@ -16,10 +16,11 @@ from argus.jobs.parts import Parts
 from argus.knowledge import RelationGraph
 from argus.progress import Advance, progress
 from argus.retrievability.audit.ranking_work import Ranking, begin_ranking
-from argus.retrievability.ranks import RESERVOIR_QUERIES, PairRanks
+from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import RESERVOIR_QUERIES
 
 if TYPE_CHECKING:
-    from argus.retrievability.audit.job import AuditConfig
+    from argus.retrievability.audit.config import AuditConfig
 
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 

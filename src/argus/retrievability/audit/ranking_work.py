@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from argus.data.types import FloatArray
 from argus.devices import check_device
 from argus.knowledge import RelationGraph
-from argus.retrievability.ranks import PairRanks, Ranker
+from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import Ranker
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGrap
 from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.audit.job import POOLINGS, entity_items
+from argus.retrievability.audit.config import POOLINGS
+from argus.retrievability.audit.job import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 
 TAU = 0.3

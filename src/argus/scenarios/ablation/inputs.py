@@ -11,6 +11,7 @@ from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames, read_queries
+from argus.data.pseudo_queries import FILE
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
@@ -24,7 +25,6 @@ from argus.jobs.workspace import read_documents, require_some, texts_cut
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.scenarios.ablation.grid import Asked, Documents, ScenarioTexts, embed_scenarios
 from argus.scenarios.expansions import (
-    FILE,
     Baseline,
     Expansion,
     expanded,

@@ -32,7 +32,7 @@ from argus.indexes.fold import (
 )
 from argus.indexes.snapshot import Snapshot
 from argus.progress import Advance
-from argus.retrievability.ranks import PairRanks
+from argus.retrievability.pairs import PairRanks
 from argus.scenarios.profile import Component, Profiled, ScenarioProfile
 
 BLOCK_BYTES = 128 << 20

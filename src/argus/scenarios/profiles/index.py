@@ -14,7 +14,8 @@ from argus.data.types import Document, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.errors import ArgusError, InputError
-from argus.evaluation.job import EvaluateConfig, evaluate
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
 from argus.indexes.retriever import encoder_of, index_folder

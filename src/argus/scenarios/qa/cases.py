@@ -17,10 +17,10 @@ from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.indexes.remedy_views import served
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
+from argus.indexes.sources import matched
 from argus.measures import evaluate
 from argus.scenarios.context import ContextHit, build_context
 from argus.scenarios.qa.compare import Arm, Case, Question
-from argus.scenarios.views import matched
 
 MEASURE = "nDCG@10"
 DEPTH = 10

@@ -17,7 +17,8 @@ from argus.llm.plan import answer_bound, request_keys
 from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.cases import Retrieved, cases, retrieve
 from argus.scenarios.qa.compare import Answered, Case, answer_prompts, judge_prompts
-from argus.scenarios.qa.job import LEDGER, Inputs, QAConfig, read_inputs
+from argus.scenarios.qa.config import Inputs, QAConfig, read_inputs
+from argus.scenarios.qa.job import LEDGER
 from argus.scenarios.qa.prompts import answer_prompt, reason_prompt
 
 _CHARS_PER_TOKEN = 4

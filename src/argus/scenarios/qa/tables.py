@@ -18,7 +18,7 @@ from argus.scenarios.qa.judge import Vote
 from argus.scenarios.qa.stages import Stages
 
 if TYPE_CHECKING:
-    from argus.scenarios.qa.job import Inputs, QAConfig
+    from argus.scenarios.qa.config import Inputs, QAConfig
 
 SCHEMA = pa.schema(
     [

@@ -1,0 +1,70 @@
+"""Ranks of related pairs: the table, and how near-ties are resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray
+from argus.knowledge.relations import RelationGraph
+from argus.retrievability.rank_kernels import DIRECT_RELATED as DIRECT_RELATED
+from argus.retrievability.rank_kernels import dots
+
+CHECKED_ROWS = 1 << 16  # checked at a time: vectors may be a file larger than the memory
+
+
+@dataclass(frozen=True)
+class PairRanks:
+    """One row per measured pair, ordered by (related, entity). All arrays have shape (n_pairs,)."""
+
+    entity: np.ndarray
+    """x, the target; int32 position."""
+    related: np.ndarray
+    """t, the query; int32 position."""
+    similarity: np.ndarray
+    """cos(e_t, e_x), float32."""
+    above: np.ndarray
+    """r: neutrals (or members of the reservoir) that rank above x; int32."""
+    pool: np.ndarray
+    """M: neutrals of t (in the reservoir, if there is one); int32."""
+
+    def __len__(self) -> int:
+        return len(self.entity)
+
+    def of_targets(self, targets: npt.NDArray[np.bool_]) -> PairRanks:
+        """Return the pairs whose x is a target; targets: bool, by position."""
+        kept = targets[self.entity]
+        return PairRanks(*(getattr(self, f.name)[kept] for f in fields(PairRanks)))
+
+    @staticmethod
+    def concatenate(parts: list[PairRanks]) -> PairRanks:
+        """Join parts in order."""
+        names = [f.name for f in fields(PairRanks)]
+        if not parts:
+            return PairRanks(
+                *(np.zeros(0, np.float32 if n == "similarity" else np.int32) for n in names)
+            )
+        return PairRanks(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+
+
+def related_pairs(
+    vectors: FloatArray, graph: RelationGraph, chunk: range
+) -> tuple[np.ndarray, np.ndarray, PairRanks]:
+    """Return the chunk's pairs: row in the chunk, exact similarity, and ranks to fill in."""
+    first, last = graph.indptr[chunk.start], graph.indptr[chunk.stop]
+    rows = np.repeat(np.arange(len(chunk)), graph.degree[chunk.start : chunk.stop])
+    entity = graph.indices[first:last].astype(np.int32)
+    related = (rows + chunk.start).astype(np.int32)
+    exact = np.empty(len(rows), np.float64)
+    dots(vectors, related, entity, exact)
+    empty = np.empty(len(rows), np.int32)
+    return rows, exact, PairRanks(entity, related, exact.astype(np.float32), empty, empty.copy())
+
+
+def resolve_ties(vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float) -> int:
+    """Return how many of `candidates` rank above x for t, compared in float64, ties by position."""
+    similarity = np.empty(len(candidates), np.float64)
+    dots(vectors, np.full(len(candidates), t, np.int32), candidates.astype(np.int32), similarity)
+    return int(((similarity > exact) | ((similarity == exact) & (candidates < x))).sum())
