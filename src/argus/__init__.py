@@ -19,7 +19,7 @@ docs/design.md names. Importing this package loads nothing heavy.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from argus.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from argus.authority.benchmarks.job import (

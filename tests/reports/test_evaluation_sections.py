@@ -6,13 +6,15 @@ import pytest
 
 from argus.data import Query
 from argus.data.artifacts import ArtifactFolder
+from argus.evaluation import section as evaluation
+from argus.evaluation.compare import section as comparison
 from argus.evaluation.compare.job import _Compared, _write
 from argus.evaluation.compare.results import SCHEMA, counts
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record
 from argus.reports import write_report
-from argus.reports.sections import SECTIONS, comparison, evaluation
+from argus.reports.sections import SECTIONS
 
 QUERIES = [Query("q1", "Who <b>ruled</b>?"), Query("q2", "When did Teutberga die?")]
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "gone": 1}}

@@ -4,11 +4,11 @@ import re
 import pytest
 
 from argus.generative.failures.references import references
+from argus.generative.failures.report.section import brief
+from argus.generative.failures.report.specs import SHOWN
+from argus.generative.failures.report.tables import span
 from argus.generative.failures.tables import SECTIONS
 from argus.generative.failures.taxonomy import taxonomy
-from argus.reports.sections.failure_specs import SHOWN
-from argus.reports.sections.failure_tables import span
-from argus.reports.sections.generative_failures import brief
 from tests.support.failure_rows import COMPARISON, K, rows_of, system, written
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from argus.reports.sections.failure_specs import SHOWN
-from argus.reports.sections.failure_tables import (
+from argus.generative.failures.report.specs import SHOWN
+from argus.generative.failures.report.tables import (
     alike,
     by_chance,
     change,

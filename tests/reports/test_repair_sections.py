@@ -2,8 +2,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.reports import figures_repair
-from argus.reports.sections import diagnosis, remedy
+from argus.remedies import figures as figures_repair
+from argus.remedies.diagnosis import section as diagnosis
+from argus.remedies.repair import section as remedy
 
 RISKS = [
     {"doc_id": "d1", "entity": "Ska", "rps": 0.1, "flagged": True},

@@ -7,11 +7,11 @@ import pytest
 from argus.data.artifacts import ArtifactFolder
 from argus.jobs.workspace import Record
 from argus.reports import write_report
-from argus.reports.figures_qa import mean_scores
-from argus.reports.sections.scenarios_qa import ARMS
 from argus.scenarios.qa.compare import Arm, Case, Judged, Question
+from argus.scenarios.qa.figures import mean_scores
 from argus.scenarios.qa.findings import arm_summaries, comparisons
 from argus.scenarios.qa.judge import Failure, Vote, combine
+from argus.scenarios.qa.section import ARMS
 from argus.scenarios.qa.tables import SCHEMA
 
 

@@ -79,7 +79,7 @@ def lint(
 
 def print_lint(summary: dict[str, Any]) -> None:
     """Print rates with intervals, the first violations, and the verdict."""
-    from argus.reports.sections.lint import RATES
+    from argus.authority.jobs.lint_section import RATES
 
     counts = summary["queries"]
     typer.echo(

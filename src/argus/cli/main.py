@@ -7,8 +7,8 @@ import sys
 
 import typer
 
-from argus import __version__
 from argus.errors import ArgusError
+from argus.version import __version__
 
 app = typer.Typer(
     name="argus",

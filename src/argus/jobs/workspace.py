@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from argus import __version__
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import (
     FieldNames,
@@ -39,6 +38,7 @@ from argus.engine import Engine
 from argus.errors import ArgusError, InputError
 from argus.knowledge import KnowledgeBase, KnowledgeSource, load_knowledge
 from argus.progress import announce
+from argus.version import __version__
 
 NO_ENCODER = "no-encoder"
 """In place of an encoder's fingerprint, where none was needed."""

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from argus import __version__
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.provenance import describe_large_inputs
@@ -25,6 +24,7 @@ from argus.kb.settings import Dumps, KbConfig
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
+from argus.version import __version__
 
 JOB = "kb"
 WORK = "work"

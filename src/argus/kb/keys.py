@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from argus import __version__
 from argus.data.provenance import content_hash
 from argus.data.storage import is_remote, local_path, state_of_file
 from argus.kb.raw import Source
 from argus.kb.settings import MEMORY_BYTES, Dumps, KbConfig
 from argus.knowledge.dumps.splits import SPLIT_SIZE
+from argus.version import __version__
 
 
 def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:

@@ -3,6 +3,4 @@
 from __future__ import annotations
 
 WORDS = "words"
-
-
 """Folder of the BM25 index over a knowledge base, beside its shards."""

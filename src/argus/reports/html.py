@@ -66,12 +66,12 @@ def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> 
     plots: dict[str, Figure] = {}
     tables: dict[str, dict[str, Any]] = {}
     shown: dict[str, tuple[str, str]] = {}
-    for name, (heading, build) in SECTIONS.items():
+    for name, home in SECTIONS.items():
         if name in summary:
-            section = build(folder, summary[name])
+            section = home.build(folder, summary[name])
             plots |= section.plots
             tables |= section.tables
-            shown[name] = heading, section.brief
+            shown[name] = home.heading, section.brief
     return (
         _environment()
         .get_template("report.html.j2")
@@ -79,6 +79,7 @@ def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> 
             summary=summary,
             manifest=manifest,
             sections=shown,
+            templates={name: SECTIONS[name].template for name in shown},
             plots=plots,
             tables=tables,
             plots_json=_for_script(plots),
@@ -125,7 +126,9 @@ def _plotly() -> Markup:
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("argus.reports", "assets"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader("argus.reports", "assets"), jinja2.PackageLoader("argus", "")]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -65,7 +65,7 @@ def needs(
 
 def print_needs(summary: dict[str, Any]) -> None:
     """Print the headline of a need audit."""
-    from argus.reports.sections.needs import brief
+    from argus.scenarios.needs.section import brief
 
     documents, rps, wanted = summary["documents"], summary["rps"], summary["wanted"]
     alone, fused = summary["alone"], summary["fused"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus import __version__
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames, read_queries
 from argus.data.provenance import content_hash
@@ -31,6 +30,7 @@ from argus.generative.vocabulary import Vocabulary
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm.weights import base_hash
 from argus.training.loop import Trained, train
+from argus.version import __version__
 
 SECTION = "generative_train"
 SCRATCH = "scratch"

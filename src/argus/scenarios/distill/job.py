@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus import __version__
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import FieldNames
 from argus.data.types import Document
@@ -34,6 +33,7 @@ from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
+from argus.version import __version__
 
 SECTION = "scenarios_distill"
 ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"

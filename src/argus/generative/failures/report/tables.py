@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from argus.reports.sections.base import table
-from argus.reports.sections.failure_specs import SHOWN, Cell, Shown, named
+from argus.generative.failures.report.specs import SHOWN, Cell, Shown, named
+from argus.reports.section import table
 
 Figures = Mapping[str, Any]
 _NONE = "–"

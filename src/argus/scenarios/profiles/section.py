@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from argus.reports.sections.base import MAX_ROWS, Section, table
+from argus.reports.section import MAX_ROWS, Section, table
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import ProfileState
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, Figure, framed
-from argus.reports.sections.base import Section, table
+from argus.reports.section import Section, table
 
 _GREY = "#8a93a0"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports.sections.base import Section, table
+from argus.reports.section import Section, table
 
 
 def section(folder: Path, questions: dict[str, Any]) -> Section:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from argus.reports.figures import BAND_COLOURS, framed
-from argus.reports.sections.base import MAX_ROWS, Section, naming, table
+from argus.reports.section import MAX_ROWS, Section, naming, table
 
 FILE = "generative_search.parquet"
 VIEWS = {

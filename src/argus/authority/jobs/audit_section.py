@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports import figures_authority
-from argus.reports.sections.base import MAX_ROWS, Section, naming, table
-from argus.reports.sections.relation import rules
+from argus.authority.jobs import figures as figures_authority
+from argus.authority.jobs.relation_table import rules
+from argus.reports.section import MAX_ROWS, Section, naming, table
 
 LAST = 1 << 30
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports.sections.base import MAX_ROWS, Section, naming, table
+from argus.reports.section import MAX_ROWS, Section, naming, table
 
 _RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
 _VALUES: dict[str, dict[str, dict[str, str]]] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from argus.reports import figures
-from argus.reports.sections.base import MAX_ROWS, Section, naming, table
+from argus.reports.section import MAX_ROWS, Section, naming, table
 
 COLUMNS = [
     "id", "label", "rps", "low", "high", "related", "band", "displaced_by", "x", "y", "state",

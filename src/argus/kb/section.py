@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, Figure, framed
-from argus.reports.sections.base import Section, naming, table
+from argus.reports.section import Section, naming, table
 
 
 def section(folder: Path, kb: dict[str, Any]) -> Section:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from argus.reports.sections.base import table
+from argus.reports.section import table
 
 
 def rules(relation: dict[str, Any]) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports.sections.base import MAX_ROWS, Section, table
-from argus.reports.sections.relation import rules
+from argus.authority.jobs.relation_table import rules
+from argus.reports.section import MAX_ROWS, Section, table
 
 RATES = {
     "violations": "queries that violate Theorem 4, or are served what is not in force yet",

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from argus.reports import figures
-from argus.reports.sections.base import MAX_ROWS, Section, naming, table
+from argus.reports.section import MAX_ROWS, Section, naming, table
 
 _COLUMNS = [
     "id", "label", "rps", "low", "high", "band", "rps_fused", "worst_need", "worst_rank",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports.figures_qa import mean_scores
-from argus.reports.sections.base import MAX_ROWS, Section, table
+from argus.reports.section import MAX_ROWS, Section, table
+from argus.scenarios.qa.figures import mean_scores
 
 ARMS = {
     "documents": "documents alone",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports.sections.base import MAX_ROWS, Section, table
+from argus.reports.section import MAX_ROWS, Section, table
 
 SHARES = {
     "tca": "TCA",

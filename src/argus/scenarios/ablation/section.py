@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from argus.reports.figures_scenarios import components_by_weight
-from argus.reports.sections.base import Section, table
-from argus.reports.sections.evaluation import interval
+from argus.evaluation.section import interval
+from argus.reports.section import Section, table
+from argus.scenarios.ablation.figures import components_by_weight
 
 CORPORA = ("whole", "profiled")
 ALONE, SCENARIOS = "documents alone", "scenarios"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports import figures_repair
-from argus.reports.sections.base import MAX_ROWS, Section, table
+from argus.remedies import figures as figures_repair
+from argus.reports.section import MAX_ROWS, Section, table
 
 NAMED = 8
 """Entities at risk that the table of documents names for each."""

@@ -10,11 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from argus.generative.failures.references import cited, spelt_out
-from argus.reports import figures_failures as charts
-from argus.reports.figures import Figure
-from argus.reports.sections.base import MAX_ROWS, Section, table
-from argus.reports.sections.failure_specs import SHOWN, named
-from argus.reports.sections.failure_tables import (
+from argus.generative.failures.report import figures as charts
+from argus.generative.failures.report.specs import SHOWN, named
+from argus.generative.failures.report.tables import (
     alike,
     change,
     labels_of,
@@ -23,6 +21,8 @@ from argus.reports.sections.failure_tables import (
     part_of,
     side_by_side,
 )
+from argus.reports.figures import Figure
+from argus.reports.section import MAX_ROWS, Section, table
 
 PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
 SHOWN_MODES = 4

@@ -1,0 +1,1 @@
+"""The report of an analysis of failures: its section, tables and figures."""

@@ -1,0 +1,57 @@
+"""The report's sections, in the order in which they are shown, and where each is made.
+
+A section stands in the folder of its capability: a module with `section(folder, summary)`, and
+beside it a template of the module's name that lays out what it builds. It is imported when a folder
+holds results of its job, so that this room knows no capability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from argus.reports.section import Build
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a section is made. heading: in the page's navigation; module: dotted."""
+
+    heading: str
+    module: str
+
+    @property
+    def build(self) -> Build:
+        """The module's `section`."""
+        build: Build = import_module(self.module).section
+        return build
+
+    @property
+    def template(self) -> str:
+        """Its template's name for the page's loader: a path inside the package."""
+        return self.module.removeprefix("argus.").replace(".", "/") + ".html.j2"
+
+
+SECTIONS: dict[str, Home] = {
+    "audit": Home("Entities", "argus.retrievability.audit.section"),
+    "exposure": Home("Documents", "argus.retrievability.exposure.section"),
+    "probe": Home("Probe", "argus.retrievability.probes.section"),
+    "prediction": Home("Predicted", "argus.retrievability.probes.prediction_section"),
+    "questions": Home("Questions", "argus.demo.section"),
+    "diagnosis": Home("Diagnosis", "argus.remedies.diagnosis.section"),
+    "remedy": Home("Repair", "argus.remedies.repair.section"),
+    "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),
+    "needs": Home("Needs", "argus.scenarios.needs.section"),
+    "scenarios_qa": Home("Answers", "argus.scenarios.qa.section"),
+    "ablation": Home("Scenario ablation", "argus.scenarios.ablation.section"),
+    "generative_stats": Home("N-grams", "argus.generative.index.stats_section"),
+    "generative_search": Home("Generative search", "argus.generative.jobs.search_section"),
+    "generative_failures": Home("Failures", "argus.generative.failures.report.section"),
+    "kb": Home("Knowledge base", "argus.kb.section"),
+    "evaluation": Home("Judged questions", "argus.evaluation.section"),
+    "comparison": Home("Gained and lost", "argus.evaluation.compare.section"),
+    "authority": Home("Superseded documents", "argus.authority.jobs.audit_section"),
+    "lint": Home("Superseded results", "argus.authority.jobs.lint_section"),
+    "scoring": Home("Authority benchmark", "argus.authority.benchmarks.section"),
+}
+"""By the name that the job has in summary.json."""
