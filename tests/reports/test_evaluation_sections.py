@@ -14,7 +14,7 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record
 from argus.reports import write_report
-from argus.reports.sections import SECTIONS
+from argus.reports.sections import SECTIONS, Home
 
 QUERIES = [Query("q1", "Who <b>ruled</b>?"), Query("q2", "When did Teutberga die?")]
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "gone": 1}}
@@ -24,8 +24,8 @@ AFTER = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 2.0}}
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    monkeypatch.setitem(SECTIONS, "evaluation", ("Questions judged", evaluation.section))
-    monkeypatch.setitem(SECTIONS, "comparison", ("Gained and lost", comparison.section))
+    monkeypatch.setitem(SECTIONS, "evaluation", Home("Questions judged", evaluation.__name__))
+    monkeypatch.setitem(SECTIONS, "comparison", Home("Gained and lost", comparison.__name__))
 
 
 def tables(page):

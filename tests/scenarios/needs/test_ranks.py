@@ -12,13 +12,13 @@ from argus.errors import InputError
 from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.indexes.snapshot import Snapshot
 from argus.retrievability import rps
+from argus.scenarios.needs import ranks as module
 from argus.scenarios.needs.ranks import (
     held_out_ranks,
     held_out_rows,
     left_out,
     pair_ranks,
 )
-from argus.scenarios.needs.ranks import ranks as module
 from argus.scenarios.profile import (
     Component,
     Profiled,

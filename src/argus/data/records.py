@@ -1,0 +1,46 @@
+"""Summaries that come back from JSON, checked against the type they were written from.
+
+A job's summary is a `TypedDict`: what mypy checks where it is made is what stands in summary.json,
+key by key. Whoever reads one back reads it through its type, so a damaged or foreign file is refused
+with its place in it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from argus.errors import InputError, Location
+
+T = TypeVar("T")
+
+
+def read_record(kind: type[T], value: object, *, where: Path, section: str = "") -> T:
+    """Return `value`, read from JSON, as the record it was written from; unknown keys are kept.
+
+    kind: a TypedDict (of `typing_extensions`, which pydantic reads on every Python). section: the
+    key of summary.json under which it stands. Raises InputError, with the place in the file, for
+    anything that is not such a record.
+    """
+    from pydantic import ValidationError
+
+    try:
+        _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")
+        raise InputError(
+            f"{first['msg'].lower()}, in {len(error.errors())} place(s)",
+            expected="the file as Argus wrote it",
+            fix="Run the command again with the same --out; vectors are kept.",
+            where=Location(where, field=place),
+        ) from error
+    return cast(T, value)
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
