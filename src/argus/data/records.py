@@ -1,8 +1,8 @@
 """Summaries that come back from JSON, checked against the type they were written from.
 
 A job's summary is a `TypedDict`: what mypy checks where it is made is what stands in summary.json,
-key by key. Whoever reads one back reads it through its type, so a damaged or foreign file is refused
-with its place in it.
+key by key. Whoever reads one back reads it through its type: a damaged or foreign file is refused,
+with the place.
 """
 
 from __future__ import annotations
