@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from argus.authority.edges import read_edges
     from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
     from argus.authority.jobs.inputs import AuthoritySource
-    from argus.authority.jobs.lint import LintBounds, LintResult
-    from argus.authority.jobs.lint import lint_run as lint
+    from argus.authority.jobs.lint import LintBounds, LintResult, lint_run as lint
     from argus.authority.jobs.search import search_authority
     from argus.authority.latent import expectation, map_frontier, scope_posterior
     from argus.authority.records import Record
@@ -46,11 +45,14 @@ if TYPE_CHECKING:
     from argus.authority.wrappers import AuthorityRetriever
     from argus.data.kb import KnowledgeFolder
     from argus.engine import EngineConfig
-    from argus.evaluation.compare.job import CompareResult, compare_encoders, compare_folders
-    from argus.evaluation.compare.job import compare_two_indexes as compare_indexes
+    from argus.evaluation.compare.job import (
+        CompareResult,
+        compare_encoders,
+        compare_folders,
+        compare_two_indexes as compare_indexes,
+    )
     from argus.evaluation.config import EvaluateConfig
-    from argus.evaluation.gate.job import Bounds as GateBounds
-    from argus.evaluation.gate.job import GateResult, gate
+    from argus.evaluation.gate.job import Bounds as GateBounds, GateResult, gate
     from argus.evaluation.job import EvaluateResult, evaluate
     from argus.explanation.job import ExplainConfig, explain
     from argus.explanation.types import Explanation
@@ -58,12 +60,13 @@ if TYPE_CHECKING:
     from argus.generative.failures.jobs.analyse import FailureResult, analyse_failures
     from argus.generative.failures.jobs.replaying import ReplayConfig
     from argus.generative.failures.jobs.settings import FailureConfig
-    from argus.generative.index.job import BuildConfig as NgramBuildConfig
-    from argus.generative.index.job import build as build_ngrams
+    from argus.generative.index.job import BuildConfig as NgramBuildConfig, build as build_ngrams
     from argus.generative.index.ngram_index import NgramIndex
     from argus.generative.index.stats import stats as ngram_stats
-    from argus.generative.jobs.search import SearchConfig as NgramSearchConfig
-    from argus.generative.jobs.search import search as search_ngrams
+    from argus.generative.jobs.search import (
+        SearchConfig as NgramSearchConfig,
+        search as search_ngrams,
+    )
     from argus.generative.scoring import Scoring
     from argus.generative.training.job import GenerativeTrainConfig, train_generative
     from argus.indexes.job import (
@@ -79,8 +82,7 @@ if TYPE_CHECKING:
     from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
     from argus.llm import ChatConfig, LocalConfig
     from argus.planning import Workload, load_hardware, plan
-    from argus.remedies.diagnosis.job import DiagnoseResult
-    from argus.remedies.diagnosis.job import diagnose_corpus as diagnose
+    from argus.remedies.diagnosis.job import DiagnoseResult, diagnose_corpus as diagnose
     from argus.remedies.repair.expand import expand_index
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.reference import ReferenceConfig

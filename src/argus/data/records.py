@@ -26,7 +26,7 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
     from pydantic import ValidationError
 
     try:
-        _adapter(kind).validate_python(value)
+        _adapter(cast(Any, kind)).validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")

@@ -1,28 +1,5 @@
 """Text to vectors: encoders behind one protocol, and the store that keeps what they made."""
 
-from argus.encoders.embed import Embedded, Item, Role, documents, embed, queries
-from argus.encoders.load import (
-    DEFAULT_MODEL,
-    EncoderConfig,
-    LoadedEncoder,
-    load_encoder,
-)
-from argus.encoders.protocol import Encoder, TokenCounter
-from argus.encoders.store import EmbeddingStore, stored_fingerprint
+import lazy_loader
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "Embedded",
-    "EmbeddingStore",
-    "Encoder",
-    "EncoderConfig",
-    "Item",
-    "LoadedEncoder",
-    "Role",
-    "TokenCounter",
-    "documents",
-    "embed",
-    "load_encoder",
-    "queries",
-    "stored_fingerprint",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,31 +1,5 @@
 """Engines: the same work over many blocks, on this machine's processes or on a cluster."""
 
-from __future__ import annotations
+import lazy_loader
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from argus.engine.config import EngineConfig
-from argus.engine.protocol import Engine, Work
-
-__all__ = ["Engine", "EngineConfig", "Work", "open_engine"]
-
-
-@contextmanager
-def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
-    """Yield the engine that is asked for; at the end no process of it is left.
-
-    A cluster is connected to here, or started. Raises InputError where Ray is not installed or the
-    cluster does not fit, ArgusError where it does not answer.
-    """
-    config = config or EngineConfig()
-    if config.name == "ray":
-        from argus.engine.ray_engine import RayEngine
-
-        with RayEngine(config) as cluster:
-            yield cluster
-    else:
-        from argus.engine.local import LocalEngine
-
-        with LocalEngine(config) as engine:
-            yield engine
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

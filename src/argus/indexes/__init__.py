@@ -1,5 +1,5 @@
 """Where documents are searched."""
 
-from argus.indexes.dense import KnownItemRanks, TopK, known_item_search, search
+import lazy_loader
 
-__all__ = ["KnownItemRanks", "TopK", "known_item_search", "search"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,30 +3,6 @@
 Importing this loads no model and no compiled library: a finder loads what it needs when it is made.
 """
 
-from argus.knowledge.base import Entity, KnowledgeBase
-from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
-from argus.knowledge.load import MENTIONS, KnowledgeSource, load_knowledge
-from argus.knowledge.mentions import Grounded, ground, mention_relations
-from argus.knowledge.ner import TokenClassifier
-from argus.knowledge.relations import RelationGraph, read_relations
-from argus.knowledge.spotting import Mention, MentionFinder
+import lazy_loader
 
-__all__ = [
-    "MENTIONS",
-    "CapitalisedNames",
-    "Entity",
-    "Gazetteer",
-    "GazetteerConfig",
-    "Grounded",
-    "KnowledgeBase",
-    "KnowledgeSource",
-    "Mention",
-    "MentionFinder",
-    "RelationGraph",
-    "TokenClassifier",
-    "ground",
-    "load_knowledge",
-    "mention_relations",
-    "read_relations",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,5 @@
 """Reports: one self-contained HTML file from what the jobs left in a folder."""
 
-from argus.reports.html import write_report
+import lazy_loader
 
-__all__ = ["write_report"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

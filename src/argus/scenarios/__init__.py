@@ -1,5 +1,5 @@
 """Scenarios: index what a document would be needed for (SPIKE)."""
 
-from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
+import lazy_loader
 
-__all__ = ["Component", "ProfileState", "Profiled", "Scenario", "ScenarioProfile"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,5 @@
 """Domains: YAML files that say how records are read and what supersedes what (docs/domains.md)."""
 
-from argus.authority.domains.domain import Domain
-from argus.authority.domains.load import builtin_domains, load_domain, write_rules
+import lazy_loader
 
-__all__ = ["Domain", "builtin_domains", "load_domain", "write_rules"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,5 @@
 """From a question to n-grams: the model, the index's constraint, beam search, rescoring."""
 
-from argus.generative.decode.constrain import CorpusConstraint
-from argus.generative.decode.model import Seq2Seq
-from argus.generative.decode.settings import Decoding
+import lazy_loader
 
-__all__ = ["CorpusConstraint", "Decoding", "Seq2Seq"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,6 +5,6 @@ best of them in full; `ranking` joins the three. In words: docs/generative.md, "
 made".
 """
 
-from argus.generative.evidence.ranking import EvidenceIndex, Matched, Ranked, aggregate
+import lazy_loader
 
-__all__ = ["EvidenceIndex", "Matched", "Ranked", "aggregate"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,17 +1,5 @@
 """The n-gram index: a suffix array over passages, in segments, memory-mapped."""
 
-from argus.generative.index.build import Changes, append, build_index, check_corpus
-from argus.generative.index.ngram_index import NgramIndex
-from argus.generative.index.profile import NgramProfile, profile
-from argus.generative.index.rows import Rows
+import lazy_loader
 
-__all__ = [
-    "Changes",
-    "NgramIndex",
-    "NgramProfile",
-    "Rows",
-    "append",
-    "build_index",
-    "check_corpus",
-    "profile",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

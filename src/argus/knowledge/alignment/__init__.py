@@ -5,9 +5,6 @@ Two steps over tables on disk, by a database that holds no more in memory than i
 other source, into those of a knowledge base.
 """
 
-from argus.knowledge.alignment.from_dumps import align
-from argus.knowledge.alignment.raw_tables import RAW, raw_folder
-from argus.knowledge.alignment.settings import AlignSettings
-from argus.knowledge.alignment.to_tables import TableWriter, finish
+import lazy_loader
 
-__all__ = ["RAW", "AlignSettings", "TableWriter", "align", "finish", "raw_folder"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,16 +4,6 @@ Loading and applying a probe needs numpy only; fitting is in `estimators` (sciki
 and xgboost from the extra `probes`) and `sweep`.
 """
 
-from argus.retrievability.probes.persist import load_probe, probe_file, save_probe
-from argus.retrievability.probes.probe import Prediction, Probe, same_encoder
-from argus.retrievability.probes.shipped import load_default
+import lazy_loader
 
-__all__ = [
-    "Prediction",
-    "Probe",
-    "load_default",
-    "load_probe",
-    "probe_file",
-    "same_encoder",
-    "save_probe",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

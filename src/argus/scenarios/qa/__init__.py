@@ -1,6 +1,5 @@
 """Does it help to answer? Questions answered with documents and scenarios (SPIKE §4.4, C.5)."""
 
-from argus.scenarios.qa.compare import Answered, Arm, Case, Judged, Question
-from argus.scenarios.qa.judge import Failure, Verdict, Vote
+import lazy_loader
 
-__all__ = ["Answered", "Arm", "Case", "Failure", "Judged", "Question", "Verdict", "Vote"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,5 @@
 """The search again, to see what the beam lost: false pruning, and rankings without some keys."""
 
-from argus.generative.failures.replay.lost import Lost, Pruned
-from argus.generative.failures.replay.replay import Replay, Replayed
+import lazy_loader
 
-__all__ = ["Lost", "Pruned", "Replay", "Replayed"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

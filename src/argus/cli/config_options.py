@@ -1,0 +1,187 @@
+"""Configs as options: a command takes a config, and every setting of it becomes an option."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, is_dataclass
+from enum import Enum
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import typer
+
+from argus.errors import InputError
+from argus.settings import Setting, nested, settings_of
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Beside a config in a command's signature: settings of it that this command does not have."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A config that a command takes. optional: None where none of its settings is given.
+
+    A config may say itself how it is made of options: `from_options(**values)`, where one of them
+    follows from another; `declared_settings()`, where it has no fields of its own for them.
+    """
+
+    config: type
+    optional: bool = False
+    without: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Its own settings, without those of configs inside it."""
+        declare: Any = getattr(self.config, "declared_settings", None)
+        settings = settings_of(self.config) if declare is None else declare()
+        return tuple(setting for setting in settings if setting.name not in self.without)
+
+    @property
+    def inner(self) -> dict[str, Block]:
+        """The configs inside it that have settings, by field."""
+        if not is_dataclass(self.config):
+            return {}
+        blocks = {n: Block(c, o, self.without) for n, (c, o) in nested(self.config).items()}
+        return {n: b for n, b in blocks.items() if n not in self.without and list(b.all_settings())}
+
+    def all_settings(self) -> Iterator[tuple[Setting, bool]]:
+        """Yield every setting in it, and whether it is unset unless given."""
+        for setting in self.settings:
+            yield setting, self.optional
+        for block in self.inner.values():
+            for setting, unset in block.all_settings():
+                yield setting, unset or self.optional
+
+    def make(self, options: dict[str, Any]) -> Any:
+        """Return the config of what was given on the command line; None where it may be, unset."""
+        values = {s.name: _value(s, options[s.name]) for s in self.settings}
+        values |= {name: block.make(options) for name, block in self.inner.items()}
+        values = {name: value for name, value in values.items() if value is not UNSET}
+        if self.optional and all(value is None for value in values.values()):
+            return None
+        make: Any = getattr(self.config, "from_options", self.config)
+        return make(**values)
+
+
+UNSET: Any = object()
+"""An option that was not given: the config's default holds."""
+
+
+def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
+    """Let a command take configs: every setting of one becomes an option of the command.
+
+    Two configs of a command may share a setting, such as `device`; it is one option then, and has
+    to be declared alike in both. A config that may be None is None where no option of it is given.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
+    parameters: dict[str, inspect.Parameter] = {}
+    shared: dict[str, tuple[Setting, bool]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in blocks:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters[name] = parameter.replace(annotation=hints[name], kind=kind)
+            continue
+        for setting, unset in blocks[name].all_settings():
+            if shared.setdefault(setting.name, (setting, unset)) != (setting, unset):
+                raise TypeError(f"{command.__name__}: two options are called {setting.where}")
+            parameters[setting.name] = _parameter(setting, unset=unset)
+
+    @functools.wraps(command)
+    def run(**options: Any) -> R:
+        configs = {name: block.make(options) for name, block in blocks.items()}
+        own = {name: value for name, value in options.items() if name in hints}
+        return command(**own, **configs)
+
+    run.__annotations__ = {p.name: p.annotation for p in parameters.values()}
+    vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
+    return run
+
+
+def _block(hint: Any) -> Block | None:
+    """Return the block that a parameter's type stands for, if it is a config."""
+    without: tuple[str, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *notes = get_args(hint)
+        without = tuple(n for note in notes if isinstance(note, Without) for n in note.names)
+    kinds = [k for k in get_args(hint) or (hint,) if k is not NoneType]
+    if len(kinds) != 1 or not isinstance(kinds[0], type):
+        return None
+    if is_dataclass(kinds[0]) or hasattr(kinds[0], "declared_settings"):
+        return Block(kinds[0], NoneType in get_args(hint), without)
+    return None
+
+
+def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
+    """Return what typer makes an option of. unset: there is no default but None."""
+    kind: Any = str if issubclass(setting.kind, Enum) else setting.kind
+    if setting.many:
+        kind = list[kind] if setting.option.repeated else str
+    default = None if unset else _shown(setting)
+    if unset or setting.optional or default is None:
+        kind = kind | None
+    bounded = not setting.many and setting.kind in (int, float)
+    info = typer.Option(
+        *setting.spelling,
+        help=setting.text,
+        min=setting.least if bounded else None,
+        max=setting.most if bounded else None,
+        rich_help_panel=setting.option.panel,
+        show_default=True if setting.option.default is None else setting.option.default or False,
+        autocompletion=functools.partial(_completed, setting.choices) if setting.choices else None,
+    )
+    return inspect.Parameter(
+        setting.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if default is MISSING else default,
+        annotation=Annotated[kind, info],
+    )
+
+
+def _completed(choices: tuple[str, ...], incomplete: str) -> list[str]:
+    return [choice for choice in choices if choice.startswith(incomplete)]
+
+
+def _shown(setting: Setting) -> Any:
+    """Return a setting's default as a person would give it."""
+    value = setting.default
+    if setting.many and isinstance(value, tuple):
+        if setting.option.repeated:
+            return list(value) or None
+        return ",".join(str(one.value if isinstance(one, Enum) else one) for one in value) or None
+    return value.value if isinstance(value, Enum) else value
+
+
+def _value(setting: Setting, option: Any) -> Any:
+    """Return what the config takes for what the command line gave."""
+    if option is None:
+        return None if setting.default is None else UNSET
+    if not setting.many:
+        return _one(setting, option)
+    parts = option if setting.option.repeated else [p.strip() for p in option.split(",")]
+    return tuple(_one(setting, part) for part in parts if part != "")
+
+
+def _one(setting: Setting, option: Any) -> Any:
+    try:
+        return setting.kind(option) if isinstance(option, str) else option
+    except ValueError as error:
+        several = ", several by commas" if setting.many else ""
+        kind = "whole numbers" if setting.kind is int else "numbers"
+        raise InputError(
+            repr(option),
+            expected=f"one of {', '.join(setting.choices)}" if setting.choices else kind + several,
+            fix=f"For example {_shown(setting)}.",
+            where=setting.where,
+        ) from error

@@ -1,0 +1,23 @@
+from .artifacts import ArtifactFolder as ArtifactFolder
+from .beir import write_beir as write_beir
+from .corpus import (
+    FieldNames as FieldNames,
+    read_corpus as read_corpus,
+    read_queries as read_queries,
+)
+from .provenance import (
+    content_hash as content_hash,
+    file_hash as file_hash,
+)
+from .qrels import read_qrels as read_qrels
+from .types import (
+    Document as Document,
+    FloatArray as FloatArray,
+    IntArray as IntArray,
+    Qrels as Qrels,
+    Query as Query,
+    Run as Run,
+    Span as Span,
+    State as State,
+    View as View,
+)

@@ -1,0 +1,22 @@
+from .embed import (
+    Embedded as Embedded,
+    Item as Item,
+    Role as Role,
+    documents as documents,
+    embed as embed,
+    queries as queries,
+)
+from .load import (
+    DEFAULT_MODEL as DEFAULT_MODEL,
+    EncoderConfig as EncoderConfig,
+    LoadedEncoder as LoadedEncoder,
+    load_encoder as load_encoder,
+)
+from .protocol import (
+    Encoder as Encoder,
+    TokenCounter as TokenCounter,
+)
+from .store import (
+    EmbeddingStore as EmbeddingStore,
+    stored_fingerprint as stored_fingerprint,
+)

@@ -1,0 +1,6 @@
+from .ranking import (
+    EvidenceIndex as EvidenceIndex,
+    Matched as Matched,
+    Ranked as Ranked,
+    aggregate as aggregate,
+)

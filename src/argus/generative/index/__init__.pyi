@@ -1,0 +1,12 @@
+from .build import (
+    Changes as Changes,
+    append as append,
+    build_index as build_index,
+    check_corpus as check_corpus,
+)
+from .ngram_index import NgramIndex as NgramIndex
+from .profile import (
+    NgramProfile as NgramProfile,
+    profile as profile,
+)
+from .rows import Rows as Rows

@@ -1,0 +1,6 @@
+from .dense import (
+    KnownItemRanks as KnownItemRanks,
+    TopK as TopK,
+    known_item_search as known_item_search,
+    search as search,
+)

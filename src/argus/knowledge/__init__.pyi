@@ -1,0 +1,28 @@
+from .base import (
+    Entity as Entity,
+    KnowledgeBase as KnowledgeBase,
+)
+from .capitals import CapitalisedNames as CapitalisedNames
+from .gazetteer import (
+    Gazetteer as Gazetteer,
+    GazetteerConfig as GazetteerConfig,
+)
+from .load import (
+    MENTIONS as MENTIONS,
+    KnowledgeSource as KnowledgeSource,
+    load_knowledge as load_knowledge,
+)
+from .mentions import (
+    Grounded as Grounded,
+    ground as ground,
+    mention_relations as mention_relations,
+)
+from .ner import TokenClassifier as TokenClassifier
+from .relations import (
+    RelationGraph as RelationGraph,
+    read_relations as read_relations,
+)
+from .spotting import (
+    Mention as Mention,
+    MentionFinder as MentionFinder,
+)

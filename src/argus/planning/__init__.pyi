@@ -1,0 +1,14 @@
+from .calibrate import (
+    Sizes as Sizes,
+    calibrate as calibrate,
+)
+from .hardware import (
+    Hardware as Hardware,
+    load_hardware as load_hardware,
+    save_hardware as save_hardware,
+)
+from .model import (
+    Step as Step,
+    Workload as Workload,
+    plan as plan,
+)

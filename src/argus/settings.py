@@ -1,0 +1,210 @@
+"""Settings: declared once, on a config's field; what else is said of them comes from there.
+
+    @dataclass(frozen=True, kw_only=True)
+    class ExposureConfig:
+        k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10
+
+        def __post_init__(self) -> None:
+            check_settings(self)
+
+From this field come the option `--k`, its bound and line of help (`argus.cli.blocks`), the key of a
+TOML file, the check, and a row of docs/reference.md. A field without a `Doc` is for Python alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Ge, Gt, Interval, Le, Lt
+from typing_extensions import Doc
+
+from argus.errors import InputError
+
+__all__ = ["Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Setting", "check_settings",
+           "nested", "settings_of"]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a setting is given on the command line, where that is not `--name-of-the-field`.
+
+    spelling: the option with its aliases, as in ("--lambda",) or ("--exact/--approximate",).
+    panel: the heading under which help shows it. repeated: a tuple's values are given one by one,
+    with the option again, not all at once by commas. default: what help says in place of the
+    default, where None stands for something else.
+    """
+
+    spelling: tuple[str, ...] = ()
+    panel: str | None = None
+    repeated: bool = False
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting, as its field declares it.
+
+    kind: int, float, str, bool, Path or an Enum; of a tuple, of each of its values. least, most:
+    inclusive bounds; above, below: exclusive ones. choices: all it may be.
+    """
+
+    name: str
+    kind: type
+    text: str
+    option: Option
+    default: object = MISSING
+    many: bool = False
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    @property
+    def spelling(self) -> tuple[str, ...]:
+        """The option with its aliases."""
+        return self.option.spelling or ("--" + self.name.replace("_", "-"),)
+
+    @property
+    def where(self) -> str:
+        """What an error names: the option, of two opposite ones the first."""
+        return self.spelling[0].partition("/")[0]
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words, such as "from 0 to 1"; empty where there are none."""
+        lower = {"from": self.least, "above": self.above}
+        upper = {"to": self.most, "below": self.below}
+        words = [f"{word} {n:g}" for word, n in (lower | upper).items() if n is not None]
+        return ", ".join(words) if "below" in words[-1:] else " ".join(words)
+
+    def check(self, value: object) -> None:
+        """Raise InputError for a value outside the bounds or the choices."""
+        values = value if self.many and isinstance(value, tuple) else (value,)
+        for one in values:
+            if (one is None and self.optional) or self._accepts(one):
+                continue
+            default = self.default
+            raise InputError(
+                repr(one.value if isinstance(one, Enum) else one),
+                expected=self._expected(),
+                fix="Leave it out."
+                if default is MISSING or default is None or isinstance(default, tuple)
+                else f"Leave it out for {default}.",
+                where=self.where,
+            )
+
+    def _accepts(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices
+        if not self.bounds:
+            return True
+        return (
+            isinstance(value, int | float)
+            and not math.isnan(value)
+            and (self.least is None or value >= self.least)
+            and (self.most is None or value <= self.most)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    def _expected(self) -> str:
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        kind = "a whole number" if self.kind is int else "a number"
+        return f"{kind} {self.bounds}"
+
+
+def settings_of(config: Any) -> tuple[Setting, ...]:
+    """Return the settings that a config's own fields declare, in their order; config: the class."""
+    return _settings_of(config)
+
+
+@cache
+def _settings_of(config: Any) -> tuple[Setting, ...]:
+    hints = get_type_hints(config, include_extras=True)
+    declared = (_setting(f.name, hints[f.name], _default(f)) for f in fields(config))
+    return tuple(setting for setting in declared if setting is not None)
+
+
+def nested(config: type) -> dict[str, tuple[type, bool]]:
+    """Return the fields that hold a config, with its type and whether it may be None."""
+    configs = {}
+    hints = get_type_hints(config, include_extras=True)
+    for f in fields(config):
+        kind, optional = _without_none(_bare(hints[f.name])[0])
+        if isinstance(kind, type) and is_dataclass(kind):
+            configs[f.name] = kind, optional
+    return configs
+
+
+def check_settings(config: Any) -> None:
+    """Check all settings of a config against their bounds and choices; for `__post_init__`.
+
+    Raises InputError, whose `where` is the option.
+    """
+    for setting in settings_of(type(config)):
+        setting.check(getattr(config, setting.name))
+
+
+def _setting(name: str, hint: Any, default: object) -> Setting | None:
+    kind, notes = _bare(hint)
+    text = next((n.documentation for n in notes if isinstance(n, Doc)), None)
+    if text is None:
+        return None
+    option = next((n for n in notes if isinstance(n, Option)), Option())
+    kind, optional = _without_none(kind)
+    many = get_origin(kind) is tuple
+    if many:
+        kind, more = _bare(get_args(kind)[0])
+        notes = (*notes, *more)
+    choices: tuple[str, ...] = ()
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
+        kind = type(choices[0])
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        choices = tuple(member.value for member in kind)
+    elif not isinstance(kind, type):  # a union, such as int | Path: given as text
+        kind = str
+    return Setting(name, kind, text, option, default, many, optional, choices, **_bounds(notes))
+
+
+def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:
+    """Return the bounds among the notes of a field, by the names that `Setting` has for them."""
+    names = {"ge": "least", "le": "most", "gt": "above", "lt": "below"}
+    return {
+        bound: value
+        for note in notes
+        if isinstance(note, Ge | Le | Gt | Lt | Interval)
+        for name, bound in names.items()
+        if (value := getattr(note, name, None)) is not None
+    }
+
+
+def _bare(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return a type without its notes, and the notes."""
+    if get_origin(hint) is Annotated:
+        kind, *notes = get_args(hint)
+        return kind, tuple(notes)
+    return hint, ()
+
+
+def _without_none(kind: Any) -> tuple[Any, bool]:
+    if get_origin(kind) not in (Union, UnionType):
+        return kind, False
+    kinds = [k for k in get_args(kind) if k is not NoneType]
+    if Path in kinds and str in kinds:  # a path may always be given as text
+        kinds = [Path if len(kinds) == 2 else str]
+    bare = kinds[0] if len(kinds) == 1 else Union[tuple(kinds)]  # noqa: UP007 - made as it runs
+    return bare, NoneType in get_args(kind)
+
+
+def _default(f: Any) -> object:
+    return f.default_factory() if f.default_factory is not MISSING else f.default
