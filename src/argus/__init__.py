@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from argus.authority.edges import read_edges
     from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
     from argus.authority.jobs.inputs import AuthoritySource
-    from argus.authority.jobs.lint import LintBounds, LintResult, lint_run as lint
+    from argus.authority.jobs.lint import LintBounds, LintResult
+    from argus.authority.jobs.lint import lint_run as lint
     from argus.authority.jobs.search import search_authority
     from argus.authority.latent import expectation, map_frontier, scope_posterior
     from argus.authority.records import Record
@@ -49,10 +50,13 @@ if TYPE_CHECKING:
         CompareResult,
         compare_encoders,
         compare_folders,
+    )
+    from argus.evaluation.compare.job import (
         compare_two_indexes as compare_indexes,
     )
     from argus.evaluation.config import EvaluateConfig
-    from argus.evaluation.gate.job import Bounds as GateBounds, GateResult, gate
+    from argus.evaluation.gate.job import Bounds as GateBounds
+    from argus.evaluation.gate.job import GateResult, gate
     from argus.evaluation.job import EvaluateResult, evaluate
     from argus.explanation.job import ExplainConfig, explain
     from argus.explanation.types import Explanation
@@ -60,11 +64,14 @@ if TYPE_CHECKING:
     from argus.generative.failures.jobs.analyse import FailureResult, analyse_failures
     from argus.generative.failures.jobs.replaying import ReplayConfig
     from argus.generative.failures.jobs.settings import FailureConfig
-    from argus.generative.index.job import BuildConfig as NgramBuildConfig, build as build_ngrams
+    from argus.generative.index.job import BuildConfig as NgramBuildConfig
+    from argus.generative.index.job import build as build_ngrams
     from argus.generative.index.ngram_index import NgramIndex
     from argus.generative.index.stats import stats as ngram_stats
     from argus.generative.jobs.search import (
         SearchConfig as NgramSearchConfig,
+    )
+    from argus.generative.jobs.search import (
         search as search_ngrams,
     )
     from argus.generative.scoring import Scoring
@@ -82,7 +89,8 @@ if TYPE_CHECKING:
     from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
     from argus.llm import ChatConfig, LocalConfig
     from argus.planning import Workload, load_hardware, plan
-    from argus.remedies.diagnosis.job import DiagnoseResult, diagnose_corpus as diagnose
+    from argus.remedies.diagnosis.job import DiagnoseResult
+    from argus.remedies.diagnosis.job import diagnose_corpus as diagnose
     from argus.remedies.repair.expand import expand_index
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.reference import ReferenceConfig
@@ -90,7 +98,8 @@ if TYPE_CHECKING:
     from argus.remedies.repair.synthesize import SynthesizeConfig, synthesize_index
     from argus.retrievability.audit.config import AuditConfig
     from argus.retrievability.audit.job import AuditResult, audit
-    from argus.retrievability.exposure.job import ExposureConfig, ExposureResult, exposure
+    from argus.retrievability.exposure.config import ExposureConfig
+    from argus.retrievability.exposure.job import ExposureResult, exposure
     from argus.retrievability.probes.fit import ProbeConfig, ProbeResult, fit_probe
     from argus.retrievability.probes.predict import PredictResult, predict_rps
     from argus.scenarios.ablation.job import AblateConfig, AblateResult, ablate_scenarios
@@ -106,7 +115,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AblateConfig": "argus.scenarios.ablation.job",
     "AblateResult": "argus.scenarios.ablation.job",
-    "AuditConfig": "argus.retrievability.audit.job",
+    "AuditConfig": "argus.retrievability.audit.config",
     "AuditResult": "argus.retrievability.audit.job",
     "Authority": "argus.authority.relation",
     "AuthorityAuditResult": "argus.authority.jobs.audit",
@@ -128,7 +137,7 @@ _HOMES = {
     "EvaluateResult": "argus.evaluation.job",
     "ExplainConfig": "argus.explanation.job",
     "Explanation": "argus.explanation.types",
-    "ExposureConfig": "argus.retrievability.exposure.job",
+    "ExposureConfig": "argus.retrievability.exposure.config",
     "ExposureResult": "argus.retrievability.exposure.job",
     "FailureConfig": "argus.generative.failures.jobs.settings",
     "FailureResult": "argus.generative.failures.jobs.analyse",

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from argus.errors import InputError
+from argus.settings import Doc, Option
+
+Device = Annotated[
+    str | None,
+    Doc("cpu, cuda, ...; default: a GPU when there is one."),
+    Option(panel="Encoder"),
+]
+"""What torch computes on, as every config declares it."""
 
 _SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 

@@ -17,7 +17,7 @@ import math
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
+from keyword import iskeyword
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -26,8 +26,10 @@ from typing_extensions import Doc
 
 from argus.errors import InputError
 
-__all__ = ["Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Setting", "check_settings",
-           "nested", "settings_of"]  # fmt: skip
+__all__ = [
+    "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
+    "check_settings", "nested", "setting_of", "settings_of",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,13 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """All that a text may be, where its type does not say so."""
+
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One setting, as its field declares it.
 
@@ -59,13 +68,24 @@ class Setting:
     text: str
     option: Option
     default: object = MISSING
-    many: bool = False
+    container: type[tuple[Any, ...]] | type[list[Any]] | None = None
+    """Of several values; lists are for parameters of commands."""
     optional: bool = False
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
     above: float | None = None
     below: float | None = None
+
+    @property
+    def many(self) -> bool:
+        """Whether it takes several values."""
+        return self.container is not None
+
+    @property
+    def repeated(self) -> bool:
+        """Whether these are given one by one, with the option again."""
+        return self.option.repeated or self.container is list
 
     @property
     def spelling(self) -> tuple[str, ...]:
@@ -78,6 +98,12 @@ class Setting:
         return self.spelling[0].partition("/")[0]
 
     @property
+    def key(self) -> str:
+        """The option as a Python name and, with dashes, as a key of a TOML file."""
+        name = self.where.lstrip("-").replace("-", "_")
+        return f"{name}_" if iskeyword(name) else name
+
+    @property
     def bounds(self) -> str:
         """The bounds in words, such as "from 0 to 1"; empty where there are none."""
         lower = {"from": self.least, "above": self.above}
@@ -87,7 +113,9 @@ class Setting:
 
     def check(self, value: object) -> None:
         """Raise InputError for a value outside the bounds or the choices."""
-        values = value if self.many and isinstance(value, tuple) else (value,)
+        values = value if isinstance(value, tuple | list) else (value,)
+        if not values and self.bounds:
+            values = (value,)
         for one in values:
             if (one is None and self.optional) or self._accepts(one):
                 continue
@@ -130,7 +158,7 @@ def settings_of(config: Any) -> tuple[Setting, ...]:
 @cache
 def _settings_of(config: Any) -> tuple[Setting, ...]:
     hints = get_type_hints(config, include_extras=True)
-    declared = (_setting(f.name, hints[f.name], _default(f)) for f in fields(config))
+    declared = (setting_of(f.name, hints[f.name], _default(f)) for f in fields(config))
     return tuple(setting for setting in declared if setting is not None)
 
 
@@ -154,18 +182,22 @@ def check_settings(config: Any) -> None:
         setting.check(getattr(config, setting.name))
 
 
-def _setting(name: str, hint: Any, default: object) -> Setting | None:
+def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | None:
+    """Return the setting that a field, or a parameter, of this type declares; None without a Doc.
+
+    default: MISSING where it has to be given.
+    """
     kind, notes = _bare(hint)
     text = next((n.documentation for n in notes if isinstance(n, Doc)), None)
     if text is None:
         return None
     option = next((n for n in notes if isinstance(n, Option)), Option())
     kind, optional = _without_none(kind)
-    many = get_origin(kind) is tuple
-    if many:
+    container = get_origin(kind) if get_origin(kind) in (tuple, list) else None
+    if container is not None:
         kind, more = _bare(get_args(kind)[0])
         notes = (*notes, *more)
-    choices: tuple[str, ...] = ()
+    choices = next((n.values for n in notes if isinstance(n, Choices)), ())
     if get_origin(kind) is Literal:
         choices = get_args(kind)
         kind = type(choices[0])
@@ -173,7 +205,9 @@ def _setting(name: str, hint: Any, default: object) -> Setting | None:
         choices = tuple(member.value for member in kind)
     elif not isinstance(kind, type):  # a union, such as int | Path: given as text
         kind = str
-    return Setting(name, kind, text, option, default, many, optional, choices, **_bounds(notes))
+    return Setting(
+        name, kind, text, option, default, container, optional, choices, **_bounds(notes)
+    )
 
 
 def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:
@@ -200,11 +234,15 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
     if get_origin(kind) not in (Union, UnionType):
         return kind, False
     kinds = [k for k in get_args(kind) if k is not NoneType]
-    if Path in kinds and str in kinds:  # a path may always be given as text
-        kinds = [Path if len(kinds) == 2 else str]
+    if str in kinds:  # whatever else it may be, it is given as text
+        kinds = [str]
     bare = kinds[0] if len(kinds) == 1 else Union[tuple(kinds)]  # noqa: UP007 - made as it runs
     return bare, NoneType in get_args(kind)
 
 
 def _default(f: Any) -> object:
     return f.default_factory() if f.default_factory is not MISSING else f.default
+
+
+Seed = Annotated[int, Ge(0), Doc("Seed of every random choice.")]
+"""As every config declares it."""

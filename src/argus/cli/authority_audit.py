@@ -10,14 +10,17 @@ import typer
 from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.authority_lint import print_relation
+from argus.cli.config_options import with_blocks
+from argus.encoders.config import EncoderConfig
+from argus.settings import Doc, Ge
 
 
-@blocks.with_blocks
+@with_blocks
 def audit(
     relation: blocks.Supersession,
-    encoding: blocks.Encoding,
+    encoder: EncoderConfig,
     out: o.Out = Path("argus-out"),
-    k: Annotated[int, typer.Option("--k", help="Results in which it must be.", min=1)] = 10,
+    k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = 10,
     store: o.Store = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -30,7 +33,7 @@ def audit(
     from argus.authority.jobs.audit import audit_authority
 
     result = audit_authority(
-        relation.source(), out=out, encoder=encoding.config(), k=k, store=store, fresh=fresh
+        relation.source(), out=out, encoder=encoder, k=k, store=store, fresh=fresh
     )
     o.show(result, print_audit, as_json=json)
 

@@ -8,18 +8,21 @@ from typing import Annotated
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc
 
 
+@with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the benchmark.")],
+    out: Annotated[Path, Doc("Folder for the benchmark.")],
     contaminated: Annotated[
         bool,
-        typer.Option("--contaminated", help="Some distractors get the scope that is asked about."),
+        Doc("Some distractors get the scope that is asked about."),
     ] = False,
     hint: Annotated[
         bool,
-        typer.Option("--hint", help="Questions name the product or a party (not finsuperqa)."),
+        Doc("Questions name the product or a party (not finsuperqa)."),
     ] = False,
     seed: o.Seed = 0,
     config: o.Config = None,

@@ -9,39 +9,31 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc, Ge
 
 
-@blocks.with_blocks
+@with_blocks
 def lint(
     run: Annotated[Path, typer.Argument(help="TREC run file (.gz too) or JSON.")],
     relation: blocks.Supersession,
-    k: Annotated[int, typer.Option("--k", help="Results per query that are checked.", min=1)] = 10,
+    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = 10,
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Rows of _id and anchor: what each query is about."),
+        Doc("Rows of _id and anchor: what each query is about."),
     ] = None,
     before: Annotated[
         Path | None,
-        typer.Option("--before", help="The run before superseded documents were removed."),
+        Doc("The run before superseded documents were removed."),
     ] = None,
-    max_violations: Annotated[
-        float, typer.Option("--max-violations", help="Share of queries against Theorem 4.")
-    ] = 0.0,
-    max_stale_hits: Annotated[
-        float | None, typer.Option("--max-stale-hits", help="Mean superseded share of the top k.")
-    ] = None,
-    max_false_retirements: Annotated[
-        float, typer.Option("--max-false-retirements", help="Share of queries.")
-    ] = 0.0,
+    max_violations: Annotated[float, Doc("Share of queries against Theorem 4.")] = 0.0,
+    max_stale_hits: Annotated[float | None, Doc("Mean superseded share of the top k.")] = None,
+    max_false_retirements: Annotated[float, Doc("Share of queries.")] = 0.0,
     allow_nothing_superseded: Annotated[
         bool,
-        typer.Option(
-            "--allow-nothing-superseded", help="Pass though nothing is superseded; else exit 2."
-        ),
+        Doc("Pass though nothing is superseded; else exit 2."),
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for table and report; default: none.")
-    ] = None,
+    out: Annotated[Path | None, Doc("Folder for table and report; default: none.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -7,54 +7,49 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.encoders.config import EncoderConfig
+from argus.settings import Doc, Ge
 
 NONE = "none"
 """Name of the encoder that is none."""
 
 
-@blocks.with_blocks
+@with_blocks
 def score(
     *,
     benchmark: Annotated[
         str,
-        typer.Option(
-            "--benchmark", help="finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder."
-        ),
+        Doc("finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder."),
     ],
     out: o.Out = Path("argus-out"),
     contaminated: Annotated[
         bool,
-        typer.Option("--contaminated", help="The variant with distractors in the asked scopes."),
+        Doc("The variant with distractors in the asked scopes."),
     ] = False,
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Another file of questions in the benchmark's folder."),
+        Doc("Another file of questions in the benchmark's folder."),
     ] = None,
     rules: Annotated[
         str | None,
-        typer.Option(
-            "--rules", help="RULES.yaml that the pipelines know, instead of the benchmark's own."
-        ),
+        Doc("RULES.yaml that the pipelines know, instead of the benchmark's own."),
     ] = None,
     retriever: Annotated[
         str | None,
-        typer.Option(
-            "--retriever",
-            help="FILE.py or FILE.py:Class with retrieve(query, corpus, k) -> list of doc_id.",
-        ),
+        Doc("FILE.py or FILE.py:Class with retrieve(query, corpus, k) -> list of doc_id."),
     ] = None,
     system: Annotated[
         list[str] | None,
-        typer.Option("--system", help="A built-in system; may be given again. Default: all."),
+        Doc("A built-in system; may be given again. Default: all."),
     ] = None,
-    k: Annotated[int, typer.Option("--k", help="Documents that a system may serve.", min=1)] = 5,
+    k: Annotated[int, Ge(1), Doc("Documents that a system may serve.")] = 5,
     cross_encoder: Annotated[
         str | None,
-        typer.Option("--cross-encoder", help="Folder or name of a model that re-ranks."),
+        Doc("Folder or name of a model that re-ranks."),
     ] = None,
-    encoding: blocks.Encoding,
+    encoder: EncoderConfig,
     store: o.Store = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -78,7 +73,7 @@ def score(
         queries=queries,
         rules=rules,
         retriever=retriever,
-        encoder=None if encoding.encoder == NONE else encoding.config(),
+        encoder=None if encoder.model == NONE else encoder,
         cross_encoder=cross_encoder,
         store=store,
         fresh=fresh,

@@ -9,48 +9,48 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.search import snippet
+from argus.settings import Doc, Ge
 
 
-@blocks.with_blocks
+@with_blocks
 def search(
     query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
     relation: blocks.Supersession,
-    k: Annotated[int, typer.Option("--k", help="How many documents.", min=1)] = 10,
-    anchors: Annotated[
-        int, typer.Option("--anchors", help="Retrieved documents that are looked at.", min=1)
-    ] = 20,
+    k: Annotated[int, Ge(1), Doc("How many documents.")] = 10,
+    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = 20,
     index: Annotated[
         str | None,
-        typer.Option("--index", help="Search this index (PATH or PATH@STATE) for anchors."),
+        Doc("Search this index (PATH or PATH@STATE) for anchors."),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", help="Search the records by these vectors; default: BM25."),
+        Doc("Search the records by these vectors; default: BM25."),
     ] = None,
     hybrid: Annotated[
         str | None,
-        typer.Option("--hybrid", help="Fuse vectors and BM25: rrf, min-max or z."),
+        Doc("Fuse vectors and BM25: rrf, min-max or z."),
     ] = None,
     places: Annotated[
         str,
-        typer.Option("--places", help="What supersedes: in its anchor's place (anchor), or first."),
+        Doc("What supersedes: in its anchor's place (anchor), or first."),
     ] = "anchor",
     chains: Annotated[
         str,
-        typer.Option("--chains", help="Of anchors of one scope: all chains, or the first's alone."),
+        Doc("Of anchors of one scope: all chains, or the first's alone."),
     ] = "all",
     named: Annotated[
         bool,
-        typer.Option("--named", help="Look up what the question names (a CVE id, a case) first."),
+        Doc("Look up what the question names (a CVE id, a case) first."),
     ] = False,
     run: Annotated[
         Path | None,
-        typer.Option("--run", help="Anchors are QUERY's results in this run (TREC or JSON)."),
+        Doc("Anchors are QUERY's results in this run (TREC or JSON)."),
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option("--store", help="Folder that keeps the records' vectors between calls."),
+        Doc("Folder that keeps the records' vectors between calls."),
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -8,52 +8,46 @@ from typing import Annotated, Any
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc, Ge, Option
 
 
+@with_blocks
 def compare(
     context: typer.Context,
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Two folders that audit or exposure wrote.")
     ] = None,
     out: o.Out = Path("argus-compare"),
-    encoder: Annotated[
-        list[str] | None, typer.Option("--encoder", help="Twice, with --corpus: before, after.")
-    ] = None,
+    encoder: Annotated[list[str] | None, Doc("Twice, with --corpus: before, after.")] = None,
     index: Annotated[
         list[str] | None,
-        typer.Option("--index", help="Twice: PATH, PATH@original or PATH@REMEDY."),
+        Doc("Twice: PATH, PATH@original or PATH@REMEDY."),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="Twice: run files (TREC or JSON) of any retrievers."),
+        Doc("Twice: run files (TREC or JSON) of any retrievers."),
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="What both encoders read; with --index, whose titles ask."),
+        Doc("What both encoders read; with --index, whose titles ask."),
     ] = None,
-    queries: Annotated[
-        Path | None, typer.Option("--queries", help="Queries to ask both indexes, too.")
-    ] = None,
+    queries: Annotated[Path | None, Doc("Queries to ask both indexes, too.")] = None,
     diagnosis: Annotated[
         Path | None,
-        typer.Option("--diagnosis", help="With --index: whose entities are asked for by name."),
+        Doc("With --index: whose entities are asked for by name."),
     ] = None,
     hybrid: o.Hybrid = None,
     weights: o.Weights = None,
     exact: Annotated[
         bool | None,
-        typer.Option(
-            "--exact/--approximate",
-            help="With --index. Default: as each is served.",
-            show_default=False,
-        ),
+        Doc("With --index. Default: as each is served."),
+        Option(("--exact/--approximate",), default=""),
     ] = None,
-    k: Annotated[
-        int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
-    ] = 10,
+    k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10,
     relations: Annotated[
         str | None,
-        typer.Option("--relations", help='For the audits: triples file, or "mentions".'),
+        Doc('For the audits: triples file, or "mentions".'),
     ] = None,
     precision: o.Precision = "auto",
     device: o.Device = None,
@@ -99,7 +93,7 @@ def compare(
         from argus.encoders import EncoderConfig
         from argus.knowledge import KnowledgeSource
         from argus.retrievability.audit.config import AuditConfig
-        from argus.retrievability.exposure.job import ExposureConfig
+        from argus.retrievability.exposure.config import ExposureConfig
 
         first, second = (
             EncoderConfig(model=name, precision=precision, device=device) for name in encoder

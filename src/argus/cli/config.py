@@ -17,6 +17,17 @@ import typer
 
 from argus.errors import InputError, Location
 
+OLD_KEYS = {
+    "accumulate": ("accumulation",),
+    "batch": ("batch-size",),
+    "documents": ("full-documents",),
+    "format": ("formats",),
+    "lambda": ("weight", "weights"),
+    "timeout": ("timeout-s",),
+    "tokens": ("body-tokens",),
+}
+"""Keys under which options were set before they were made of configs; read as ever."""
+
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the values of a TOML file this command's defaults; options given by hand still win."""
@@ -88,7 +99,8 @@ def _options(command: Any) -> Iterable[str]:
 
 def _spellings(parameter: Any) -> list[str]:
     names = [parameter.name or "", *(option.lstrip("-") for option in parameter.opts)]
-    return [name.replace("_", "-") for name in names]
+    names += (old for name in list(names) for old in OLD_KEYS.get(name, ()))
+    return [name.strip("_").replace("_", "-") for name in names]
 
 
 def _default(value: Any, parameter: Any) -> Any:

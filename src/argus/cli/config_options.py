@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 import typer
 
 from argus.errors import InputError
-from argus.settings import Setting, nested, settings_of
+from argus.settings import Setting, nested, setting_of, settings_of
 
 R = TypeVar("R")
 
@@ -65,7 +65,7 @@ class Block:
 
     def make(self, options: dict[str, Any]) -> Any:
         """Return the config of what was given on the command line; None where it may be, unset."""
-        values = {s.name: _value(s, options[s.name]) for s in self.settings}
+        values = {s.name: _value(s, options[s.key]) for s in self.settings}
         values |= {name: block.make(options) for name, block in self.inner.items()}
         values = {name: value for name, value in values.items() if value is not UNSET}
         if self.optional and all(value is None for value in values.values()):
@@ -88,21 +88,28 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
     parameters: dict[str, inspect.Parameter] = {}
     shared: dict[str, tuple[Setting, bool]] = {}
+    own: dict[str, Setting] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in blocks:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters[name] = parameter.replace(annotation=hints[name], kind=kind)
+            alone = setting_of(name, hints[name], _default_of(parameter))
+            if alone is None:
+                kind = inspect.Parameter.KEYWORD_ONLY
+                parameters[name] = parameter.replace(annotation=hints[name], kind=kind)
+            else:
+                own[name] = alone
+                parameters[alone.key] = _parameter(alone, unset=False)
             continue
         for setting, unset in blocks[name].all_settings():
-            if shared.setdefault(setting.name, (setting, unset)) != (setting, unset):
+            if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
                 raise TypeError(f"{command.__name__}: two options are called {setting.where}")
-            parameters[setting.name] = _parameter(setting, unset=unset)
+            parameters[setting.key] = _parameter(setting, unset=unset)
 
     @functools.wraps(command)
     def run(**options: Any) -> R:
         configs = {name: block.make(options) for name, block in blocks.items()}
-        own = {name: value for name, value in options.items() if name in hints}
-        return command(**own, **configs)
+        alone = {name: _own_value(setting, options[setting.key]) for name, setting in own.items()}
+        plain = {name: options[name] for name in options if name in hints and name not in own}
+        return command(**plain | alone | configs)
 
     run.__annotations__ = {p.name: p.annotation for p in parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
@@ -127,11 +134,11 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
     """Return what typer makes an option of. unset: there is no default but None."""
     kind: Any = str if issubclass(setting.kind, Enum) else setting.kind
     if setting.many:
-        kind = list[kind] if setting.option.repeated else str
+        kind = list[kind] if setting.repeated else str
     default = None if unset else _shown(setting)
     if unset or setting.optional or default is None:
         kind = kind | None
-    bounded = not setting.many and setting.kind in (int, float)
+    bounded = setting.kind in (int, float) and (setting.repeated or not setting.many)
     info = typer.Option(
         *setting.spelling,
         help=setting.text,
@@ -139,25 +146,45 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
         max=setting.most if bounded else None,
         rich_help_panel=setting.option.panel,
         show_default=True if setting.option.default is None else setting.option.default or False,
-        autocompletion=functools.partial(_completed, setting.choices) if setting.choices else None,
+        autocompletion=_completion(setting),
     )
     return inspect.Parameter(
-        setting.name,
+        setting.key,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if default is MISSING else default,
         annotation=Annotated[kind, info],
     )
 
 
-def _completed(choices: tuple[str, ...], incomplete: str) -> list[str]:
-    return [choice for choice in choices if choice.startswith(incomplete)]
+def _default_of(parameter: inspect.Parameter) -> object:
+    return MISSING if parameter.default is inspect.Parameter.empty else parameter.default
+
+
+def _own_value(setting: Setting, option: Any) -> Any:
+    """Return what a command takes for an option of its own."""
+    value = _value(setting, option)
+    if value is UNSET:
+        return setting.default
+    setting.check(value)
+    return value
+
+
+def _completion(setting: Setting) -> Callable[[str], list[str]] | None:
+    """Return what a shell completes a setting's value by."""
+    if not setting.choices:
+        return None
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in setting.choices if choice.startswith(incomplete)]
+
+    return complete
 
 
 def _shown(setting: Setting) -> Any:
     """Return a setting's default as a person would give it."""
     value = setting.default
-    if setting.many and isinstance(value, tuple):
-        if setting.option.repeated:
+    if isinstance(value, tuple | list):
+        if setting.repeated:
             return list(value) or None
         return ",".join(str(one.value if isinstance(one, Enum) else one) for one in value) or None
     return value.value if isinstance(value, Enum) else value
@@ -169,8 +196,8 @@ def _value(setting: Setting, option: Any) -> Any:
         return None if setting.default is None else UNSET
     if not setting.many:
         return _one(setting, option)
-    parts = option if setting.option.repeated else [p.strip() for p in option.split(",")]
-    return tuple(_one(setting, part) for part in parts if part != "")
+    parts = option if setting.repeated else [p.strip() for p in option.split(",")]
+    return (setting.container or tuple)(_one(setting, part) for part in parts if part != "")
 
 
 def _one(setting: Setting, option: Any) -> Any:

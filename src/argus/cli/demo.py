@@ -7,8 +7,10 @@ from pathlib import Path
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 
 
+@with_blocks
 def demo(
     out: o.Out = Path("argus-demo"),
     encoder: o.EncoderName = "all-MiniLM-L6-v2",

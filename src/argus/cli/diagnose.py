@@ -9,9 +9,13 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.engine.config import EngineConfig
 
 
-@blocks.with_blocks
+@with_blocks
 def diagnose(
     *,
     corpus: o.Corpus,
@@ -19,10 +23,10 @@ def diagnose(
     entities: blocks.Entities,
     probe: o.ProbeFolder = None,
     tau: o.Tau = 0.3,
-    encoding: blocks.Encoding,
-    where: blocks.Engine,
+    encoder: EncoderConfig,
+    engine: EngineConfig | None,
     store: o.Store = None,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -39,14 +43,14 @@ def diagnose(
         corpus,
         out=out,
         reference=entities.reference(),
-        fields=columns.names(),
+        fields=columns,
         probe=probe,
-        encoder=encoding.config(),
+        encoder=encoder,
         tau=tau,
         store=store,
         limit=limit,
         fresh=fresh,
-        engine=where.chosen(),
+        engine=engine,
     )  # fmt: skip
     o.show(result, print_diagnosis, as_json=json)
 

@@ -8,18 +8,18 @@ from typing import Annotated, cast
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc, Option
 
 app = typer.Typer(help="Run heavy steps on more than one machine.", no_args_is_help=True)
 
 Name = Annotated[
-    str, typer.Option("--engine", help="local (this machine's cores) or ray (a cluster).")
+    str, Doc("local (this machine's cores) or ray (a cluster)."), Option(("--engine",))
 ]
 Address = Annotated[
     str | None,
-    typer.Option(
-        "--address",
-        help="Of a Ray cluster: host:port, ray://host:port, or auto; default: one is started here.",
-    ),
+    Doc("Of a Ray cluster: host:port, ray://host:port, or auto; default: one is started here."),
+    Option(("--address",)),
 ]
 
 
@@ -29,16 +29,15 @@ def engine() -> None:
 
 
 @app.command()
+@with_blocks
 def check(
     *,
     engine: Name = "ray",
     address: Address = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", help="Workers at once; default: one per core.")
-    ] = None,
+    workers: Annotated[int | None, Doc("Workers at once; default: one per core.")] = None,
     path: Annotated[
         Path | None,
-        typer.Option("--path", help="A file or folder that every machine has to see."),
+        Doc("A file or folder that every machine has to see."),
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,

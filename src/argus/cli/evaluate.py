@@ -9,57 +9,51 @@ from typing import Annotated, Any
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc, Ge, Option
 
 
+@with_blocks
 def evaluate(
-    queries: Annotated[
-        Path, typer.Option("--queries", help="Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")
-    ],
+    queries: Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")],
     qrels: Annotated[
         Path,
-        typer.Option("--qrels", help="Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
+        Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
     ],
     out: o.Out = Path("argus-out"),
     index: Annotated[
         list[str] | None,
-        typer.Option("--index", help="PATH, PATH@original or PATH@REMEDY; once or twice."),
+        Doc("PATH, PATH@original or PATH@REMEDY; once or twice."),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="TREC run file (.gz too) or JSON; counts after --index."),
+        Doc("TREC run file (.gz too) or JSON; counts after --index."),
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="Where titles and texts come from; runs need it for both."),
+        Doc("Where titles and texts come from; runs need it for both."),
     ] = None,
     diagnosis: Annotated[
         Path | None,
-        typer.Option("--diagnosis", help="Folder with diagnosis.parquet, for ARGUS Table 4."),
+        Doc("Folder with diagnosis.parquet, for ARGUS Table 4."),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", help="For an index that does not name its own."),
+        Doc("For an index that does not name its own."),
     ] = None,
     hybrid: o.Hybrid = None,
     weights: o.Weights = None,
     exact: Annotated[
         bool | None,
-        typer.Option(
-            "--exact/--approximate",
-            help="Default: as the index is served, approximately where it was built with --ann.",
-            show_default=False,
-        ),
+        Doc("Default: as the index is served, approximately where it was built with --ann."),
+        Option(("--exact/--approximate",), default=""),
     ] = None,
     measures: Annotated[
-        str, typer.Option("--measures", help="Names as papers write them, separated by commas.")
+        str, Doc("Names as papers write them, separated by commas.")
     ] = "nDCG@5,nDCG@10,nDCG@20,nDCG@50,R@10,R@50,R@100,RR",
-    headline: Annotated[
-        str, typer.Option("--headline", help="The measure by which a query counts as harmed.")
-    ] = "nDCG@10",
-    depth: Annotated[int, typer.Option("--depth", help="Results kept per query.", min=1)] = 100,
-    resamples: Annotated[
-        int, typer.Option("--resamples", help="Of the test and the intervals; 1,000 or more.")
-    ] = 10_000,
+    headline: Annotated[str, Doc("The measure by which a query counts as harmed.")] = "nDCG@10",
+    depth: Annotated[int, Ge(1), Doc("Results kept per query.")] = 100,
+    resamples: Annotated[int, Doc("Of the test and the intervals; 1,000 or more.")] = 10_000,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.errors import InputError
+from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
     from argus.explanation.run import RunExplanation, RunStanding
@@ -21,6 +23,7 @@ LAMBDA, TAU = 0.7, 0.3
 SHOWN = 5
 
 
+@with_blocks
 def explain(
     query: Annotated[
         str, typer.Argument(help="The question; with --queries or --run, the id of one.")
@@ -28,62 +31,48 @@ def explain(
     doc_id: Annotated[str, typer.Argument(help="The document that should come back.")],
     index: Annotated[
         str | None,
-        typer.Option("--index", help="Index folder; PATH@original or PATH@REMEDY for that state."),
+        Doc("Index folder; PATH@original or PATH@REMEDY for that state."),
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option(
-            "--run", help="Or what any search found: a TREC or JSON run; QUERY is an id in it."
-        ),
+        Doc("Or what any search found: a TREC or JSON run; QUERY is an id in it."),
     ] = None,
-    k: Annotated[int, typer.Option("--k", help="How many documents a search returns.", min=1)] = 10,
+    k: Annotated[int, Ge(1), Doc("How many documents a search returns.")] = 10,
     hybrid: Annotated[
         str | None,
-        typer.Option("--hybrid", help="Explain a search fused with BM25: rrf, min-max or z."),
+        Doc("Explain a search fused with BM25: rrf, min-max or z."),
     ] = None,
     weight: o.Weight = LAMBDA,
-    queries: Annotated[
-        Path | None, typer.Option("--queries", help="File of queries; QUERY is then an id in it.")
-    ] = None,
+    queries: Annotated[Path | None, Doc("File of queries; QUERY is then an id in it.")] = None,
     diagnosis: Annotated[
         Path | None,
-        typer.Option("--diagnosis", help="Folder with diagnosis.parquet: predicted RPS."),
+        Doc("Folder with diagnosis.parquet: predicted RPS."),
     ] = None,
     kb: Annotated[
         Path | None,
-        typer.Option(
-            "--kb", help="Knowledge base whose titles are the entities; default: capitalised names."
-        ),
+        Doc("Knowledge base whose titles are the entities; default: capitalised names."),
     ] = None,
     probe: Annotated[
         Path | None,
-        typer.Option(
-            "--probe", help="Folder of a probe; default: the one shipped for the encoder."
-        ),
+        Doc("Folder of a probe; default: the one shipped for the encoder."),
     ] = None,
-    tau: Annotated[float, typer.Option("--tau", help="Predicted RPS below this is low.")] = TAU,
+    tau: Annotated[float, Doc("Predicted RPS below this is low.")] = TAU,
     supersedes: Annotated[
         Path | None,
-        typer.Option("--supersedes", help="File of superseder, superseded: documents replaced."),
+        Doc("File of superseder, superseded: documents replaced."),
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option(
-            "--corpus",
-            help="What was searched; an index says itself what it was built from, a run does not.",
-        ),
+        Doc("What was searched; an index says itself what it was built from, a run does not."),
     ] = None,
     keys: Annotated[
         Path | None,
-        typer.Option(
-            "--keys",
-            help="answers.jsonl or DPR JSON of the n-gram search that made the run; default: what "
-            "lies beside it.",
+        Doc(
+            "answers.jsonl or DPR JSON of the n-gram search that made the run; default: what "
+            "lies beside it."
         ),
     ] = None,
-    encoder: Annotated[
-        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
-    ] = None,
+    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
     device: o.Device = None,
     seed: o.Seed = 0,
     json: o.AsJson = False,

@@ -7,33 +7,30 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.engine.config import EngineConfig
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.settings import Doc
 
 
-@blocks.with_blocks
+@with_blocks
 def exposure(
     *,
     corpus: o.Corpus,
     out: o.Out = Path("argus-out"),
     queries: Annotated[
         Path | None,
-        typer.Option(
-            "--queries", help="Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."
-        ),
+        Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
     ] = None,
-    k: Annotated[
-        int, typer.Option("--k", help="How far down a list counts as brought back.", min=1)
-    ] = 10,
-    sentences: Annotated[
-        int, typer.Option("--sentences", help="Sentences held out per document.", min=0)
-    ] = 2,
-    encoding: blocks.Encoding,
-    where: blocks.Engine,
+    measure: ExposureConfig,
+    encoder: EncoderConfig,
+    engine: EngineConfig | None,
     store: o.Store = None,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
-    seed: o.Seed = 0,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -43,21 +40,20 @@ def exposure(
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
     report.html. A run that was stopped goes on where it was.
     """
-    from argus.retrievability.exposure.job import ExposureConfig
     from argus.retrievability.exposure.job import exposure as run
 
     result = run(
         corpus,
         out=out,
-        encoder=encoding.config(),
-        config=ExposureConfig(k=k, sentences=sentences, seed=seed),
+        encoder=encoder,
+        config=measure,
         queries=queries or (),
-        fields=columns.names(),
+        fields=columns,
         store=store,
         limit=limit,
         fresh=fresh,
-        engine=where.chosen(),
-    )  # fmt: skip
+        engine=engine,
+    )
     o.show(result, print_exposure, as_json=json)
 
 

@@ -9,51 +9,38 @@ from typing import Annotated
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc
 
 _Bound = float | None
 
 
+@with_blocks
 def gate(
     folders: Annotated[
         list[Path], typer.Argument(help="Folders that audit, diagnose, exposure or evaluate wrote.")
     ],
-    max_low_rps_share: Annotated[
-        _Bound, typer.Option("--max-low-rps-share", help="Entities with RPS below 0.33.")
-    ] = None,
-    min_mean_rps: Annotated[_Bound, typer.Option("--min-mean-rps", help="Mean RPS.")] = None,
+    max_low_rps_share: Annotated[_Bound, Doc("Entities with RPS below 0.33.")] = None,
+    min_mean_rps: Annotated[_Bound, Doc("Mean RPS.")] = None,
     max_at_risk_share: Annotated[
         _Bound,
-        typer.Option("--max-at-risk-share", help="Entities that argus diagnose flags."),
+        Doc("Entities that argus diagnose flags."),
     ] = None,
-    min_recall: Annotated[
-        _Bound, typer.Option("--min-recall", help="Of the last system evaluated.")
-    ] = None,
-    recall_measure: Annotated[
-        str, typer.Option("--recall-measure", help="What --min-recall reads.")
-    ] = "R@10",
-    min_ndcg: Annotated[
-        _Bound, typer.Option("--min-ndcg", help="Of the last system evaluated.")
-    ] = None,
-    max_ndcg_drop: Annotated[
-        _Bound, typer.Option("--max-ndcg-drop", help="Mean loss from before to after.")
-    ] = None,
-    max_harmed_share: Annotated[
-        _Bound, typer.Option("--max-harmed-share", help="Queries whose nDCG fell.")
-    ] = None,
-    ndcg_measure: Annotated[
-        str, typer.Option("--ndcg-measure", help="What the nDCG checks read.")
-    ] = "nDCG@10",
+    min_recall: Annotated[_Bound, Doc("Of the last system evaluated.")] = None,
+    recall_measure: Annotated[str, Doc("What --min-recall reads.")] = "R@10",
+    min_ndcg: Annotated[_Bound, Doc("Of the last system evaluated.")] = None,
+    max_ndcg_drop: Annotated[_Bound, Doc("Mean loss from before to after.")] = None,
+    max_harmed_share: Annotated[_Bound, Doc("Queries whose nDCG fell.")] = None,
+    ndcg_measure: Annotated[str, Doc("What the nDCG checks read.")] = "nDCG@10",
     max_never_retrieved_share: Annotated[
         _Bound,
-        typer.Option("--max-never-retrieved-share", help="Documents that no query brought back."),
+        Doc("Documents that no query brought back."),
     ] = None,
     min_self_retrieval: Annotated[
         _Bound,
-        typer.Option("--min-self-retrieval", help="Titles and sentences that find their document."),
+        Doc("Titles and sentences that find their document."),
     ] = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a summary for a pull request.")
-    ] = False,
+    markdown: Annotated[bool, Doc("Print a summary for a pull request.")] = False,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:

@@ -7,8 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.engine.config import EngineConfig
+from argus.settings import Doc, Option
 
 app = typer.Typer(
     help="Build and change indexes.",
@@ -16,38 +20,38 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Folder = Annotated[Path, typer.Option("--index", help="Index folder.")]
+Folder = Annotated[Path, Doc("Index folder."), Option(("--index",))]
 Vectors = Annotated[
     Path | None,
-    typer.Option(
-        "--vectors",
-        help="Your own vectors (.npy, one row per document in corpus order) instead of embedding; "
-        "--encoder names what queries are embedded with.",
+    Doc(
+        "Your own vectors (.npy, one row per document in corpus order) instead of embedding; "
+        "--encoder names what queries are embedded with."
     ),
+    Option(("--vectors",)),
 ]
 Ann = Annotated[
     bool,
-    typer.Option(
-        "--ann",
-        help="Also build the approximate index: takes minutes, needs about half the memory to "
+    Doc(
+        "Also build the approximate index: takes minutes, needs about half the memory to "
         "search, may miss a result. Faster for single questions over hundreds of thousands of "
-        "views; not over tens of thousands, nor for many questions at once.",
+        "views; not over tens of thousands, nor for many questions at once."
     ),
+    Option(("--ann",)),
 ]
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def build(
     *,
     corpus: o.Corpus,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the index.")],
+    out: Annotated[Path, Doc("Folder for the index.")],
     vectors: Vectors = None,
     ann: Ann = False,
-    encoding: blocks.Encoding,
-    where: blocks.Engine,
+    encoder: EncoderConfig,
+    engine: EngineConfig | None,
     store: o.Store = None,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -62,20 +66,20 @@ def build(
     result = build_index(
         corpus,
         out=out,
-        encoder=encoding.config(),
+        encoder=encoder,
         vectors=vectors,
-        fields=columns.names(),
+        fields=columns,
         store=store,
         limit=limit,
         fresh=fresh,
         ann=ann,
-        engine=where.chosen(),
+        engine=engine,
     )  # fmt: skip
     _show(result.summary, as_json=json)
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def add(
     *,
     index: Folder,
@@ -83,11 +87,11 @@ def add(
     vectors: Vectors = None,
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", help="Default: the encoder that the index names."),
+        Doc("Default: the encoder that the index names."),
     ] = None,
     ann: Ann = False,
-    where: blocks.Engine,
-    columns: blocks.Columns,
+    engine: EngineConfig | None,
+    columns: FieldNames,
     limit: o.Limit = None,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -100,21 +104,20 @@ def add(
         corpus,
         encoder=encoder,
         vectors=vectors,
-        fields=columns.names(),
+        fields=columns,
         limit=limit,
         ann=ann,
-        engine=where.chosen(),
+        engine=engine,
     )
     _show(result.summary, as_json=json)
 
 
 @app.command()
+@with_blocks
 def delete(
     index: Folder,
     ids: Annotated[list[str] | None, typer.Argument(help="Document ids.")] = None,
-    ids_file: Annotated[
-        Path | None, typer.Option("--ids-file", help="File with one document id per line.")
-    ] = None,
+    ids_file: Annotated[Path | None, Doc("File with one document id per line.")] = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -127,11 +130,12 @@ def delete(
 
 
 @app.command()
+@with_blocks
 def compact(
     index: Folder,
     now: Annotated[
         bool,
-        typer.Option("--now", help="Keep nothing for those who have it open: nobody reads it."),
+        Doc("Keep nothing for those who have it open: nobody reads it."),
     ] = False,
     json: o.AsJson = False,
     config: o.Config = None,

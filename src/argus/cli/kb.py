@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.kb_sources import Sources
+from argus.data.fields import FieldNames
+from argus.engine.config import EngineConfig
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.kb.settings import Links
@@ -24,55 +27,45 @@ SHAPE = "What is kept"
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def build(
     *,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the knowledge base.")],
+    out: Annotated[Path, Doc("Folder for the knowledge base.")],
     sources: Sources,
     mentions: Annotated[
         bool,
-        typer.Option(
-            "--mentions",
-            help="Also relate an entity to those that its paragraph names.",
-            rich_help_panel=SHAPE,
-        ),
+        Doc("Also relate an entity to those that its paragraph names."),
+        Option(panel=SHAPE),
     ] = False,
     sample: Annotated[
         int | None,
-        typer.Option(
-            "--sample",
-            help="Draw so many entities; related ones come along.",
-            min=1,
-            rich_help_panel=SHAPE,
-        ),
+        Ge(1),
+        Doc("Draw so many entities; related ones come along."),
+        Option(panel=SHAPE),
     ] = None,
     min_words: Annotated[
         int,
-        typer.Option(
-            "--min-words", help="Words that a first paragraph has.", min=1, rich_help_panel=SHAPE
-        ),
+        Ge(1),
+        Doc("Words that a first paragraph has."),
+        Option(panel=SHAPE),
     ] = 5,
     words: Annotated[
         bool,
-        typer.Option(
-            "--words/--no-words",
-            help="BM25 over the paragraphs, beside shards on this machine.",
-            rich_help_panel=SHAPE,
-        ),
+        Doc("BM25 over the paragraphs, beside shards on this machine."),
+        Option(("--words/--no-words",), panel=SHAPE),
     ] = True,
     shards: Annotated[
         str | None,
-        typer.Option("--shards", help="Where shards go, if not OUT: a path, s3://, gs://."),
+        Doc("Where shards go, if not OUT: a path, s3://, gs://."),
     ] = None,
-    memory_mib: Annotated[
-        int, typer.Option("--memory-mib", help="Bound of the joins.", min=256)
-    ] = 2048,
-    columns: blocks.Columns,
-    engine: blocks.Engine,
+    memory_mib: Annotated[int, Ge(256), Doc("Bound of the joins.")] = 2048,
+    columns: FieldNames,
+    engine: EngineConfig | None,
     seed: o.Seed = 0,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", help="Only the first so many pages and items, or entities.", min=1),
+        Ge(1),
+        Doc("Only the first so many pages and items, or entities."),
     ] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -96,7 +89,7 @@ def build(
     )  # fmt: skip
     source = sources.chosen(chosen, columns, out)
     result = build_kb(
-        source, out=out, config=chosen, shards=shards, engine=engine.config(), fresh=fresh
+        source, out=out, config=chosen, shards=shards, engine=engine or EngineConfig(), fresh=fresh
     )
     if result.unchanged and not json:
         typer.echo(f"unchanged: {out} was made of the same input by the same settings")

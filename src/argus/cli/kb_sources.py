@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from argus.cli import blocks
+from argus.data.fields import FieldNames
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.kb.raw import Source
@@ -25,67 +24,55 @@ class Sources:
 
     wikipedia: Annotated[
         str | None,
-        typer.Option(
-            "--wikipedia", help="pages-articles.xml[.bz2|.gz]; s3://, gs://.", rich_help_panel=DUMP
-        ),
+        Doc("pages-articles.xml[.bz2|.gz]; s3://, gs://."),
+        Option(panel=DUMP),
     ] = None
     wikidata: Annotated[
         str | None,
-        typer.Option(
-            "--wikidata", help="latest-all.json[.bz2|.gz]; s3://, gs://.", rich_help_panel=DUMP
-        ),
+        Doc("latest-all.json[.bz2|.gz]; s3://, gs://."),
+        Option(panel=DUMP),
     ] = None
     lang: Annotated[
         str | None,
-        typer.Option(
-            "--lang",
-            help="Language of labels and pages, or of the texts of triples. Default: en.",
-            rich_help_panel=DUMP,
-        ),
+        Doc("Language of labels and pages, or of the texts of triples. Default: en."),
+        Option(panel=DUMP),
     ] = None
     links: Annotated[
         str | None,
-        typer.Option(
-            "--links",
-            help="Hyperlinks of the lead, of the whole page, or none. Default: lead.",
-            rich_help_panel=DUMP,
-        ),
+        Doc("Hyperlinks of the lead, of the whole page, or none. Default: lead."),
+        Option(panel=DUMP),
     ] = None
     triples: Annotated[
         Path | None,
-        typer.Option("--triples", help="TSV or N-Triples (.nt).", rich_help_panel=OTHER),
+        Doc("TSV or N-Triples (.nt)."),
+        Option(panel=OTHER),
     ] = None
     labels: Annotated[
         Path | None,
-        typer.Option("--labels", help="id<TAB>label, or .nt.", rich_help_panel=OTHER),
+        Doc("id<TAB>label, or .nt."),
+        Option(panel=OTHER),
     ] = None
     abstracts: Annotated[
         Path | None,
-        typer.Option("--abstracts", help="id<TAB>text, or .nt.", rich_help_panel=OTHER),
+        Doc("id<TAB>text, or .nt."),
+        Option(panel=OTHER),
     ] = None
     entities: Annotated[
         Path | None,
-        typer.Option(
-            "--entities",
-            help="JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations.",
-            rich_help_panel=OTHER,
-        ),
+        Doc("JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations."),
+        Option(panel=OTHER),
     ] = None
     pages: Annotated[
         Path | None,
-        typer.Option(
-            "--pages", help="Folder of HTML or Markdown files with links.", rich_help_panel=OTHER
-        ),
+        Doc("Folder of HTML or Markdown files with links."),
+        Option(panel=OTHER),
     ] = None
     split_mib: Annotated[
         int | None,
-        typer.Option(
-            "--split-mib", help="Of a dump that a worker reads at once. Default: 16.", min=1,
-            rich_help_panel=DUMP,
-        ),
+        Ge(1), Doc("Of a dump that a worker reads at once. Default: 16."), Option(panel=DUMP),
     ] = None  # fmt: skip
 
-    def chosen(self, config: KbConfig, columns: blocks.Columns, out: Path) -> Dumps | Source:
+    def chosen(self, config: KbConfig, columns: FieldNames, out: Path) -> Dumps | Source:
         """Return the one source that was given.
 
         Raises InputError for none or several, for pages that `out` lies among, and for an option
@@ -102,7 +89,7 @@ class Sources:
                 language=config.language, memory_bytes=config.memory_bytes,
             )  # fmt: skip
         if self.entities:
-            return EntityRows(self.entities, fields=columns.names())
+            return EntityRows(self.entities, fields=columns)
         if self.pages:
             _check_apart(self.pages, out)
             return PageFolder(self.pages)
@@ -131,14 +118,14 @@ class Sources:
                 where=COMMAND,
             )
 
-    def _check_used(self, columns: blocks.Columns) -> None:
+    def _check_used(self, columns: FieldNames) -> None:
         rows, dumps = bool(self.entities), bool(self.wikipedia or self.wikidata)
         of_rows = "columns of --entities"
         of_texts = "the language of --wikipedia, --wikidata and --triples"
         given = [
-            ("--id-field", columns.id_field, rows, of_rows),
-            ("--title-field", columns.title_field, rows, of_rows),
-            ("--text-field", columns.text_field, rows, of_rows),
+            ("--id-field", columns.id, rows, of_rows),
+            ("--title-field", columns.title, rows, of_rows),
+            ("--text-field", columns.text, rows, of_rows),
             ("--coerce-ids", columns.coerce_ids or None, rows, "ids of --entities"),
             ("--links", self.links, bool(self.wikipedia), "the hyperlinks of --wikipedia"),
             ("--lang", self.lang, dumps or bool(self.triples), of_texts),

@@ -8,9 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-import typer
-
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.llm import ChatConfig, LocalConfig
@@ -27,97 +26,71 @@ class LanguageModel:
 
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            help="Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers."),
+        Option(panel=_PANEL),
     ] = None
     adapter: Annotated[
         Path | None,
-        typer.Option(
-            "--adapter",
-            help="LoRA adapter for a local: model, as argus scenarios distill writes it.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("LoRA adapter for a local: model, as argus scenarios distill writes it."),
+        Option(panel=_PANEL),
     ] = None
     base_url: Annotated[
         str | None,
-        typer.Option(
-            "--base-url",
-            "--llm-base-url",
-            help="The endpoint; default https://api.openai.com/v1.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("The endpoint; default https://api.openai.com/v1."),
+        Option(("--base-url", "--llm-base-url"), panel=_PANEL),
     ] = None
     api_key_env: Annotated[
         str | None,
-        typer.Option(
-            "--api-key-env",
-            help=f"Environment variable that holds the API key; default {API_KEY}.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc(f"Environment variable that holds the API key; default {API_KEY}."),
+        Option(panel=_PANEL),
     ] = None
     max_tokens: Annotated[
         int | None,
-        typer.Option(
-            "--max-tokens",
-            help="Most tokens of one answer; default: what each prompt allows.",
-            min=1,
-            rich_help_panel=_PANEL,
-        ),
+        Ge(1),
+        Doc("Most tokens of one answer; default: what each prompt allows."),
+        Option(panel=_PANEL),
     ] = None
     retry_failed: Annotated[
         bool | None,
-        typer.Option(
-            "--retry-failed/--keep-failed",
-            help="Ask again what failed in an earlier run (default), or let it stand.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("Ask again what failed in an earlier run (default), or let it stand."),
+        Option(("--retry-failed/--keep-failed",), panel=_PANEL),
     ] = None
     budget: Annotated[
         float | None,
-        typer.Option(
-            "--budget",
-            help="Most that may be spent, in the currency of the prices.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("Most that may be spent, in the currency of the prices."),
+        Option(panel=_PANEL),
     ] = None
     max_total_tokens: Annotated[
         int | None,
-        typer.Option(
-            "--max-total-tokens",
-            help="Most tokens that may be read and written.",
-            min=1,
-            rich_help_panel=_PANEL,
-        ),
+        Ge(1),
+        Doc("Most tokens that may be read and written."),
+        Option(panel=_PANEL),
     ] = None
     input_price: Annotated[
         float | None,
-        typer.Option("--input-price", help="Per million tokens read.", rich_help_panel=_PANEL),
+        Doc("Per million tokens read."),
+        Option(panel=_PANEL),
     ] = None
     output_price: Annotated[
         float | None,
-        typer.Option("--output-price", help="Per million tokens written.", rich_help_panel=_PANEL),
+        Doc("Per million tokens written."),
+        Option(panel=_PANEL),
     ] = None
     concurrency: Annotated[
         int | None,
-        typer.Option(
-            "--concurrency",
-            help="Requests at once, prompts in a batch of a local: model; default 8.",
-            min=1,
-            rich_help_panel=_PANEL,
-        ),
+        Ge(1),
+        Doc("Requests at once, prompts in a batch of a local: model; default 8."),
+        Option(panel=_PANEL),
     ] = None
     requests_per_minute: Annotated[
         float | None,
-        typer.Option("--requests-per-minute", help="At most.", rich_help_panel=_PANEL),
+        Doc("At most."),
+        Option(panel=_PANEL),
     ] = None
     timeout_s: Annotated[
         float | None,
-        typer.Option(
-            "--timeout", help="Seconds for one answer; default 120.", rich_help_panel=_PANEL
-        ),
+        Doc("Seconds for one answer; default 120."),
+        Option(("--timeout",), panel=_PANEL),
     ] = None
 
     def config(self) -> ChatConfig | LocalConfig | None:

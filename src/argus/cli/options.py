@@ -12,6 +12,7 @@ import typer
 
 from argus.cli.config import read_config
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Le, Option
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -70,51 +71,41 @@ def print_json(value: Any) -> None:
 
 Corpus = Annotated[
     Path,
-    typer.Option(
-        "--corpus",
-        help="BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file.",
-    ),
+    Doc("BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file."),
+    Option(("--corpus",)),
 ]
-Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
+Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",))]
 EncoderName = Annotated[
     str,
-    typer.Option("--encoder", help="sentence-transformers name or folder, or openai:MODEL."),
+    Doc("sentence-transformers name or folder, or openai:MODEL."),
+    Option(("--encoder",)),
 ]
 Precision = Annotated[
     str,
-    typer.Option(
-        "--precision",
-        help="auto (checked on your texts), float32, bfloat16, float16.",
-        rich_help_panel="Encoder",
-    ),
+    Doc("auto (checked on your texts), float32, bfloat16, float16."),
+    Option(("--precision",), panel="Encoder"),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(
-        "--device",
-        help="cpu, cuda, ...; default: a GPU when there is one.",
-        rich_help_panel="Encoder",
-    ),
+    Doc("cpu, cuda, ...; default: a GPU when there is one."),
+    Option(("--device",), panel="Encoder"),
 ]
 Store = Annotated[
     Path | None,
-    typer.Option(
-        "--store",
-        help="Folder for vectors, to share between runs; default OUT/embeddings.",
-        rich_help_panel="Encoder",
-    ),
+    Doc("Folder for vectors, to share between runs; default OUT/embeddings."),
+    Option(("--store",), panel="Encoder"),
 ]
 Limit = Annotated[
     int | None,
-    typer.Option(
-        "--limit", help="Only the first so many documents.", min=1, rich_help_panel="Input"
-    ),
+    Ge(1),
+    Doc("Only the first so many documents."),
+    Option(("--limit",), panel="Input"),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.", min=0)]
+Seed = Annotated[int, Ge(0), Doc("Seed of every random choice."), Option(("--seed",))]
 Fresh = Annotated[
-    bool, typer.Option("--fresh/--resume", help="Delete what OUT holds first, or go on with it.")
+    bool, Doc("Delete what OUT holds first, or go on with it."), Option(("--fresh/--resume",))
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+AsJson = Annotated[bool, Doc("Print the summary as JSON."), Option(("--json",))]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -124,31 +115,29 @@ Config = Annotated[
 
 Hybrid = Annotated[
     list[str] | None,
-    typer.Option(
-        "--hybrid",
-        help="Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not).",
-    ),
+    Doc("Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not)."),
+    Option(("--hybrid",)),
 ]
 Weight = Annotated[
     float,
-    typer.Option(
-        "--lambda", help="What a document's own score counts against its scenarios'.", min=0, max=1
-    ),
+    Ge(0),
+    Le(1),
+    Doc("What a document's own score counts against its scenarios'."),
+    Option(("--lambda",)),
 ]
 Weights = Annotated[
     list[float] | None,
-    typer.Option(
-        "--lambda",
-        help="What a document's own score counts against its scenarios' (0.7); for all indexes, "
-        "or once for each.",
-        min=0,
-        max=1,
+    Ge(0),
+    Le(1),
+    Doc(
+        "What a document's own score counts against its scenarios' (0.7); for all indexes, "
+        "or once for each."
     ),
+    Option(("--lambda",)),
 ]
 ProbeFolder = Annotated[
     Path | None,
-    typer.Option(
-        "--probe", help="Folder from argus probe fit; default: what ships for the encoder."
-    ),
+    Doc("Folder from argus probe fit; default: what ships for the encoder."),
+    Option(("--probe",)),
 ]
-Tau = Annotated[float, typer.Option("--tau", help="Predicted RPS below this is at risk.")]
+Tau = Annotated[float, Doc("Predicted RPS below this is at risk."), Option(("--tau",))]

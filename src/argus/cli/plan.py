@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
     from argus.planning import Hardware, Step, Workload
@@ -18,17 +20,16 @@ _OF_MEASURING = frozenset(("encoder", "wikipedia", "wikidata"))
 _OF_BOTH = frozenset(("hardware", "price", "measure", "json", "config"))
 
 
+@with_blocks
 def plan(
     context: typer.Context,
     *,
     entities: Annotated[
         str, typer.Option("--entities", metavar="NUMBER", help="How many, as in 7e6.")
     ] = "1e6",
-    dim: Annotated[int, typer.Option("--dim", help="Of a vector.", min=1)] = 384,
-    neighbours: Annotated[
-        float, typer.Option("--neighbours", help="Related entities per entity.", min=0)
-    ] = 20,
-    words: Annotated[float, typer.Option("--words", help="Of a paragraph.", min=1)] = 80,
+    dim: Annotated[int, Ge(1), Doc("Of a vector.")] = 384,
+    neighbours: Annotated[float, Ge(0), Doc("Related entities per entity.")] = 20,
+    words: Annotated[float, Ge(1), Doc("Of a paragraph.")] = 80,
     parameters: Annotated[
         str | None,
         typer.Option(
@@ -39,47 +40,38 @@ def plan(
     ] = None,
     reservoir: Annotated[
         int | None,
-        typer.Option("--reservoir", help="As of argus audit; 0: exact.", min=0),
+        Ge(0),
+        Doc("As of argus audit; 0: exact."),
     ] = None,
-    wikipedia_gb: Annotated[
-        float, typer.Option("--wikipedia-gb", help="Compressed dump to be read, in GB.", min=0)
-    ] = 0,
-    wikidata_gb: Annotated[
-        float, typer.Option("--wikidata-gb", help="Compressed dump to be read, in GB.", min=0)
-    ] = 0,
+    wikipedia_gb: Annotated[float, Ge(0), Doc("Compressed dump to be read, in GB.")] = 0,
+    wikidata_gb: Annotated[float, Ge(0), Doc("Compressed dump to be read, in GB.")] = 0,
     stated: Annotated[
         float,
-        typer.Option(
-            "--stated", help="Statements and links that the dumps hold per entity.", min=0
-        ),
+        Ge(0),
+        Doc("Statements and links that the dumps hold per entity."),
     ] = 80,
-    machines: Annotated[
-        int, typer.Option("--machines", help="That share the work (--engine ray).", min=1)
-    ] = 1,
+    machines: Annotated[int, Ge(1), Doc("That share the work (--engine ray).")] = 1,
     hardware: Annotated[
         str,
-        typer.Option("--hardware", help="File from --measure, or one that ships: two-cores."),
+        Doc("File from --measure, or one that ships: two-cores."),
     ] = "two-cores",
     price: Annotated[
         float | None,
-        typer.Option("--price", help="Of a machine per hour; default: the file's.", min=0),
+        Ge(0),
+        Doc("Of a machine per hour; default: the file's."),
     ] = None,
     measure: Annotated[
         Path | None,
-        typer.Option(
-            "--measure", help="Measure this machine (minutes) into a file for --hardware."
-        ),
+        Doc("Measure this machine (minutes) into a file for --hardware."),
     ] = None,
-    encoder: Annotated[
-        str, typer.Option("--encoder", help="What --measure encodes with.")
-    ] = "all-MiniLM-L6-v2",
+    encoder: Annotated[str, Doc("What --measure encodes with.")] = "all-MiniLM-L6-v2",
     wikipedia: Annotated[
         Path | None,
-        typer.Option("--wikipedia", help="Dump, or a piece of one, that --measure reads."),
+        Doc("Dump, or a piece of one, that --measure reads."),
     ] = None,
     wikidata: Annotated[
         Path | None,
-        typer.Option("--wikidata", help="Dump, or a piece of one, that --measure reads."),
+        Doc("Dump, or a piece of one, that --measure reads."),
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -7,8 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.settings import Doc, Option
 
 app = typer.Typer(
     name="probe",
@@ -19,21 +22,21 @@ app = typer.Typer(
 
 
 @app.command()
+@with_blocks
 def fit(
-    audit: Annotated[Path, typer.Option("--audit", help="Folder that argus audit wrote.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the results; default: the audit's.")
-    ] = None,
+    audit: Annotated[Path, Doc("Folder that argus audit wrote.")],
+    out: Annotated[Path | None, Doc("Folder for the results; default: the audit's.")] = None,
     full: Annotated[
         bool,
-        typer.Option("--full/--quick", help="The paper's grid (hours), or a small one (minutes)."),
+        Doc("The paper's grid (hours), or a small one (minutes)."),
+        Option(("--full/--quick",)),
     ] = False,
     families: Annotated[
-        str, typer.Option("--families", help="Some of ridge,xgboost,mlp, separated by commas.")
+        str, Doc("Some of ridge,xgboost,mlp, separated by commas.")
     ] = "ridge,xgboost,mlp",
     seed: o.Seed = 0,
     fresh: Annotated[
-        bool, typer.Option("--fresh/--resume", help="Forget the trials of earlier runs first.")
+        bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))
     ] = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -57,30 +60,26 @@ def fit(
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def predict(
     *,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
+        Doc("BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
     ] = None,
     entities: Annotated[
         Path | None,
-        typer.Option(
-            "--entities", help="File of id, label, paragraph (or doc_id); default: every document."
-        ),
+        Doc("File of id, label, paragraph (or doc_id); default: every document."),
     ] = None,
     probe: Annotated[
         Path | None,
-        typer.Option("--probe", help="Folder of a fit; default: what ships for the encoder."),
+        Doc("Folder of a fit; default: what ships for the encoder."),
     ] = None,
     out: o.Out = Path("argus-out"),
-    pooling: Annotated[
-        str, typer.Option("--pooling", help="span or sentence, where no --probe says it.")
-    ] = "span",
-    encoding: blocks.Encoding,
+    pooling: Annotated[str, Doc("span or sentence, where no --probe says it.")] = "span",
+    encoder: EncoderConfig,
     store: o.Store = None,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -100,9 +99,9 @@ def predict(
         probe=probe,
         pooling=pooling,
         source=KnowledgeSource(
-            entities=entities, fields=columns.names()
+            entities=entities, fields=columns
         ),
-        encoder=encoding.config(),
+        encoder=encoder,
         store=store,
         limit=limit,
         fresh=fresh,

@@ -10,8 +10,11 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
+from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
@@ -24,16 +27,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Index = Annotated[Path, typer.Option("--index", help="Folder from argus index build.")]
+Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",))]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repair(blocks.Entities):
     """Options of every command that makes views."""
 
-    encoder: Annotated[
-        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
-    ] = None
+    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None
     device: o.Device = None
     probe: o.ProbeFolder = None
     tau: o.Tau = 0.3
@@ -48,18 +49,16 @@ class Repair(blocks.Entities):
 class Proof:
     """Options that say what the receipt holds, and where it goes."""
 
-    queries: Annotated[
-        Path | None, typer.Option("--queries", help="Judged queries, for the receipt.")
-    ] = None
-    qrels: Annotated[Path | None, typer.Option("--qrels", help="Their judgements.")] = None
+    queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
+    qrels: Annotated[Path | None, Doc("Their judgements.")] = None
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="Where titles are, to tell implicit questions apart."),
+        Doc("Where titles are, to tell implicit questions apart."),
     ] = None
-    k: Annotated[int, typer.Option("--k", help="How far down a list counts.", min=1)] = 10
+    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = 10
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for the receipt; default INDEX/remedies/ID."),
+        Doc("Folder for the receipt; default INDEX/remedies/ID."),
     ] = None
 
     def options(self) -> dict[str, Any]:
@@ -68,23 +67,15 @@ class Proof:
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def expand(
     index: Index,
     repair: Repair,
     proof: Proof,
-    preset: Annotated[
-        str, typer.Option("--preset", help="robust, or paper (ARGUS §5.2 to the letter).")
-    ] = "robust",
-    k_aug: Annotated[
-        int | None, typer.Option("--k-aug", help="Passages per entity at risk.", min=1)
-    ] = None,
-    min_similarity: Annotated[
-        float | None, typer.Option("--min-similarity", help="Context check: least cosine.")
-    ] = None,
-    max_views: Annotated[
-        int | None, typer.Option("--max-views", help="Most expansions per document.", min=1)
-    ] = None,
+    preset: Annotated[str, Doc("robust, or paper (ARGUS §5.2 to the letter).")] = "robust",
+    k_aug: Annotated[int | None, Ge(1), Doc("Passages per entity at risk.")] = None,
+    min_similarity: Annotated[float | None, Doc("Context check: least cosine.")] = None,
+    max_views: Annotated[int | None, Ge(1), Doc("Most expansions per document.")] = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -101,27 +92,24 @@ def expand(
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def synthesize(
     index: Index,
     repair: Repair,
     asked: blocks.LanguageModel,
-    where: blocks.Engine,
+    engine: EngineConfig | None,
     proof: Proof,
     estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Only say what would be asked and what it would cost."),
+        Doc("Only say what would be asked and what it would cost."),
     ] = False,
     accept_unanswered: Annotated[
         bool,
-        typer.Option(
-            "--accept-unanswered",
-            help="Go on without the documents to which the endpoint never gave an answer.",
-        ),
+        Doc("Go on without the documents to which the endpoint never gave an answer."),
     ] = False,
     min_similarity: Annotated[
         float | None,
-        typer.Option("--min-similarity", help="Context check without a model: least cosine."),
+        Doc("Context check without a model: least cosine."),
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -138,7 +126,7 @@ def synthesize(
     if estimate:
         print_estimate(estimate_synthesis(index, config=chosen, **repair.options()), json)
         return
-    options = repair.options() | proof.options() | {"engine": where.chosen()}
+    options = repair.options() | proof.options() | {"engine": engine}
     _print(synthesize_index(index, config=chosen, **options), json)
 
 
@@ -178,6 +166,7 @@ def print_estimate(found: Estimate, as_json: bool) -> None:
 
 
 @app.command()
+@with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
     index: Index,
@@ -197,6 +186,7 @@ def rollback(
 
 
 @app.command("list")
+@with_blocks
 def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None:
     """Show the remedies in an index, oldest first."""
     from argus.remedies.repair.remedy import list_remedies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +10,13 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
 from argus.cli.remedy import print_estimate, print_spent
+from argus.data.fields import FieldNames
+from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.settings import Doc, Ge, settings_of
 
 if TYPE_CHECKING:
     from argus.data.types import Document
@@ -25,29 +29,29 @@ HOME = "scenarios"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(blocks.Columns):
+class Source:
     """Options that say which documents are profiled, or where their profiles are."""
 
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="Documents to profile; default: those of --index."),
+        Doc("Documents to profile; default: those of --index."),
     ] = None
     index: Annotated[
         Path | None,
-        typer.Option("--index", help="Index to add the scenarios to; default: only write them."),
+        Doc("Index to add the scenarios to; default: only write them."),
     ] = None
     profiles: Annotated[
         Path | None,
-        typer.Option(
-            "--profiles",
-            help="Scenarios that exist already (JSONL: _id, main_topic, scenarios of "
-            "information_need and explanation) to add to --index, instead of --model.",
+        Doc(
+            "Scenarios that exist already (JSONL: _id, main_topic, scenarios of "
+            "information_need and explanation) to add to --index, instead of --model."
         ),
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for profiles; default INDEX/scenarios or argus-out."),
+        Doc("Folder for profiles; default INDEX/scenarios or argus-out."),
     ] = None
+    columns: FieldNames = field(default_factory=FieldNames)
     limit: o.Limit = None
     fresh: o.Fresh = False
 
@@ -78,42 +82,29 @@ class Source(blocks.Columns):
 class Asking:
     """Options that say how the generator is asked."""
 
-    role: Annotated[
-        str, typer.Option("--role", help="teacher, or student: a model that was distilled.")
-    ] = "teacher"
-    max_chars: Annotated[
-        int, typer.Option("--max-chars", help="More of a document is not shown.", min=1)
-    ] = 24_000
+    role: Annotated[str, Doc("teacher, or student: a model that was distilled.")] = "teacher"
+    max_chars: Annotated[int, Ge(1), Doc("More of a document is not shown.")] = 24_000
     estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Only say what would be asked and what it would cost."),
+        Doc("Only say what would be asked and what it would cost."),
     ] = False
     accept_unanswered: Annotated[
         bool,
-        typer.Option(
-            "--accept-unanswered",
-            help="Go on without the documents to which the endpoint never gave an answer.",
-        ),
+        Doc("Go on without the documents to which the endpoint never gave an answer."),
     ] = False
 
 
-@blocks.with_blocks
+@with_blocks
 def scenarios(
     context: typer.Context,
     source: Source,
     asked: blocks.LanguageModel,
     asking: Asking,
-    where: blocks.Engine,
-    component: Annotated[
-        str, typer.Option("--component", help="What is indexed: M, I, E, M+E or I+E.")
-    ] = "M+E",
-    queries: Annotated[
-        Path | None, typer.Option("--queries", help="Judged queries, before and after.")
-    ] = None,
-    qrels: Annotated[Path | None, typer.Option("--qrels", help="Their judgements.")] = None,
-    encoder: Annotated[
-        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
-    ] = None,
+    engine: EngineConfig | None,
+    component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
+    queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
+    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
+    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -133,7 +124,7 @@ def scenarios(
         if asking.estimate:
             print_estimate(_estimate(source, settings), json)
             return
-        written = _write(source, settings, where)
+        written = _write(source, settings, engine)
         if source.index is None:
             _print_profiles(written.summary, written.report, as_json=json)
             return
@@ -152,7 +143,7 @@ def scenarios(
 
     result = add_scenarios(
         source.index, given, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
-        corpus=source.corpus, device=device, coerce_ids=source.coerce_ids,
+        corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
     _print_added(result, as_json=json)
 
@@ -180,7 +171,7 @@ def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
 def _refuse_writing(context: typer.Context, asked: blocks.LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
     own = ("role", "max_chars", "estimate", "accept_unanswered", "limit", "out", "fresh")
-    names = (*own, *(option.name for option in fields(blocks.Engine)))
+    names = (*own, *(setting.key for setting in settings_of(EngineConfig)))
     given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
     if asked.config() is not None or given:
         raise InputError(
@@ -196,12 +187,12 @@ def _on_command_line(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _write(source: Source, settings: ProfileConfig, where: blocks.Engine) -> ProfileResult:
+def _write(source: Source, settings: ProfileConfig, engine: EngineConfig | None) -> ProfileResult:
     from argus.scenarios.profiles.job import profile_documents
 
     return profile_documents(
-        source.documents(), out=source.home, config=settings, fields=source.names(),
-        limit=source.limit, fresh=source.fresh, engine=where.chosen(),
+        source.documents(), out=source.home, config=settings, fields=source.columns,
+        limit=source.limit, fresh=source.fresh, engine=engine,
     )  # fmt: skip
 
 
@@ -209,7 +200,7 @@ def _estimate(source: Source, settings: ProfileConfig) -> Estimate:
     from argus.scenarios.profiles.job import estimate_profiles
 
     return estimate_profiles(
-        source.documents(), out=source.home, config=settings, fields=source.names(),
+        source.documents(), out=source.home, config=settings, fields=source.columns,
         limit=source.limit,
     )  # fmt: skip
 

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from argus.cli.config_options import with_blocks
 
+
+@with_blocks
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder that audit, exposure or demo wrote.")],
 ) -> None:

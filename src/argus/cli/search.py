@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.errors import InputError
+from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
     from argus.scenarios.context import ContextBlock
@@ -16,31 +18,26 @@ if TYPE_CHECKING:
 SNIPPET = 160
 
 
+@with_blocks
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     index: Annotated[
         str,
-        typer.Option("--index", help="Index folder; PATH@STATE for an earlier one."),
+        Doc("Index folder; PATH@STATE for an earlier one."),
     ],
-    k: Annotated[int, typer.Option("--k", help="How many documents.", min=1)] = 10,
+    k: Annotated[int, Ge(1), Doc("How many documents.")] = 10,
     hybrid: Annotated[
         str | None,
-        typer.Option("--hybrid", help="Fuse with BM25: rrf, min-max or z. Default: dense only."),
+        Doc("Fuse with BM25: rrf, min-max or z. Default: dense only."),
     ] = None,
     weight: o.Weight = 0.7,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Also the scenario that matched, in words.")
-    ] = False,
+    explain: Annotated[bool, Doc("Also the scenario that matched, in words.")] = False,
     context: Annotated[
         bool,
-        typer.Option("--context", help="Only a context block for a language model."),
+        Doc("Only a context block for a language model."),
     ] = False,
-    max_chars: Annotated[
-        int, typer.Option("--max-chars", help="Length of that block at most.", min=1)
-    ] = 48_000,
-    encoder: Annotated[
-        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
-    ] = None,
+    max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = 48_000,
+    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -1,7 +1,7 @@
+from .fields import FieldNames as FieldNames
 from .artifacts import ArtifactFolder as ArtifactFolder
 from .beir import write_beir as write_beir
 from .corpus import (
-    FieldNames as FieldNames,
     read_corpus as read_corpus,
     read_queries as read_queries,
 )

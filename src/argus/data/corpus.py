@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from argus.data.fields import FieldNames
 from argus.data.kb_folder import KnowledgeFolder, kb_file
 from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Document, Query
@@ -20,16 +20,6 @@ TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
 CORPUS_STEMS = ("corpus", "documents", "entities")
 
 T = TypeVar("T", Document, Query)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldNames:
-    """Which columns hold what; None means the usual names are looked for."""
-
-    id: str | None = None
-    title: str | None = None
-    text: str | None = None
-    coerce_ids: bool = False
 
 
 def find_file(folder: Path, stems: Sequence[str]) -> Path | None:

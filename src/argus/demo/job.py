@@ -33,7 +33,8 @@ from argus.remedies.repair.remedy import rollback
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import AuditResult, audit_knowledge
-from argus.retrievability.exposure.job import ExposureConfig, ExposureResult, exposure
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.exposure.job import ExposureResult, exposure
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.probes.fit import ProbeConfig, fit_probe
 from argus.retrievability.rps import HIGH

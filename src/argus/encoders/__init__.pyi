@@ -1,3 +1,7 @@
+from .config import (
+    DEFAULT_MODEL as DEFAULT_MODEL,
+    EncoderConfig as EncoderConfig,
+)
 from .embed import (
     Embedded as Embedded,
     Item as Item,
@@ -7,8 +11,6 @@ from .embed import (
     queries as queries,
 )
 from .load import (
-    DEFAULT_MODEL as DEFAULT_MODEL,
-    EncoderConfig as EncoderConfig,
     LoadedEncoder as LoadedEncoder,
     load_encoder as load_encoder,
 )

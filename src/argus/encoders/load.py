@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.devices import check_device
+from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 from argus.encoders.packing import pack_linear_layers
 from argus.encoders.precision import choose_precision
@@ -18,36 +19,7 @@ from argus.encoders.protocol import Encoder
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
-PRECISIONS = ("auto", "float32", "bfloat16", "float16")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EncoderConfig:
-    """Which encoder, and how it is run.
-
-    model: a sentence-transformers name or folder, or `openai:MODEL` for an OpenAI-compatible
-    endpoint at `base_url`. precision: "auto" decides by a check on the texts (see
-    `argus.encoders.precision`). device: "cpu", "cuda", ...; None takes a GPU when there is one.
-    """
-
-    model: str = DEFAULT_MODEL
-    precision: str = "auto"
-    device: str | None = None
-    base_url: str = OpenAIConfig.base_url
-    api_key_env: str = "OPENAI_API_KEY"
-    batch_size: int = OpenAIConfig.batch_size
-    concurrency: int = OpenAIConfig.concurrency
-
-    def __post_init__(self) -> None:
-        if self.precision not in PRECISIONS:
-            raise InputError(
-                f"precision {self.precision!r}",
-                expected=f"one of {', '.join(PRECISIONS)}",
-                fix="Leave it out to have it chosen by a check.",
-                where="--precision",
-            )
 
 
 @dataclass(frozen=True)

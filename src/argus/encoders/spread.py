@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from argus.data.types import FloatArray, IntArray, Span
+from argus.encoders.config import EncoderConfig
 from argus.encoders.embed import Batch, Encoded, encode_batch
-from argus.encoders.load import EncoderConfig, load_encoder, to_send
+from argus.encoders.load import load_encoder, to_send
 from argus.encoders.protocol import Encoder, TokenCounter
 from argus.engine import Engine, Work
 from argus.errors import ArgusError, InputError

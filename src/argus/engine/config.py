@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal
 
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Option, check_settings
 
 Name = Literal["local", "ray"]
+_PANEL = "Engine"
 _ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 
 
@@ -16,9 +18,8 @@ _ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 class EngineConfig:
     """Where work runs.
 
-    name: local, the processes of this machine; or ray, a cluster. address: of a cluster that runs,
-    host:port of its head, ray://host:port, or auto for the one of this machine; None starts one of
-    this machine alone. workers: at once; None takes a worker per core, or per machine (or
+    address: host:port of a cluster's head, ray://host:port, or auto for the one of this machine;
+    None starts one of this machine alone. workers: None takes a worker per core, or per machine (or
     accelerator) for work that keeps all cores busy. env: names of variables that workers of a
     cluster get besides HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and ARGUS_*; secrets only so.
     connect_timeout_s: how long a cluster has to answer. start_timeout_s: how long it has to find
@@ -26,31 +27,39 @@ class EngineConfig:
     here; None leaves it to Ray.
     """
 
-    name: Name = "local"
-    address: str | None = None
-    workers: int | None = None
+    name: Annotated[
+        Name,
+        Doc(
+            "local: this machine; work that keeps all cores busy by itself stays in one process. "
+            "ray: a Ray cluster. Default: this process. Results are the same; models and keys have "
+            "to be where workers look for them; endpoints of language models are asked from here "
+            "anyway."
+        ),
+        Option(("--engine",), panel=_PANEL),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        Doc("Of a Ray cluster that runs; default: one of this machine, for this run."),
+        Option(panel=_PANEL),
+    ] = None
+    workers: Annotated[
+        int | None,
+        Ge(1),
+        Doc(
+            "Processes at once, of work that does not keep all cores busy by itself; on a cluster "
+            "of all work. Default: what machine and work allow."
+        ),
+        Option(panel=_PANEL),
+    ] = None
     env: tuple[str, ...] = ()
     connect_timeout_s: float = 15.0
     start_timeout_s: float = 300.0
     object_store_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in get_args(Name):
-            raise InputError(
-                f"{self.name!r}",
-                expected=f"one of {', '.join(get_args(Name))}",
-                fix="Leave it out to compute on this machine.",
-                where="--engine",
-            )
+        check_settings(self)
         if self.address is not None:
             self._check_address(self.address)
-        if self.workers is not None and self.workers < 1:
-            raise InputError(
-                f"{self.workers} workers",
-                expected="at least 1",
-                fix="Leave it out for one per core.",
-                where="--workers",
-            )
         for name in ("connect_timeout_s", "start_timeout_s"):
             if not getattr(self, name) > 0:
                 raise InputError(
@@ -58,6 +67,13 @@ class EngineConfig:
                     expected="more than 0 seconds",
                     fix="Leave it out for the default.",
                 )
+
+    @classmethod
+    def from_options(cls, **values: Any) -> EngineConfig:
+        """Return the engine to open; where only an address is given, it is that of a cluster."""
+        if "name" not in values and values.get("address") is not None:
+            values["name"] = "ray"
+        return cls(**values)
 
     def _check_address(self, address: str) -> None:
         if self.name == "local":

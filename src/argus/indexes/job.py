@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.types import Document, FloatArray, View
 from argus.encoders import (
     DEFAULT_MODEL,

@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import (
-    FieldNames,
-    corpus_file,
-    read_corpus,
-    refuse_fields,
-    refuse_repeated,
-)
+from argus.data.corpus import corpus_file, read_corpus, refuse_fields, refuse_repeated
+from argus.data.fields import FieldNames
 from argus.data.kb_folder import kb_file
 from argus.data.provenance import (
     describe_environment,

@@ -1,3 +1,4 @@
+from .source import KnowledgeSource as KnowledgeSource
 from .base import (
     Entity as Entity,
     KnowledgeBase as KnowledgeBase,
@@ -9,7 +10,6 @@ from .gazetteer import (
 )
 from .load import (
     MENTIONS as MENTIONS,
-    KnowledgeSource as KnowledgeSource,
     load_knowledge as load_knowledge,
 )
 from .mentions import (

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from argus.data.corpus import (
-    ID_FIELDS,
-    TEXT_FIELDS,
-    TITLE_FIELDS,
-    FieldNames,
-    corpus_file,
-    find_file,
-)
+from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, corpus_file, find_file
 from argus.data.kb_folder import KnowledgeFolder, kb_file
 from argus.data.kb_tables import ALL, MENTION, SOURCES
 from argus.data.rows import id_value, pick_field, read_rows, text_value
@@ -24,31 +16,10 @@ from argus.errors import InputError
 from argus.knowledge.base import ArrowEntities, Entity, KnowledgeBase, ids_of
 from argus.knowledge.mentions import mention_relations
 from argus.knowledge.relations import RelationGraph, read_relations
+from argus.knowledge.source import KnowledgeSource
 
 MENTIONS = "mentions"
 _BY_MENTION = (MENTIONS, MENTION)
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnowledgeSource:
-    """Where entities and relations come from.
-
-    entities: a file of id, label and paragraph (or `doc_id`, the document that holds it), or a
-    knowledge base (argus.data.kb); None takes every document as an entity, its title as label.
-    relations: a triples file, "mentions" to derive them from the text, or, where the entities are
-    of a knowledge base, one of its sources ("wikidata", "hyperlink", "triples", "all"); None takes
-    what the knowledge base says, or an `edges` file beside the corpus, else mentions.
-    """
-
-    entities: Path | None = None
-    relations: Path | str | None = None
-    skip_unknown: bool = False
-    fields: FieldNames = field(default_factory=FieldNames)
-
-    @property
-    def entities_file(self) -> Path | None:
-        """The file that stands for `entities` in a manifest."""
-        return (kb_file(self.entities) or self.entities) if self.entities else None
 
 
 def load_knowledge(

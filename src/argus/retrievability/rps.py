@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.measures.intervals import wilson
+from argus.retrievability.audit.config import DEFAULT_K, DEFAULT_POOL
 from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
 from argus.retrievability.pairs import PairRanks
 
-DEFAULT_K = 50
-DEFAULT_POOL = 800
 LOW, HIGH = 0.33, 0.66
 """Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.errors import InputError
 from argus.knowledge.sources import EntityRows
 

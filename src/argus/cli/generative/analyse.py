@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import print_estimate
+from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.generative.failures.jobs.replaying import ReplayConfig
@@ -28,47 +30,30 @@ class Replaying:
 
     generator: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            help="The seq2seq model that searched: shows what the beam dropped.",
-            rich_help_panel=REPLAY,
-        ),
+        Doc("The seq2seq model that searched: shows what the beam dropped."),
+        Option(("--model",), panel=REPLAY),
     ] = None
     mode: Annotated[
         str | None,
-        typer.Option(
-            "--mode",
-            help="seal or minder; default: what the answers say, else seal.",
-            show_default=False,
-            rich_help_panel=REPLAY,
-        ),
+        Doc("seal or minder; default: what the answers say, else seal."),
+        Option(panel=REPLAY, default=""),
     ] = None
     beams: Annotated[
         int | None,
-        typer.Option(
-            "--beams",
-            help="Of the search; default: what the answers say, else 15.",
-            show_default=False,
-            min=1,
-            rich_help_panel=REPLAY,
-        ),
+        Ge(1),
+        Doc("Of the search; default: what the answers say, else 15."),
+        Option(panel=REPLAY, default=""),
     ] = None
     replay: Annotated[
         int,
-        typer.Option(
-            "--replay",
-            help="At most so many questions, three quarters of them failed ones.",
-            min=1,
-            rich_help_panel=REPLAY,
-        ),
+        Ge(1),
+        Doc("At most so many questions, three quarters of them failed ones."),
+        Option(panel=REPLAY),
     ] = 200
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device",
-            help="cpu, cuda, ...; default: a GPU when there is one.",
-            rich_help_panel=REPLAY,
-        ),
+        Doc("cpu, cuda, ...; default: a GPU when there is one."),
+        Option(panel=REPLAY),
     ] = None
 
     def config(self) -> ReplayConfig | None:
@@ -97,16 +82,15 @@ class Judge(LanguageModel):
 
     model: Annotated[
         str | None,
-        typer.Option(
-            "--llm",
-            help="Judges passages that hold an answer but are not annotated: a model of an "
-            "OpenAI-compatible endpoint, or local:FOLDER.",
-            rich_help_panel="Language model",
+        Doc(
+            "Judges passages that hold an answer but are not annotated: a model of an "
+            "OpenAI-compatible endpoint, or local:FOLDER."
         ),
+        Option(("--llm",), panel="Language model"),
     ] = None
 
 
-@blocks.with_blocks
+@with_blocks
 def analyse(
     outputs: Annotated[
         list[Path],
@@ -121,58 +105,40 @@ def analyse(
     out: o.Out = Path("argus-out"),
     corpus_index: Annotated[
         Path | None,
-        typer.Option("--corpus-index", help="Folder that argus generative build wrote."),
+        Doc("Folder that argus generative build wrote."),
     ] = None,
     qrels: Annotated[
         Path | None,
-        typer.Option("--qrels", help="Judgements, in place of positive_ctxs of the outputs."),
+        Doc("Judgements, in place of positive_ctxs of the outputs."),
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option(
-            "--queries",
-            help="Questions of a run; ids of questions without; answers, before outputs' own.",
-        ),
+        Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
     ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="Texts of the passages of a run.")
-    ] = None,
-    k: Annotated[int, typer.Option("--k", help="Passages that count as read.", min=1)] = 10,
+    corpus: Annotated[Path | None, Doc("Texts of the passages of a run.")] = None,
+    k: Annotated[int, Ge(1), Doc("Passages that count as read.")] = 10,
     correct: Annotated[
         str,
-        typer.Option(
-            "--correct", help="A passage is correct when annotated, or when it holds an answer."
-        ),
+        Doc("A passage is correct when annotated, or when it holds an answer."),
     ] = "annotated",
     tokenizer: Annotated[
         Path | None,
-        typer.Option(
-            "--tokenizer",
-            help="Folder of the tokenizer that counts tokens; default: the index's, else words.",
-        ),
+        Doc("Folder of the tokenizer that counts tokens; default: the index's, else words."),
     ] = None,
     threshold: Annotated[
         list[str] | None,
-        typer.Option(
-            "--threshold",
-            help="Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.",
-        ),
+        Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
     ] = None,
     replaying: Replaying,
     judge: Judge,
     estimate: Annotated[
         bool,
-        typer.Option(
-            "--estimate",
-            help="Only say what --llm would be asked and what it would cost.",
-            rich_help_panel="Language model",
-        ),
+        Doc("Only say what --llm would be asked and what it would cost."),
+        Option(panel="Language model"),
     ] = False,
-    columns: blocks.Columns,
+    columns: FieldNames,
     seed: o.Seed = 0,
-    workers: Annotated[
-        int | None, typer.Option("--workers", help="Processes; default: all cores.", min=1)
-    ] = None,
+    workers: Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -196,7 +162,7 @@ def analyse(
         "corpus": corpus,
         "queries": queries,
         "qrels": qrels,
-        "fields": columns.names(),
+        "fields": columns,
     }
     if estimate:
         print_estimate(estimate_verdicts(outputs, config=chosen, out=out, **given), json)

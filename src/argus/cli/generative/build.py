@@ -7,45 +7,38 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.data.fields import FieldNames
+from argus.settings import Doc, Option
 
 
-@blocks.with_blocks
+@with_blocks
 def build(
     *,
     corpus: o.Corpus,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the index.")],
+    out: Annotated[Path, Doc("Folder for the index.")],
     tokenizer: Annotated[
         str | None,
-        typer.Option(
-            "--tokenizer",
-            help="Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a "
-            "byte-level one of so many tokens trained on the corpus.",
+        Doc(
+            "Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a "
+            "byte-level one of so many tokens trained on the corpus."
         ),
     ] = None,
     pseudo_queries: Annotated[
         Path | None,
-        typer.Option(
-            "--pseudo-queries",
-            help='JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.',
-        ),
+        Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
     ] = None,
     titles: Annotated[
         bool | None,
-        typer.Option(
-            "--titles/--no-titles",
-            help="Whether titles stand in passages (the default, or as the index has them).",
-            show_default=False,
-        ),
+        Doc("Whether titles stand in passages (the default, or as the index has them)."),
+        Option(("--titles/--no-titles",), default=""),
     ] = None,
     append: Annotated[
         bool,
-        typer.Option(
-            "--append", help="Add what is new in the corpus to the index in OUT, as a segment."
-        ),
+        Doc("Add what is new in the corpus to the index in OUT, as a segment."),
     ] = False,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -60,7 +53,7 @@ def build(
 
     chosen = BuildConfig(tokenizer=tokenizer, titles=titles, append=append)
     result = run(
-        corpus, out=out, config=chosen, pseudo_queries=pseudo_queries, fields=columns.names(),
+        corpus, out=out, config=chosen, pseudo_queries=pseudo_queries, fields=columns,
         limit=limit, fresh=fresh,
     )  # fmt: skip
     if json:

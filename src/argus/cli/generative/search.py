@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.search import snippet
+from argus.data.fields import FieldNames
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Le, Option
 
 if TYPE_CHECKING:
     from argus.generative.decode.settings import Decoding
@@ -27,62 +29,45 @@ SHOWN_KEYS = 5
 class DecodingOptions:
     """Options of the constrained beam search; the defaults are SEAL's."""
 
-    beams: Annotated[
-        int, typer.Option("--beams", help="Width of the search.", min=1, rich_help_panel=DECODING)
-    ] = 15
+    beams: Annotated[int, Ge(1), Doc("Width of the search."), Option(panel=DECODING)] = 15
     body_tokens: Annotated[
         int,
-        typer.Option(
-            "--tokens", help="Of the longest n-gram of a text.", min=1, rich_help_panel=DECODING
-        ),
+        Ge(1),
+        Doc("Of the longest n-gram of a text."),
+        Option(("--tokens",), panel=DECODING),
     ] = 10
     title_tokens: Annotated[
         int,
-        typer.Option(
-            "--title-tokens", help="Of the longest title.", min=1, rich_help_panel=DECODING
-        ),
+        Ge(1),
+        Doc("Of the longest title."),
+        Option(panel=DECODING),
     ] = 15
     query_tokens: Annotated[
         int,
-        typer.Option(
-            "--query-tokens",
-            help="Of the longest pseudo-query (minder).",
-            min=1,
-            rich_help_panel=DECODING,
-        ),
+        Ge(1),
+        Doc("Of the longest pseudo-query (minder)."),
+        Option(panel=DECODING),
     ] = 30
     batch: Annotated[
         int,
-        typer.Option(
-            "--batch",
-            help="Questions at once; halved when memory runs out. Changes no score.",
-            min=1,
-            rich_help_panel=DECODING,
-        ),
+        Ge(1),
+        Doc("Questions at once; halved when memory runs out. Changes no score."),
+        Option(panel=DECODING),
     ] = 20
     question_ngrams: Annotated[
         bool,
-        typer.Option(
-            "--question-ngrams/--no-question-ngrams",
-            help="Look up the question's own words, too.",
-            rich_help_panel=DECODING,
-        ),
+        Doc("Look up the question's own words, too."),
+        Option(("--question-ngrams/--no-question-ngrams",), panel=DECODING),
     ] = True
     rescore: Annotated[
         bool,
-        typer.Option(
-            "--rescore/--no-rescore",
-            help="Score n-grams anew, or keep what the beam search gave them.",
-            rich_help_panel=DECODING,
-        ),
+        Doc("Score n-grams anew, or keep what the beam search gave them."),
+        Option(("--rescore/--no-rescore",), panel=DECODING),
     ] = True
     partial_titles: Annotated[
         bool,
-        typer.Option(
-            "--partial-titles",
-            help="Keep titles that were not written to their end.",
-            rich_help_panel=DECODING,
-        ),
+        Doc("Keep titles that were not written to their end."),
+        Option(panel=DECODING),
     ] = False
 
     def settings(self) -> Decoding:
@@ -98,74 +83,52 @@ class ScoringOptions:
 
     smoothing: Annotated[
         float,
-        typer.Option(
-            "--smoothing",
-            help="Added to an n-gram's occurrences.",
-            min=0,
-            rich_help_panel=SCORING,
-        ),
+        Ge(0),
+        Doc("Added to an n-gram's occurrences."),
+        Option(panel=SCORING),
     ] = 5.0
     exponent: Annotated[
         float,
-        typer.Option(
-            "--exponent",
-            help="Of a weight: above 1, few strong n-grams count more than many weak ones.",
-            min=0,
-            rich_help_panel=SCORING,
-        ),
+        Ge(0),
+        Doc("Of a weight: above 1, few strong n-grams count more than many weak ones."),
+        Option(panel=SCORING),
     ] = 2.0
     repetition_penalty: Annotated[
         float,
-        typer.Option(
-            "--repetition-penalty",
-            "--coverage-weight",
-            help="How much an n-gram loses whose tokens stronger ones hold; 0: nothing.",
-            min=0,
-            max=1,
-            rich_help_panel=SCORING,
-        ),
+        Ge(0),
+        Le(1),
+        Doc("How much an n-gram loses whose tokens stronger ones hold; 0: nothing."),
+        Option(("--repetition-penalty", "--coverage-weight"), panel=SCORING),
     ] = 0.8
     length_penalty: Annotated[
         float,
-        typer.Option(
-            "--length-penalty",
-            help="Above 0, long n-grams lose less; below 1.",
-            min=0,
-            rich_help_panel=SCORING,
-        ),
+        Ge(0),
+        Doc("Above 0, long n-grams lose less; below 1."),
+        Option(panel=SCORING),
     ] = 0.0
     max_occurrences: Annotated[
         int,
-        typer.Option(
-            "--max-occurrences",
-            help="An n-gram that comes more often brings no passage in.",
-            min=1,
-            rich_help_panel=SCORING,
-        ),
+        Ge(1),
+        Doc("An n-gram that comes more often brings no passage in."),
+        Option(panel=SCORING),
     ] = 1_500
     full_documents: Annotated[
         int,
-        typer.Option(
-            "--documents", help="Passages that are read in full.", min=1, rich_help_panel=SCORING
-        ),
+        Ge(1),
+        Doc("Passages that are read in full."),
+        Option(("--documents",), panel=SCORING),
     ] = 1_500
     unigrams: Annotated[
         int,
-        typer.Option(
-            "--unigrams",
-            help="So many single tokens count, too; 0: none.",
-            min=0,
-            rich_help_panel=SCORING,
-        ),
+        Ge(0),
+        Doc("So many single tokens count, too; 0: none."),
+        Option(panel=SCORING),
     ] = 5_000
     query_bonus: Annotated[
         float,
-        typer.Option(
-            "--query-bonus",
-            help="MINDER's: added to the log-probability of a pseudo-query.",
-            min=0,
-            rich_help_panel=SCORING,
-        ),
+        Ge(0),
+        Doc("MINDER's: added to the log-probability of a pseudo-query."),
+        Option(panel=SCORING),
     ] = 14.0
 
     def settings(self) -> Scoring:
@@ -182,68 +145,50 @@ class ScoringOptions:
         return Scoring(**{f.name: getattr(self, f.name) for f in fields(self)})
 
 
-@blocks.with_blocks
+@with_blocks
 def search(
     index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
     *,
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model", help="Folder of a seq2seq model, as argus generative train writes it."
-        ),
+        Doc("Folder of a seq2seq model, as argus generative train writes it."),
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option(
-            "--queries",
-            help="Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder).",
-        ),
+        Doc("Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder)."),
     ] = None,
-    query: Annotated[str | None, typer.Option("--query", help="One question, in words.")] = None,
+    query: Annotated[str | None, Doc("One question, in words.")] = None,
     mode: Annotated[
         str,
-        typer.Option("--mode", help="seal (titles and texts) or minder (pseudo-queries, too)."),
+        Doc("seal (titles and texts) or minder (pseudo-queries, too)."),
     ] = "seal",
-    k: Annotated[int, typer.Option("--k", help="How many passages.", min=1)] = 100,
+    k: Annotated[int, Ge(1), Doc("How many passages.")] = 100,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            help=f"Folder for the results; default {OUT}, and nowhere for --query.",
-            show_default=False,
-        ),
+        Doc(f"Folder for the results; default {OUT}, and nowhere for --query."),
+        Option(default=""),
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Of the results: dpr, kilt, trec.")
+        str, Doc("Of the results: dpr, kilt, trec."), Option(("--format",))
     ] = "dpr,kilt,trec",
-    compact: Annotated[
-        bool, typer.Option("--compact", help="DPR JSON with one line per question, not indented.")
-    ] = False,
+    compact: Annotated[bool, Doc("DPR JSON with one line per question, not indented.")] = False,
     topics: Annotated[
         str,
-        typer.Option("--topics", help="How --queries is read: auto, dpr, dpr_qas, kilt, queries."),
+        Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries."),
     ] = "auto",
     corpus: Annotated[
         Path | None,
-        typer.Option(
-            "--corpus",
-            help="What was indexed: shows its exact texts, not those that the tokens make.",
-        ),
+        Doc("What was indexed: shows its exact texts, not those that the tokens make."),
     ] = None,
     decoding: DecodingOptions,
     scoring: ScoringOptions,
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device",
-            help="cpu, cuda, ...; default: a GPU when there is one.",
-            rich_help_panel=DECODING,
-        ),
+        Doc("cpu, cuda, ...; default: a GPU when there is one."),
+        Option(panel=DECODING),
     ] = None,
-    columns: blocks.Columns,
-    limit: Annotated[
-        int | None, typer.Option("--limit", help="Only the first so many questions.", min=1)
-    ] = None,
+    columns: FieldNames,
+    limit: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -264,7 +209,7 @@ def search(
         scoring=scoring.settings(), formats=_formats(formats), compact=compact,
     )  # fmt: skip
     if query is not None and out is None:
-        found = ask(index, query, config=chosen, corpus=corpus, fields=columns.names(),
+        found = ask(index, query, config=chosen, corpus=corpus, fields=columns,
                     device=device)  # fmt: skip
         o.print_json(found) if json else print_hits(found)
         return
@@ -274,7 +219,7 @@ def search(
     asked = [Topic(Query("query", query))] if query is not None else queries
     result = run(
         index, asked or [], config=chosen, out=out or OUT,
-        kind=o.one_of(TopicFormat, topics, "--topics"), corpus=corpus, fields=columns.names(),
+        kind=o.one_of(TopicFormat, topics, "--topics"), corpus=corpus, fields=columns,
         limit=limit, device=device, fresh=fresh,
     )  # fmt: skip
     o.show(result, print_summary, as_json=json)

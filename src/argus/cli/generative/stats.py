@@ -8,16 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.settings import Doc, Ge
 
 
+@with_blocks
 def stats(
     index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
-    longest: Annotated[
-        int, typer.Option("--longest", help="Tokens of the longest n-grams counted.", min=1)
-    ] = 10,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Also write a report into this folder.")
-    ] = None,
+    longest: Annotated[int, Ge(1), Doc("Tokens of the longest n-grams counted.")] = 10,
+    out: Annotated[Path | None, Doc("Also write a report into this folder.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,

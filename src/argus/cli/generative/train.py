@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.training_lines import training_lines
+from argus.data.fields import FieldNames
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.generative.training.job import GenerativeTrainResult
@@ -26,52 +28,57 @@ class Learning:
 
     minutes: Annotated[
         float | None,
-        typer.Option(
-            "--minutes",
-            help="Time for training, all runs together; with more of it, a training goes on. "
-            "Default 25 from scratch, else none.",
-            rich_help_panel=_PANEL,
+        Doc(
+            "Time for training, all runs together; with more of it, a training goes on. "
+            "Default 25 from scratch, else none."
         ),
+        Option(panel=_PANEL),
     ] = None
     epochs: Annotated[
         int | None,
-        typer.Option("--epochs", help="At most: 20 from scratch, else 10.", min=1,
-                     rich_help_panel=_PANEL),
-    ] = None  # fmt: skip
+        Ge(1),
+        Doc("At most: 20 from scratch, else 10."),
+        Option(panel=_PANEL),
+    ] = None
     patience: Annotated[
         int | None,
-        typer.Option("--patience", help="Evaluations without a lower loss that end it: 10, else 4.",
-                     min=1, rich_help_panel=_PANEL),
-    ] = None  # fmt: skip
+        Ge(1),
+        Doc("Evaluations without a lower loss that end it: 10, else 4."),
+        Option(panel=_PANEL),
+    ] = None
     evaluate_every: Annotated[
         int | None,
-        typer.Option("--evaluate-every", help="Steps, besides every epoch: 200 from scratch.",
-                     min=1, rich_help_panel=_PANEL),
-    ] = None  # fmt: skip
+        Ge(1),
+        Doc("Steps, besides every epoch: 200 from scratch."),
+        Option(panel=_PANEL),
+    ] = None
     batch: Annotated[
         int | None,
-        typer.Option("--batch", help="Examples at once (64, else 32); halved for want of memory.",
-                     min=1, rich_help_panel=_PANEL),
-    ] = None  # fmt: skip
+        Ge(1),
+        Doc("Examples at once (64, else 32); halved for want of memory."),
+        Option(panel=_PANEL),
+    ] = None
     accumulation: Annotated[
         int | None,
-        typer.Option("--accumulate", help="Batches per step: 1.", min=1, rich_help_panel=_PANEL),
+        Ge(1),
+        Doc("Batches per step: 1."),
+        Option(("--accumulate",), panel=_PANEL),
     ] = None
     learning_rate: Annotated[
         float | None,
-        typer.Option("--learning-rate", help="The highest: 1e-3 from scratch, else 3e-5.",
-                     rich_help_panel=_PANEL),
-    ] = None  # fmt: skip
+        Doc("The highest: 1e-3 from scratch, else 3e-5."),
+        Option(panel=_PANEL),
+    ] = None
     label_smoothing: Annotated[
         float | None,
-        typer.Option("--label-smoothing", help="0 from scratch, else 0.1.",
-                     rich_help_panel=_PANEL),
-    ] = None  # fmt: skip
+        Doc("0 from scratch, else 0.1."),
+        Option(panel=_PANEL),
+    ] = None
     dtype: Annotated[
         str,
-        typer.Option("--dtype", help="What is computed in: float32, bfloat16.",
-                     rich_help_panel=_PANEL),
-    ] = "float32"  # fmt: skip
+        Doc("What is computed in: float32, bfloat16."),
+        Option(panel=_PANEL),
+    ] = "float32"
 
     def given(self, seed: int) -> dict[str, Any]:
         """Return the settings of the training, None where nothing was said."""
@@ -89,24 +96,27 @@ class Mixture:
 
     bodies: Annotated[
         int,
-        typer.Option("--bodies", help="Spans per question and passage in an epoch.", min=1,
-                     rich_help_panel=_EXAMPLES),
-    ] = 2  # fmt: skip
+        Ge(1),
+        Doc("Spans per question and passage in an epoch."),
+        Option(panel=_EXAMPLES),
+    ] = 2
     unsupervised: Annotated[
         int,
-        typer.Option("--unsupervised", help="Rounds over all passages in an epoch; 0 for none.",
-                     min=0, rich_help_panel=_EXAMPLES),
-    ] = 1  # fmt: skip
+        Ge(0),
+        Doc("Rounds over all passages in an epoch; 0 for none."),
+        Option(panel=_EXAMPLES),
+    ] = 1
     title_questions: Annotated[
         bool,
-        typer.Option("--title-questions/--no-title-questions",
-                     help="Whether titles are questions, too.", rich_help_panel=_EXAMPLES),
-    ] = True  # fmt: skip
+        Doc("Whether titles are questions, too."),
+        Option(("--title-questions/--no-title-questions",), panel=_EXAMPLES),
+    ] = True
     source_tokens: Annotated[
         int,
-        typer.Option("--source-tokens", help="Longer sources are cut.", min=8,
-                     rich_help_panel=_EXAMPLES),
-    ] = 64  # fmt: skip
+        Ge(8),
+        Doc("Longer sources are cut."),
+        Option(panel=_EXAMPLES),
+    ] = 64
 
     def config(self, seed: int) -> ExampleConfig:
         """Return the settings of the examples."""
@@ -124,16 +134,17 @@ class Size:
 
     d_model: Annotated[
         int,
-        typer.Option("--d-model", help="Its width, a multiple of 16.", min=16,
-                     rich_help_panel=_SIZE),
-    ] = 256  # fmt: skip
+        Ge(16),
+        Doc("Its width, a multiple of 16."),
+        Option(panel=_SIZE),
+    ] = 256
     layers: Annotated[
         int,
-        typer.Option("--layers", help="Of encoder and decoder each.", min=1, rich_help_panel=_SIZE),
+        Ge(1),
+        Doc("Of encoder and decoder each."),
+        Option(panel=_SIZE),
     ] = 2
-    dropout: Annotated[
-        float, typer.Option("--dropout", help="In training.", rich_help_panel=_SIZE)
-    ] = 0.1
+    dropout: Annotated[float, Doc("In training."), Option(panel=_SIZE)] = 0.1
 
     def config(self) -> ScratchSize:
         """Return the size."""
@@ -142,32 +153,23 @@ class Size:
         return ScratchSize(d_model=self.d_model, layers=self.layers, dropout=self.dropout)
 
 
-@blocks.with_blocks
+@with_blocks
 def train(
     *,
-    index: Annotated[
-        Path, typer.Option("--index", help="N-gram index whose tokenizer the model is to use.")
-    ],
+    index: Annotated[Path, Doc("N-gram index whose tokenizer the model is to use.")],
     corpus: o.Corpus,
-    questions: Annotated[
-        Path | None, typer.Option("--questions", help="Questions, BEIR queries.jsonl or TSV.")
-    ] = None,
-    qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="Which passages answer the questions.")
-    ] = None,
+    questions: Annotated[Path | None, Doc("Questions, BEIR queries.jsonl or TSV.")] = None,
+    qrels: Annotated[Path | None, Doc("Which passages answer the questions.")] = None,
     pseudo_queries: Annotated[
         Path | None,
-        typer.Option("--pseudo-queries", help='JSONL of {"_id", "queries"}: MINDER\'s third view.'),
+        Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.'),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", help="Folder of a seq2seq model (BART, T5, ...), or scratch.")
+        str, Doc("Folder of a seq2seq model (BART, T5, ...), or scratch.")
     ] = "scratch",
     hold_out: Annotated[
         str,
-        typer.Option(
-            "--hold-out",
-            help="Titles to keep out of training, to test with: how many, or a file of ids.",
-        ),
+        Doc("Titles to keep out of training, to test with: how many, or a file of ids."),
     ] = "0",
     out: o.Out = Path("argus-out"),
     learning: Learning,
@@ -175,7 +177,7 @@ def train(
     size: Size,
     seed: o.Seed = 0,
     device: o.Device = None,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -200,7 +202,7 @@ def train(
     )  # fmt: skip
     result = train_generative(
         corpus, index=index, config=chosen, out=out, queries=questions, qrels=qrels,
-        pseudo_queries=pseudo_queries, fields=columns.names(), limit=limit, device=device,
+        pseudo_queries=pseudo_queries, fields=columns, limit=limit, device=device,
         fresh=fresh,
     )  # fmt: skip
     if json:

@@ -9,60 +9,48 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.scenarios import grid
+from argus.data.fields import FieldNames
+from argus.engine.config import EngineConfig
+from argus.settings import Doc, Ge
 
 
-@blocks.with_blocks
+@with_blocks
 def ablate(
     *,
     corpus: o.Corpus,
-    profiles: Annotated[
-        Path, typer.Option("--profiles", help="Scenarios (profiles.jsonl, or its folder).")
-    ],
-    queries: Annotated[
-        Path, typer.Option("--queries", help="Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")
-    ],
+    profiles: Annotated[Path, Doc("Scenarios (profiles.jsonl, or its folder).")],
+    queries: Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")],
     qrels: Annotated[
         Path,
-        typer.Option("--qrels", help="Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
+        Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
     ],
     out: o.Out = Path("argus-out"),
     component: grid.Components = None,
     weights: grid.Weights = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "--measure",
-            help="May be given again; cells are judged by the first. Default: nDCG@10, R@10.",
-        ),
+        Doc("May be given again; cells are judged by the first. Default: nDCG@10, R@10."),
     ] = None,
     expansions: Annotated[
         Path | None,
-        typer.Option(
-            "--expansions", help="Pseudo-queries and summaries (JSONL), instead of --model."
-        ),
+        Doc("Pseudo-queries and summaries (JSONL), instead of --model."),
     ] = None,
     asked: blocks.LanguageModel,
     tune_share: Annotated[
         float,
-        typer.Option(
-            "--tune-share",
-            help="Share of the queries to choose a cell on, told on the rest; 0: not at all.",
-        ),
+        Doc("Share of the queries to choose a cell on, told on the rest; 0: not at all."),
     ] = 0.5,
-    placebos: Annotated[
-        int, typer.Option("--placebos", help="Random exchanges of profiles; 0: no placebo.", min=0)
-    ] = 5,
-    resamples: Annotated[
-        int, typer.Option("--resamples", help="Of the test and the intervals; 1,000 or more.")
-    ] = 10_000,
+    placebos: Annotated[int, Ge(0), Doc("Random exchanges of profiles; 0: no placebo.")] = 5,
+    resamples: Annotated[int, Doc("Of the test and the intervals; 1,000 or more.")] = 10_000,
     seed: o.Seed = 0,
     encoder: o.EncoderName = "all-MiniLM-L6-v2",
     precision: o.Precision = "auto",
     device: o.Device = None,
     store: o.Store = None,
-    columns: blocks.Columns,
-    where: blocks.Engine,
+    columns: FieldNames,
+    engine: EngineConfig | None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -93,10 +81,10 @@ def ablate(
         config=AblateConfig(  tune_share=tune_share, placebos=placebos,
             resamples=resamples, seed=seed, **given,
         ),
-        fields=columns.names(),
+        fields=columns,
         store=store,
         fresh=fresh,
-        engine=where.chosen(),
+        engine=engine,
     )  # fmt: skip
     o.show(result, print_ablation, as_json=json)
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.training_lines import training_lines
+from argus.data.fields import FieldNames
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.scenarios.distill.job import DistillResult
@@ -23,48 +25,33 @@ _PANEL = "Training"
 class Training:
     """Options of the training; the defaults are the paper's (SPIKE §C.2.2)."""
 
-    epochs: Annotated[
-        int, typer.Option("--epochs", help="At most.", min=1, rich_help_panel=_PANEL)
-    ] = 10
+    epochs: Annotated[int, Ge(1), Doc("At most."), Option(panel=_PANEL)] = 10
     patience: Annotated[
         int,
-        typer.Option(
-            "--patience",
-            help="Epochs without a lower evaluation loss that end it.",
-            min=1,
-            rich_help_panel=_PANEL,
-        ),
+        Ge(1),
+        Doc("Epochs without a lower evaluation loss that end it."),
+        Option(panel=_PANEL),
     ] = 4
-    learning_rate: Annotated[
-        float, typer.Option("--learning-rate", help="The highest.", rich_help_panel=_PANEL)
-    ] = 2e-5
+    learning_rate: Annotated[float, Doc("The highest."), Option(panel=_PANEL)] = 2e-5
     warmup_ratio: Annotated[
         float,
-        typer.Option("--warmup-ratio", help="Share of the steps.", rich_help_panel=_PANEL),
+        Doc("Share of the steps."),
+        Option(panel=_PANEL),
     ] = 0.1
-    weight_decay: Annotated[
-        float, typer.Option("--weight-decay", help="Of AdamW.", rich_help_panel=_PANEL)
-    ] = 0.1
+    weight_decay: Annotated[float, Doc("Of AdamW."), Option(panel=_PANEL)] = 0.1
     batch_size: Annotated[
-        int, typer.Option("--batch", help="Examples at once.", min=1, rich_help_panel=_PANEL)
+        int, Ge(1), Doc("Examples at once."), Option(("--batch",), panel=_PANEL)
     ] = 4
     accumulation: Annotated[
-        int, typer.Option("--accumulate", help="Batches per step.", min=1, rich_help_panel=_PANEL)
+        int, Ge(1), Doc("Batches per step."), Option(("--accumulate",), panel=_PANEL)
     ] = 2
-    rank: Annotated[int, typer.Option("--rank", help="Of LoRA.", min=1, rich_help_panel=_PANEL)] = (
-        32
-    )
-    alpha: Annotated[float, typer.Option("--alpha", help="Of LoRA.", rich_help_panel=_PANEL)] = 64
-    dropout: Annotated[
-        float, typer.Option("--dropout", help="Of LoRA.", rich_help_panel=_PANEL)
-    ] = 0.1
+    rank: Annotated[int, Ge(1), Doc("Of LoRA."), Option(panel=_PANEL)] = 32
+    alpha: Annotated[float, Doc("Of LoRA."), Option(panel=_PANEL)] = 64
+    dropout: Annotated[float, Doc("Of LoRA."), Option(panel=_PANEL)] = 0.1
     gradient_checkpointing: Annotated[
         bool,
-        typer.Option(
-            "--gradient-checkpointing",
-            help="Less memory, about a third more time.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("Less memory, about a third more time."),
+        Option(panel=_PANEL),
     ] = False
     seed: o.Seed = 0
 
@@ -75,35 +62,30 @@ class Training:
         return TrainConfig(**{f.name: getattr(self, f.name) for f in fields(self)})
 
 
-@blocks.with_blocks
+@with_blocks
 def distill(
     *,
     corpus: o.Corpus,
     profiles: Annotated[
         Path,
-        typer.Option("--profiles", help="Teacher's profiles: a file, or a folder that holds them."),
+        Doc("Teacher's profiles: a file, or a folder that holds them."),
     ],
     base: Annotated[
         str,
-        typer.Option("--base", help="Causal language model with tokenizer: a folder, or a name."),
+        Doc("Causal language model with tokenizer: a folder, or a name."),
     ],
     out: o.Out = Path("argus-out"),
-    merge: Annotated[
-        bool, typer.Option("--merge", help="Also write the model with the adapter in its weights.")
-    ] = False,
+    merge: Annotated[bool, Doc("Also write the model with the adapter in its weights.")] = False,
     max_length: Annotated[
         int,
-        typer.Option("--max-length", help="Longer examples (in tokens) are left out.", min=1),
+        Ge(1),
+        Doc("Longer examples (in tokens) are left out."),
     ] = 4096,
-    validation_share: Annotated[
-        float, typer.Option("--validation-share", help="Documents kept for evaluation.")
-    ] = 0.1,
-    dtype: Annotated[
-        str, typer.Option("--dtype", help="auto, float32, bfloat16, float16.")
-    ] = "auto",
+    validation_share: Annotated[float, Doc("Documents kept for evaluation.")] = 0.1,
+    dtype: Annotated[str, Doc("auto, float32, bfloat16, float16.")] = "auto",
     device: o.Device = None,
     training: Training,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -123,7 +105,7 @@ def distill(
         validation_share=validation_share, dtype=dtype, merge=merge,
     )  # fmt: skip
     result = run(
-        corpus, profiles=profiles, config=chosen, out=out, fields=columns.names(), limit=limit,
+        corpus, profiles=profiles, config=chosen, out=out, fields=columns, limit=limit,
         device=device, fresh=fresh,
     )  # fmt: skip
     if json:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from argus.errors import InputError
+from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
     from argus.scenarios.profile import Component
@@ -14,13 +13,13 @@ if TYPE_CHECKING:
 ALL = "all"
 Components = Annotated[
     list[str] | None,
-    typer.Option("--component", help="M, I, E, M+E, I+E, several with commas or again; or all."),
+    Doc("M, I, E, M+E, I+E, several with commas or again; or all."),
+    Option(("--component",)),
 ]
 Weights = Annotated[
     list[str] | None,
-    typer.Option(
-        "--lambda", help="What a document's own score counts; several with commas or again."
-    ),
+    Doc("What a document's own score counts; several with commas or again."),
+    Option(("--lambda",)),
 ]
 
 

@@ -7,28 +7,27 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.scenarios import grid
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.settings import Doc, Ge
 
 
-@blocks.with_blocks
+@with_blocks
 def needs(
     *,
     corpus: o.Corpus,
-    profiles: Annotated[
-        Path, typer.Option("--profiles", help="Profiles of its documents, or a folder with them.")
-    ],
+    profiles: Annotated[Path, Doc("Profiles of its documents, or a folder with them.")],
     out: o.Out = Path("argus-out"),
     component: grid.Components = None,
     weights: grid.Weights = None,
-    k: Annotated[int, typer.Option("--k", help="How far down a list counts as found.", min=1)] = 10,
-    pool: Annotated[
-        int, typer.Option("--pool", help="N of RPS: among so many documents.", min=1)
-    ] = 800,
-    encoding: blocks.Encoding,
+    k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10,
+    pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800,
+    encoder: EncoderConfig,
     store: o.Store = None,
-    columns: blocks.Columns,
+    columns: FieldNames,
     limit: o.Limit = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -47,7 +46,7 @@ def needs(
         corpus,
         profiles,
         out=out,
-        encoder=encoding.config(),
+        encoder=encoder,
         config=NeedsConfig(
             components=grid.components(component or ["M+E"]),
             weights=grid.weights(weights or ["0.5,0.6,0.7,0.8,0.9"]),
@@ -55,7 +54,7 @@ def needs(
             pool=pool,
             seed=seed,
         ),
-        fields=columns.names(),
+        fields=columns,
         store=store,
         limit=limit,
         fresh=fresh,

@@ -11,8 +11,11 @@ import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.cli.model_options import LOCAL
+from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.llm import ChatConfig, LocalConfig
@@ -26,46 +29,36 @@ class Judge:
 
     judge_model: Annotated[
         str | None,
-        typer.Option(
-            "--judge-model", help="Another model, as for --model.", rich_help_panel=_PANEL
-        ),
+        Doc("Another model, as for --model."),
+        Option(panel=_PANEL),
     ] = None
     judge_base_url: Annotated[
         str | None,
-        typer.Option("--judge-base-url", help="Another endpoint.", rich_help_panel=_PANEL),
+        Doc("Another endpoint."),
+        Option(panel=_PANEL),
     ] = None
     judge_api_key_env: Annotated[
         str | None,
-        typer.Option(
-            "--judge-api-key-env",
-            help="Variable that holds its key; default: none for another endpoint.",
-            rich_help_panel=_PANEL,
-        ),
+        Doc("Variable that holds its key; default: none for another endpoint."),
+        Option(panel=_PANEL),
     ] = None
     judge_temperature: Annotated[
         float | None,
-        typer.Option(
-            "--judge-temperature",
-            help="Default 0; several votes differ by more than chance only above it.",
-            min=0,
-            rich_help_panel=_PANEL,
-        ),
+        Ge(0),
+        Doc("Default 0; several votes differ by more than chance only above it."),
+        Option(panel=_PANEL),
     ] = None
     judge_input_price: Annotated[
         float | None,
-        typer.Option(
-            "--judge-input-price", help="Per million tokens read.", rich_help_panel=_PANEL
-        ),
+        Doc("Per million tokens read."),
+        Option(panel=_PANEL),
     ] = None
     judge_output_price: Annotated[
         float | None,
-        typer.Option(
-            "--judge-output-price", help="Per million tokens written.", rich_help_panel=_PANEL
-        ),
+        Doc("Per million tokens written."),
+        Option(panel=_PANEL),
     ] = None
-    votes: Annotated[
-        int, typer.Option("--votes", help="Judgements per answer.", min=1, rich_help_panel=_PANEL)
-    ] = 1
+    votes: Annotated[int, Ge(1), Doc("Judgements per answer."), Option(panel=_PANEL)] = 1
 
     def config(self, asked: blocks.LanguageModel) -> ChatConfig | LocalConfig | None:
         """Return who judges, None for whoever answers.
@@ -152,35 +145,22 @@ class Judge:
 class Asked:
     """Options that say what is asked, and what for."""
 
-    index: Annotated[
-        str, typer.Option("--index", help="PATH, PATH@REMEDY: an index with scenarios.")
-    ]
-    queries: Annotated[
-        Path, typer.Option("--queries", help="Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")
-    ]
+    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios.")]
+    queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]
     answers: Annotated[
         Path | None,
-        typer.Option(
-            "--answers",
-            help="Reference answers (query_id, answer); default: the queries' answer field.",
-        ),
+        Doc("Reference answers (query_id, answer); default: the queries' answer field."),
     ] = None
     qrels: Annotated[
         Path | None,
-        typer.Option("--qrels", help="Judgements, for the oracle and the rankings' nDCG@10."),
+        Doc("Judgements, for the oracle and the rankings' nDCG@10."),
     ] = None
     reasoned: Annotated[
         Path | None,
-        typer.Option(
-            "--reasoned", help="Reformulated queries (query_id, text) to search with, as BRIGHT's."
-        ),
+        Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
     ] = None
-    coerce_ids: Annotated[
-        bool, typer.Option("--coerce-ids", help="Read ids that are whole numbers as text.")
-    ] = False
-    encoder: Annotated[
-        str | None, typer.Option("--encoder", help="Default: the encoder that the index names.")
-    ] = None
+    coerce_ids: Annotated[bool, Doc("Read ids that are whole numbers as text.")] = False
+    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None
     device: o.Device = None
 
     def options(self) -> dict[str, Any]:
@@ -189,33 +169,30 @@ class Asked:
         return {name: getattr(self, name) for name in names}
 
 
-@blocks.with_blocks
+@with_blocks
 def qa(
     asked: Asked,
     model: blocks.LanguageModel,
     judge: Judge,
-    where: blocks.Engine,
+    engine: EngineConfig | None,
     out: o.Out = Path("argus-out"),
     reason: Annotated[
         bool,
-        typer.Option("--reason", help="Have the model reformulate each question to search with."),
+        Doc("Have the model reformulate each question to search with."),
     ] = False,
-    k: Annotated[int, typer.Option("--k", help="Documents in a context.", min=1)] = 10,
+    k: Annotated[int, Ge(1), Doc("Documents in a context.")] = 10,
     weight: o.Weight = 0.7,
-    max_chars: Annotated[
-        int, typer.Option("--max-chars", help="Characters of a context, shared alike.", min=1_000)
-    ] = 48_000,
+    max_chars: Annotated[int, Ge(1000), Doc("Characters of a context, shared alike.")] = 48_000,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", help="Only so many questions, drawn at random.", min=1),
+        Ge(1),
+        Doc("Only so many questions, drawn at random."),
     ] = None,
-    resamples: Annotated[
-        int, typer.Option("--resamples", help="Of the test and the intervals; 1,000 or more.")
-    ] = 10_000,
+    resamples: Annotated[int, Doc("Of the test and the intervals; 1,000 or more.")] = 10_000,
     seed: o.Seed = 0,
     estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Only say what would be asked and what it would cost."),
+        Doc("Only say what would be asked and what it would cost."),
     ] = False,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -249,7 +226,7 @@ def qa(
         return
     o.show(
         compare_answers(
-            asked.index, asked.queries, **given, fresh=fresh, engine=where.chosen()
+            asked.index, asked.queries, **given, fresh=fresh, engine=engine
         ),
         print_qa, as_json=json,
     )  # fmt: skip

@@ -26,7 +26,8 @@ from argus.progress import announce
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit, check_pool
-from argus.retrievability.exposure.job import ExposureConfig, exposure
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.exposure.job import exposure
 
 NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""

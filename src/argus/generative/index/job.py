@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import Changes, NgramIndex, append, build_index

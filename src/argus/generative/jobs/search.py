@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames, corpus_file, read_corpus
+from argus.data.corpus import corpus_file, read_corpus
+from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames, read_queries
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query

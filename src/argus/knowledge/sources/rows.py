@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, FieldNames
+from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
+from argus.data.fields import FieldNames
 from argus.data.kb_tables import HYPERLINK, TRIPLES
 from argus.data.rows import (
     Row,

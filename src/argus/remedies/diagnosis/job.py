@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig

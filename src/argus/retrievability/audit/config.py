@@ -3,56 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
+from argus.devices import Device
 from argus.errors import InputError
-from argus.retrievability import rps
+from argus.settings import Doc, Ge, Seed, check_settings
 
-POOLINGS = ("span", "sentence")
-
-
+DEFAULT_K = 50
+DEFAULT_POOL = 800
 RESERVOIR_FROM = 50_000
-
-
+"""Entities from which on competitors are sampled."""
 RESERVOIR = 20_000
+
+Pooling = Literal["span", "sentence"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditConfig:
     """What an audit measures.
 
-    k, pool: one or more values of k and N; the first of each is the headline. pooling: "span"
-    pools the mention's token vectors (the paper), "sentence" takes the vector that the index
-    holds. reservoir: neutrals per 1,024 queries; None is exact up to RESERVOIR_FROM entities and
-    RESERVOIR beyond, 0 is exact always. device: where ranks are counted; None takes a GPU when
-    there is one.
+    k, pool: one or more values of k and N. reservoir: None is exact up to RESERVOIR_FROM entities
+    and RESERVOIR beyond. device: where ranks are counted.
     """
 
-    k: tuple[int, ...] = (rps.DEFAULT_K,)
-    pool: tuple[int, ...] = (rps.DEFAULT_POOL,)
-    pooling: str = "span"
-    reservoir: int | None = None
-    device: str | None = None
-    seed: int = 0
+    k: Annotated[
+        tuple[int, ...],
+        Ge(1),
+        Doc("Results read; several by commas, the first is the headline."),
+    ] = (DEFAULT_K,)
+    pool: Annotated[
+        tuple[int, ...],
+        Ge(1),
+        Doc("Candidates N; several by commas, the first is the headline."),
+    ] = (DEFAULT_POOL,)
+    pooling: Annotated[
+        Pooling,
+        Doc("span: the mention's tokens (the paper); sentence: the vector an index holds."),
+    ] = "span"
+    reservoir: Annotated[
+        int | None,
+        Ge(0),
+        Doc("Competitors per 1,024 queries; 0: exact; default: exact up to 50,000 entities."),
+    ] = None
+    device: Device = None
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        for name, values in (("--k", self.k), ("--pool", self.pool)):
-            if not values or min(values) < 1:
-                raise InputError(
-                    f"{values}", expected="whole numbers from 1", fix="For example 50.", where=name
-                )
+        check_settings(self)
         if max(self.k) > min(self.pool):
             raise InputError(
                 f"k={max(self.k)} with a pool of N={min(self.pool)}",
                 expected="k <= N, since an entity ranks among N candidates",
                 fix=f"Use --k up to {min(self.pool)}, or a larger --pool.",
                 where="--k",
-            )
-        if self.pooling not in POOLINGS:
-            raise InputError(
-                f"{self.pooling!r}",
-                expected="span or sentence",
-                fix="Leave it out for span.",
-                where="--pooling",
             )
 
     def reservoir_for(self, n: int) -> int | None:

@@ -13,18 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames, read_queries
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.types import Document, FloatArray, IntArray, Query, State
 from argus.encoders import DEFAULT_MODEL, Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import Engine, EngineConfig
-from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some, texts_cut
 from argus.measures import wilson
 from argus.reports import write_report
+from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.probes import (
     QUERY,
     SENTENCE,
@@ -39,25 +40,6 @@ from argus.retrievability.exposure.search import Asked, search_in_parts
 from argus.retrievability.sentences import hold_out
 
 HUBS = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExposureConfig:
-    """k: how far down a list counts as brought back. sentences: held out per document."""
-
-    k: int = 10
-    sentences: int = 2
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, value, least in (("--k", self.k, 1), ("--sentences", self.sentences, 0)):
-            if value < least:
-                raise InputError(
-                    f"{value}",
-                    expected=f"a whole number from {least}",
-                    fix="For example 10.",
-                    where=name,
-                )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGrap
 from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.audit.config import POOLINGS
+from argus.retrievability.audit.config import Pooling
 from argus.retrievability.audit.job import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 
@@ -111,7 +111,7 @@ class _Chosen:
 
 
 def _check_pooling(pooling: str) -> None:
-    if pooling not in POOLINGS:
+    if pooling not in get_args(Pooling):
         raise InputError(
             f"{pooling!r}",
             expected="span or sentence",

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames, read_queries
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.pseudo_queries import FILE
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, FloatArray, Qrels, Query

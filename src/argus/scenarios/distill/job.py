@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.devices import check_device
 from argus.errors import InputError

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents

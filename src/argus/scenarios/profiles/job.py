@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError

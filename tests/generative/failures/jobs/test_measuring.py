@@ -77,7 +77,7 @@ def test_given_judgements_and_answers_replace_those_of_the_file(tmp_path):
 
 
 def test_names_come_from_the_folder_where_the_file_has_a_plain_one(tmp_path):
-    from argus.data.corpus import FieldNames
+    from argus.data.fields import FieldNames
 
     (tmp_path / "seal").mkdir()
     files = [

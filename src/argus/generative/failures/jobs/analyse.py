@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.cores import available_cores
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.jobs.checks import check_measured, make_setup

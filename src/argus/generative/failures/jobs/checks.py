@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from argus.data.corpus import FieldNames
+from argus.data.fields import FieldNames
 from argus.data.topics import read_topics
 from argus.data.types import Qrels, Topic
 from argus.errors import InputError

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argus.data.corpus import FieldNames, read_corpus
+from argus.data.corpus import read_corpus
+from argus.data.fields import FieldNames
 from argus.data.json_list import Item, JsonList
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics

@@ -1,0 +1,20 @@
+"""What an exposure run measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.settings import Doc, Ge, Seed, check_settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureConfig:
+    """How many probes a document is asked for by, and how far down a list counts."""
+
+    k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10
+    sentences: Annotated[int, Ge(0), Doc("Sentences held out per document.")] = 2
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
