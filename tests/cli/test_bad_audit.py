@@ -84,15 +84,15 @@ def test_k_beyond_the_pool_is_refused(refused, corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "start", "expected"),
     [
-        (("--k", "0"), "argus: --k: (0,);", "whole numbers from 1"),
-        (("--pool", "0"), "argus: --pool: (0,);", "whole numbers from 1"),
+        (("--k", "0"), "argus: --k: 0;", "a whole number from 1"),
+        (("--pool", "0"), "argus: --pool: 0;", "a whole number from 1"),
         (("--k", "abc"), "argus: --k: 'abc';", "whole numbers, separated by commas"),
         (("--k", "2,"), "argus: --k: '2,';", "whole numbers, separated by commas"),
         (("--pool", "5.5"), "argus: --pool: '5.5';", "whole numbers, separated by commas"),
-        (("--pooling", "mean"), "argus: --pooling: 'mean';", "span or sentence"),
+        (("--pooling", "mean"), "argus: --pooling: 'mean';", "one of span, sentence"),
         (
             ("--precision", "int3"),
-            "argus: --precision: precision 'int3';",
+            "argus: --precision: 'int3';",
             "one of auto, float32, bfloat16, float16",
         ),
     ],

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from argus.cli.blocks import Engine
+from argus.cli.config_options import Block
 from argus.cli.main import app, main
 from argus.engine import EngineConfig
 from argus.errors import InputError
@@ -19,13 +19,15 @@ def corpus(tmp_path):
     return path
 
 
+UNSET = {"engine": None, "address": None, "workers": None}
+
+
 def test_without_options_nothing_is_opened():
-    assert Engine().chosen() is None
-    assert Engine().config() == EngineConfig()  # for jobs that always have one
+    assert Block(EngineConfig, optional=True).make(UNSET) is None
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("options", "expected"),
     [
         ({"engine": "local"}, EngineConfig(name="local")),
         ({"workers": 3}, EngineConfig(name="local", workers=3)),
@@ -33,15 +35,15 @@ def test_without_options_nothing_is_opened():
         ({"address": "10.0.0.1:6379"}, EngineConfig(name="ray", address="10.0.0.1:6379")),
     ],
 )
-def test_one_option_suffices_to_choose_an_engine(given, expected):
-    assert Engine(**given).chosen() == Engine(**given).config() == expected
+def test_one_option_suffices_to_choose_an_engine(options, expected):
+    assert Block(EngineConfig, optional=True).make(UNSET | options) == expected
 
 
-def test_options_that_do_not_fit_together_are_an_input_error():
+def test_options_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="'spark'; expected one of local, ray"):
-        Engine(engine="spark").chosen()
+        EngineConfig(name="spark")
     with pytest.raises(InputError, match="for the local engine"):
-        Engine(engine="local", address="10.0.0.1:6379").chosen()
+        EngineConfig(name="local", address="10.0.0.1:6379")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from argus.cli import blocks
 from argus.cli import options as o
+from argus.cli.config_options import with_blocks
 from argus.errors import InputError
 from argus.llm import ChatConfig, LocalConfig
 
@@ -16,7 +17,7 @@ seen = []
 
 
 @app.command()
-@blocks.with_blocks
+@with_blocks
 def asking(asked: blocks.LanguageModel, config: o.Config = None) -> None:
     seen.append(asked.config())
 

@@ -196,15 +196,17 @@ def _value(setting: Setting, option: Any) -> Any:
         return None if setting.default is None else UNSET
     if not setting.many:
         return _one(setting, option)
-    parts = option if setting.repeated else [p.strip() for p in option.split(",")]
-    return (setting.container or tuple)(_one(setting, part) for part in parts if part != "")
+    parts = option if setting.repeated else [part.strip() for part in option.split(",")]
+    if setting.kind is str:
+        parts = [part for part in parts if part]
+    return (setting.container or tuple)(_one(setting, part) for part in parts)
 
 
 def _one(setting: Setting, option: Any) -> Any:
     try:
         return setting.kind(option) if isinstance(option, str) else option
     except ValueError as error:
-        several = ", several by commas" if setting.many else ""
+        several = ", separated by commas" if setting.many else ""
         kind = "whole numbers" if setting.kind is int else "numbers"
         raise InputError(
             repr(option),

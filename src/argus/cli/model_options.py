@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Option
+from argus.settings import Doc, Ge, Option, settings_of
 
 if TYPE_CHECKING:
     from argus.llm import ChatConfig, LocalConfig
@@ -144,14 +144,8 @@ class LanguageModel:
         return LocalConfig(model=model, **given)
 
     def _spelled(self, names: Iterable[str]) -> list[str]:
-        return [_spelling(type(self), name) for name in names]
-
-
-def _spelling(block: type, name: str) -> str:
-    """Return how the option of a block's field is given, such as --max-total-tokens."""
-    option = get_type_hints(block, include_extras=True)[name].__metadata__[0]
-    declared = (option.default, *option.param_decls)  # typer puts the first into `default`
-    return next(d for d in declared if isinstance(d, str) and d.startswith("--"))
+        options = {setting.name: setting.where for setting in settings_of(type(self))}
+        return [options[name] for name in names]
 
 
 def needs_model(given: list[str], option: str = "--model") -> InputError:
