@@ -36,7 +36,7 @@ class EncoderConfig:
     precision: str = "auto"
     device: str | None = None
     base_url: str = OpenAIConfig.base_url
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str = OpenAIConfig.api_key_env
     batch_size: int = OpenAIConfig.batch_size
     concurrency: int = OpenAIConfig.concurrency
 
@@ -97,6 +97,7 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
             model=config.model.removeprefix("openai:"),
             base_url=config.base_url,
             api_key=os.environ.get(config.api_key_env),
+            api_key_env=config.api_key_env,
             batch_size=config.batch_size,
             concurrency=config.concurrency,
         )
