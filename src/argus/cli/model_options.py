@@ -151,7 +151,7 @@ class LanguageModel:
                 "merged model where it cannot) and name that.",
                 where="--adapter",
             )
-        key = os.environ.get(given.pop("api_key_env", API_KEY))
+        key = os.environ.get(given.setdefault("api_key_env", API_KEY))
         return ChatConfig(model=model, api_key=key, **given)
 
     def _local(self, model: str, given: dict[str, Any]) -> LocalConfig:
