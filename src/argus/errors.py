@@ -58,6 +58,13 @@ class EncodingError(ArgusError):
         super().__init__(message)
 
 
+class EndpointRefusal(EncodingError):
+    """An endpoint refuses this text as it would any other: nothing is tried again or left out."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False)
+
+
 class FingerprintMismatch(ArgusError):
     """Vectors of two different encoders were about to be mixed."""
 

@@ -1,17 +1,36 @@
-"""What every client of an HTTP endpoint here shares: addresses, keys, and when to try again."""
+"""What every client of an HTTP endpoint here shares: addresses, keys, and when to try again.
+
+A client sends with `Service.post` and goes on with `persist`. What comes back is the body of an
+answer, a `Trouble` that may pass, or a `Refusal` that will not, for this request or for all.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any, Protocol, TypeVar
 
 import httpx
 
 from argus.errors import InputError
 
+T = TypeVar("T")
+
+OPENAI_HOST = "api.openai.com"
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+MAY_CHARGE = frozenset({408, 500, 502, 504})  # the model may have worked, and gone on working
+USELESS = frozenset({401, 402, 403, 404, 405})  # every other request would meet the same
 LONGEST_WAIT_S = 120.0  # whatever Retry-After asks
+MOST_BYTES = 16 * 2**20  # of one answer
+SECRET_CHARS = 16  # a shorter key ("EMPTY", "ollama") is none, and may be a word of an answer
+SHOWN_CHARS = 300  # of the body of a refusal
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
 def check_address(address: str, *, where: str = "--base-url") -> None:
@@ -32,10 +51,11 @@ def check_address(address: str, *, where: str = "--base-url") -> None:
 
 def check_key(api_key: str | None, *, where: str = "--api-key-env") -> None:
     """Raise InputError when no HTTP header can carry the key. The key itself is never shown."""
-    if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
+    key = api_key or ""
+    if not (key.isascii() and key.isprintable() and key == key.strip()):
         raise InputError(
-            "the API key holds characters that no HTTP header can",
-            expected="printable ASCII",
+            "the API key holds characters that no HTTP header can, or has spaces around it",
+            expected="printable ASCII without them",
             fix="Check what the variable named by --api-key-env holds.",
             where=where,
         )
@@ -73,3 +93,202 @@ def retry_after_s(value: str | None) -> float | None:
             return None
         wait = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return min(wait, LONGEST_WAIT_S) if not math.isnan(wait) and wait >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An attempt without an answer that may fare better later: after `wait_s` if the server says.
+
+    may_charge: the server may have worked on it.
+    """
+
+    problem: str
+    wait_s: float | None = None
+    may_charge: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A status that stays the same however often this request is sent.
+
+    for_all: whatever else is asked there would meet it, too.
+    """
+
+    status: int
+    text: str
+    for_all: bool
+
+    def __str__(self) -> str:
+        return f"HTTP {self.status}: {self.text}"
+
+
+class AnswerTooLong(Exception):
+    """More bytes than any answer has; the rest was not read."""
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(f"the answer is longer than {most_bytes} bytes")
+
+
+def meaning(status: int, text: str, retry_after: str | None = None) -> Trouble | Refusal:
+    """Return what a status means that is no success."""
+    if status in RETRIED:
+        wait_s = retry_after_s(retry_after)
+        return Trouble(f"HTTP {status}: {text}", wait_s, may_charge=status in MAY_CHARGE)
+    return Refusal(status, text, for_all=status in USELESS or 300 <= status < 400)
+
+
+@dataclass(slots=True)
+class Tries:
+    """The attempts at one answer: how many may be made, how many were, what the last one met."""
+
+    attempts: int
+    backoff_s: float
+    n: int = 0
+    problem: str = ""
+
+    @property
+    def left(self) -> bool:
+        """Whether another one may be made."""
+        return self.n < self.attempts
+
+    async def wait(self, trouble: Trouble) -> None:
+        """Count an attempt; return when the next may be made, at once where there is none."""
+        doubled = min(self.backoff_s * 2**self.n, LONGEST_WAIT_S)
+        self.n, self.problem = self.n + 1, trouble.problem
+        if self.left:
+            await asyncio.sleep(trouble.wait_s or doubled)
+
+    def __str__(self) -> str:
+        return f"no answer in {self.n} attempts; last: {self.problem}"
+
+
+async def persist(send: Callable[[], Awaitable[T | Trouble]], tries: Tries) -> T | None:
+    """Send until something else than trouble comes back; None where no attempt is left."""
+    while tries.left:
+        result = await send()
+        if not isinstance(result, Trouble):
+            return result
+        await tries.wait(result)
+    return None
+
+
+class EndpointConfig(Protocol):
+    """What the clients of an endpoint are told."""
+
+    @property
+    def model(self) -> str:
+        """The name that the endpoint knows it by."""
+
+    @property
+    def base_url(self) -> str:
+        """The address; it may hold a user and a password."""
+
+    @property
+    def api_key(self) -> str | None:
+        """Sent along; shown nowhere."""
+
+    @property
+    def api_key_env(self) -> str:
+        """Name of the environment variable that holds the key, for messages."""
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds for the whole of one attempt, however slowly bytes keep coming."""
+
+
+class Service:
+    """One endpoint of a server: sends requests there, and says what became of them."""
+
+    def __init__(self, config: EndpointConfig, name: str) -> None:
+        self._config = config
+        self._url = endpoint(config.base_url, name)
+        self._secrets = (config.api_key, httpx.URL(config.base_url).password)
+        self.shown = without_secrets(self._url)
+
+    def client(self, connections: int, connect_timeout_s: float | None = None) -> httpx.AsyncClient:
+        """Return what `post` sends with: so many connections, the key, and no limits of its own."""
+        headers = {"Content-Type": "application/json"}
+        if self._config.api_key:
+            headers["Authorization"] = f"Bearer {self._config.api_key}"
+        timeout = httpx.Timeout(None, connect=connect_timeout_s)
+        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        return httpx.AsyncClient(timeout=timeout, limits=limits, headers=headers)
+
+    async def post(
+        self, client: httpx.AsyncClient, payload: Mapping[str, Any], *, most_bytes: int = MOST_BYTES
+    ) -> str | Trouble | Refusal:
+        """Send a request once; return the body of a success. Raises AnswerTooLong."""
+        body = json.dumps(payload, ensure_ascii=False).encode()
+        timeout_s = self._config.timeout_s
+        try:
+            async with (
+                asyncio.timeout(timeout_s),
+                client.stream("POST", self._url, content=body) as response,
+            ):
+                text, is_whole = await _read(response, most_bytes)
+        except TimeoutError:
+            return Trouble(f"no whole answer within {timeout_s:g} s")
+        except httpx.RequestError as error:
+            problem = self.scrub(f"{type(error).__name__}: {_root(error)}")
+            return Trouble(problem, may_charge=not isinstance(error, _NEVER_SENT))
+        if not response.is_success:
+            retry_after = response.headers.get("retry-after")
+            return meaning(response.status_code, self.scrub(text)[:SHOWN_CHARS], retry_after)
+        if not is_whole:
+            raise AnswerTooLong(most_bytes)
+        return text
+
+    def scrub(self, text: str) -> str:
+        """Hide the key and password where a server repeats them: texts go into shared files."""
+        for secret in self._secrets:
+            if secret and len(secret) >= SECRET_CHARS:
+                text = text.replace(secret, "***")
+        return text
+
+    def check_key_is_set(self) -> None:
+        """Raise InputError where there is no key for OpenAI's own servers, which need one."""
+        host = httpx.URL(self._config.base_url).host
+        if self._lacks_key() and (host == OPENAI_HOST or host.endswith(f".{OPENAI_HOST}")):
+            raise InputError(
+                self._no_key(),
+                expected=f"a key for {host} in that environment variable",
+                fix="Set it, name another one, or give --base-url for an endpoint without a key.",
+                where="--api-key-env",
+            )
+
+    def why_useless(self, refusal: Refusal, done: str) -> str:
+        """Return what a person is told of a refusal for all. done: such as "answered"."""
+        config = self._config
+        missing = (
+            f"{self._no_key()}. " if refusal.status in (401, 403) and self._lacks_key() else ""
+        )
+        return (
+            f"{self.shown} refused with {refusal}. {missing}Check the address, the key "
+            f"({config.api_key_env}) and the model name ({config.model!r}). What was {done} so far "
+            "is kept: run the same command again once that is mended, and it goes on from there."
+        )
+
+    def _lacks_key(self) -> bool:
+        return not self._config.api_key and not httpx.URL(self._config.base_url).userinfo
+
+    def _no_key(self) -> str:
+        name = self._config.api_key_env
+        return f"{name} is set but not sent" if os.environ.get(name) else f"{name} is not set"
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return what an error came of, such as "Connection refused"."""
+    while error.__cause__ is not None and str(error.__cause__):
+        error = error.__cause__
+    return error
+
+
+async def _read(response: httpx.Response, most_bytes: int) -> tuple[str, bool]:
+    """Return the body as text, and whether that is all of it: reading ends beyond `most_bytes`."""
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > most_bytes:
+            break
+    return b"".join(parts).decode("utf-8", "replace"), size <= most_bytes

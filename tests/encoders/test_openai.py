@@ -1,7 +1,11 @@
+import asyncio
+import gc
+import gzip
 import json
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -9,8 +13,9 @@ import pytest
 
 from argus.data.types import Span
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder
+from argus.encoders.embed import BATCH_TEXTS
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
-from argus.errors import EncodingError, InputError
+from argus.errors import EncodingError, EndpointRefusal, InputError
 
 
 class Endpoint:
@@ -18,8 +23,13 @@ class Endpoint:
 
     def __init__(self):
         self.requests = []
+        self.connections = 0
         self.behave = lambda texts, n: None
-        """Called with the texts and the number of the request; None answers as it should."""
+        """Called with the texts and the number of the request; None answers as it should.
+
+        Else it says what is different: `status`, `headers`, the whole `content`; `drop`, `drip`
+        (the body a byte at a time), `drip_head` (the status line, too).
+        """
         self.released = threading.Event()
 
     @property
@@ -33,9 +43,22 @@ def embeddings(texts):
     return {"object": "list", "data": data[::-1]}
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True  # a kept connection may outlive a test
+
+    def handle_error(self, request, client_address):
+        pass  # clients that went away are what some tests are about
+
+
 @contextmanager
 def serving(endpoint):
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self):
+            super().setup()
+            endpoint.connections += 1
+
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             endpoint.requests.append((dict(self.headers) | {"path": self.path}, body))
@@ -44,17 +67,29 @@ def serving(endpoint):
                 self.close_connection = True
                 return
             content = answer.get("content", json.dumps(embeddings(body["input"])))
+            data = content if isinstance(content, bytes) else content.encode()
+            if answer.get("drip_head"):
+                self.drip(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
             self.send_response(answer.get("status", 200))
             for name, value in answer.get("headers", {}).items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(content.encode())
+            if answer.get("drip"):
+                self.drip(data)
+            else:
+                self.wfile.write(data)
+
+        def drip(self, data):
+            for i in range(len(data)):
+                self.wfile.write(data[i : i + 1])
+                if endpoint.released.wait(0.3):
+                    return
 
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -85,7 +120,7 @@ def encoder(endpoint):
 
     yield make
     for one in made:
-        one._client.close()
+        one.close()
 
 
 def rows(*lengths):
@@ -125,7 +160,7 @@ def test_the_key_is_read_from_the_environment_and_kept_out_of_the_fingerprint(
         EncoderConfig(model="openai:my/model", base_url=endpoint.url, api_key_env="MY_KEY")
     ).encoder
     fingerprint = loaded.fingerprint
-    loaded._client.close()
+    loaded.close()
     headers, body = endpoint.requests[0]
     assert (headers["Authorization"], body["model"]) == ("Bearer secret", "my/model")
     assert fingerprint == (
@@ -218,7 +253,9 @@ def test_a_trouble_that_does_not_pass_is_said_with_its_last_cause(encoder, endpo
 def test_a_server_that_stalls_is_left_after_the_time_out(encoder, endpoint):
     endpoint.behave = lambda texts, n: endpoint.released.wait(20) and None
     start = time.monotonic()
-    with pytest.raises(EncodingError, match="in 2 attempts; last: ReadTimeout") as raised:
+    with pytest.raises(
+        EncodingError, match=r"2 attempts; last: no whole answer .* 0\.2 s"
+    ) as raised:
         encoder(timeout_s=0.2, attempts=2).encode_documents(["aa"])
     assert 0.4 <= time.monotonic() - start < 10
     assert raised.value.retryable
@@ -280,15 +317,171 @@ def test_a_text_that_is_too_long_fails_alone(encoder, endpoint, tmp_path):
     np.testing.assert_allclose(embedded.vectors, rows(1, 2, 3), atol=1e-6)
 
 
-@pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_refused_key_stops_at_once_and_fails_no_text(encoder, endpoint, tmp_path, status):
+FOR_ALL = [401, 402, 403, 404, 405, 301, 307]
+
+
+@pytest.mark.parametrize("status", FOR_ALL)
+def test_a_refusal_for_all_stops_at_once_and_fails_no_text(encoder, endpoint, tmp_path, status):
     endpoint.behave = lambda texts, n: {"status": status, "content": "no such key"}
     with EmbeddingStore(tmp_path, fingerprint="f", dim=2) as store:
-        with pytest.raises(EncodingError, match=f"HTTP {status}: no such key") as raised:
-            embed(documents(["a", "aa"]), encoder(), store)
+        with pytest.raises(EndpointRefusal, match=f"HTTP {status}: no such key") as raised:
+            embed(documents(["a", "aa", "aaa"]), encoder(batch_size=3), store)
         assert len(store) == 0
-    assert raised.value.retryable
+    assert not raised.value.retryable
     assert len(endpoint.requests) == 1
+
+
+def test_a_refusal_for_all_says_what_to_check_and_how_to_go_on(encoder, endpoint):
+    endpoint.behave = lambda texts, n: {"status": 402, "content": "nothing left to spend"}
+    with pytest.raises(EndpointRefusal) as raised:
+        encoder(api_key="sk-0123456789abcdef", api_key_env="MY_KEY").encode_documents(["a"])
+    assert str(raised.value) == (
+        f"{endpoint.url}/embeddings refused with HTTP 402: nothing left to spend. Check the "
+        "address, the key (MY_KEY) and the model name ('m'). What was embedded so far is kept: run "
+        "the same command again once that is mended, and it goes on from there."
+    )
+
+
+def test_what_was_embedded_before_a_refusal_is_not_sent_again(encoder, endpoint, tmp_path):
+    texts = [f"{n:03}" for n in range(BATCH_TEXTS + 10)]
+    endpoint.behave = lambda _, n: {"status": 402} if n > 1 else None
+    asking = encoder(batch_size=BATCH_TEXTS)
+    with EmbeddingStore(tmp_path, fingerprint="f", dim=2) as store:
+        with pytest.raises(EndpointRefusal):
+            embed(documents(texts), asking, store)
+        assert (len(store), len(endpoint.requests)) == (BATCH_TEXTS, 2)
+        endpoint.behave = lambda _, n: None
+        assert embed(documents(texts), asking, store).ok.all()
+    assert endpoint.inputs[2:] == [texts[BATCH_TEXTS:]]
+
+
+def test_requests_under_way_beside_a_refusal_are_given_up(encoder, endpoint):
+    def one_stalls(texts, n):
+        return {"status": 401} if texts == ["a"] else endpoint.released.wait(20) and None
+
+    endpoint.behave = one_stalls
+    start = time.monotonic()
+    with pytest.raises(EndpointRefusal):
+        encoder(batch_size=1, concurrency=2).encode_documents(["a", "aa", "aaa"])
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_missing_key_is_named_at_once(endpoint, monkeypatch, status):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    endpoint.behave = lambda texts, n: {"status": status}
+    config = EncoderConfig(model="openai:m", base_url=endpoint.url, api_key_env="MY_KEY")
+    loaded = load_encoder(config).encoder
+    start = time.monotonic()
+    with pytest.raises(EndpointRefusal, match="MY_KEY is not set"):
+        loaded.encode_documents(["a"])
+    assert time.monotonic() - start < 1
+    loaded.close()
+    assert len(endpoint.requests) == 1
+
+
+def test_a_key_that_is_refused_is_not_called_missing(encoder, endpoint):
+    endpoint.behave = lambda texts, n: {"status": 401}
+    with pytest.raises(EndpointRefusal) as raised:
+        encoder(api_key="k").encode_documents(["a"])
+    assert "not set" not in str(raised.value)
+    with pytest.raises(EndpointRefusal) as raised:
+        encoder(base_url=endpoint.url.replace("//", "//me:pw@")).encode_documents(["a"])
+    assert "not set" not in str(raised.value)
+
+
+@pytest.mark.parametrize("host", ["api.openai.com", "eu.api.openai.com"])
+def test_openai_without_a_key_is_refused_before_anything_is_sent(host, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "")
+    config = EncoderConfig(model="openai:m", base_url=f"https://{host}/v1", api_key_env="MY_KEY")
+    with pytest.raises(InputError, match="MY_KEY is not set") as raised:
+        load_encoder(config)
+    assert raised.value.where == "--api-key-env"
+    monkeypatch.setenv("MY_KEY", "k")
+    load_encoder(config)
+
+
+def test_a_key_that_the_server_repeats_is_hidden(encoder, endpoint):
+    key = "sk-0123456789abcdef0123"
+    config = OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1", api_key=key)
+    assert key not in repr(config) and "hunter2" not in repr(config)
+    endpoint.behave = lambda texts, n: {"status": 401, "content": "a" * 290 + key}
+    with pytest.raises(EndpointRefusal) as raised:
+        encoder(api_key=key).encode_documents(["a"])
+    assert key[:10] not in str(raised.value)
+
+
+@pytest.mark.parametrize("part", ["drip", "drip_head"])
+def test_a_server_that_drips_bytes_is_left_after_the_same_time(encoder, endpoint, part):
+    endpoint.behave = lambda texts, n: {part: True}
+    start = time.monotonic()
+    with pytest.raises(EncodingError, match="2 attempts; last: no whole answer within"):
+        encoder(timeout_s=0.5, attempts=2).encode_documents(["aa"])
+    assert 1 <= time.monotonic() - start < 3
+
+
+def padded(texts, size):
+    """The right answer with so many spaces before it, compressed."""
+    body = " " * size + json.dumps(embeddings(texts))
+    return {"content": gzip.compress(body.encode()), "headers": {"Content-Encoding": "gzip"}}
+
+
+def test_an_answer_beyond_all_reason_is_not_read_to_its_end(encoder, endpoint):
+    endpoint.behave = lambda texts, n: padded(texts, 18 * 2**20)
+    with pytest.raises(EncodingError, match="longer than 16777216 bytes") as raised:
+        encoder(batch_size=100).encode_documents(["a"] * 64)
+    assert raised.value.retryable, "no text is at fault"
+    assert len(endpoint.requests) == 1
+    encoder(batch_size=100).encode_documents(["a"] * 65)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{"data": [{"index": 0, "embedding": []}]}', r"shape \(1, 0\)"),
+        ("[" * 200_000 + "]" * 200_000, "RecursionError"),
+        ('{"data": [{"index": 0, "embedding": [1' + "0" * 400 + "]}]}", "OverflowError"),
+    ],
+    ids=["empty", "deep", "large"],
+)
+def test_numbers_that_make_no_vector_are_garbage(encoder, endpoint, content, reason):
+    endpoint.behave = lambda texts, n: {"content": content}
+    with pytest.raises(EncodingError, match=f"is no embeddings response .*{reason}") as raised:
+        encoder().encode_documents(["aa"])
+    assert len(str(raised.value)) < 1000
+    with pytest.raises(EncodingError, match=reason):
+        _ = encoder().dim
+
+
+def test_vectors_of_two_lengths_are_refused(encoder, endpoint):
+    data = [{"index": 0, "embedding": [1, 2, 3]}]
+    endpoint.behave = behave({"content": json.dumps({"data": data})})
+    with pytest.raises(EncodingError, match=r"vectors of \[2, 3\] numbers"):
+        encoder(batch_size=1, concurrency=1).encode_documents(["a", "aa"])
+
+
+def test_connections_are_kept_and_end_with_the_encoder(encoder, endpoint):
+    before = threading.active_count()
+    asking = encoder()
+    for _ in range(3):
+        asking.encode_documents(["a"])
+    assert (len(endpoint.requests), endpoint.connections) == (3, 1)
+    asking.close()
+    dropped = OpenAIEncoder(replace(asking.config))
+    dropped.encode_documents(["a"])
+    del dropped
+    gc.collect()
+    deadline = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not [t for t in threading.enumerate() if t.name == "argus-embeddings"]
+
+
+def test_it_works_inside_a_running_event_loop(encoder):
+    async def notebook():
+        return encoder().encode_documents(["aa"])
+
+    np.testing.assert_allclose(asyncio.run(notebook()), rows(2), atol=1e-6)
 
 
 def test_an_address_without_http_and_a_key_beyond_ascii_are_refused_at_once():

@@ -12,6 +12,7 @@ from argus.llm import ChatConfig, Prompt
         ({"model": " "}, "model: no model; expected the name"),
         ({"base_url": "nonsense"}, "--base-url: 'nonsense'"),
         ({"api_key": "sé"}, "--api-key-env"),
+        ({"api_key": "sk-0123 "}, "--api-key-env"),
         ({"max_tokens": 0}, "max_tokens: 0; expected a whole number from 1"),
         ({"concurrency": 1.5}, "concurrency: 1.5; expected a whole number"),
         ({"timeout_s": 0}, "timeout_s: 0; expected a finite number above 0"),

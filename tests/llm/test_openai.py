@@ -232,6 +232,42 @@ def test_a_refusal_that_every_prompt_would_meet_stops_at_once(model, endpoint, l
     assert ledger.counts() == {OK: 1, FAILED: 0}
 
 
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_missing_key_is_named_at_once(model, endpoint, monkeypatch, status):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    endpoint.behave = lambda text, n: {"status": status}
+    with pytest.raises(LanguageModelError, match="MY_KEY is not set"):
+        ask(model(api_key_env="MY_KEY"), "a")
+    with pytest.raises(LanguageModelError) as raised:
+        ask(model(api_key_env="MY_KEY", api_key="k"), "a")
+    assert "not set" not in str(raised.value) and "the key (MY_KEY)" in str(raised.value)
+    monkeypatch.setenv("MY_KEY", "of another endpoint")
+    with pytest.raises(LanguageModelError, match="MY_KEY is set but not sent"):
+        ask(model(api_key_env="MY_KEY"), "a")
+    assert len(endpoint.requests) == 3
+
+
+def test_openai_without_a_key_is_refused_before_anything_is_sent(model, ledger, monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    ask(model(), "a")
+    asking = model(base_url="https://api.openai.com/v1", api_key_env="MY_KEY")
+    assert ask(asking, "a")[0].cached, "nothing is to be sent"
+    start = time.monotonic()
+    with pytest.raises(InputError, match="MY_KEY is not set") as raised:
+        ask(asking, "a", "b")
+    assert raised.value.where == "--api-key-env"
+    assert time.monotonic() - start < 1
+    assert ledger.counts() == {OK: 1, FAILED: 0}
+
+
+def test_a_refusal_for_all_is_booked_with_nothing(model, endpoint):
+    endpoint.behave = lambda text, n: {"status": 402}
+    asking = model()
+    with pytest.raises(LanguageModelError):
+        ask(asking, "a")
+    assert asking.spent.tokens_in == asking.spent.tokens_out == 0
+
+
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_prompt_that_is_rejected_fails_alone(model, endpoint, status):
     endpoint.behave = lambda text, n: (

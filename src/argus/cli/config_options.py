@@ -195,16 +195,17 @@ def _value(setting: Setting, option: Any) -> Any:
     if option is None:
         return None if setting.default is None else UNSET
     if not setting.many:
-        return _one(setting, option)
+        return _one(setting, option, option)
     parts = option if setting.repeated else [part.strip() for part in option.split(",")]
     if setting.kind is str:
         parts = [part for part in parts if part]
-    return (setting.container or tuple)(_one(setting, part) for part in parts)
+    return (setting.container or tuple)(_one(setting, part, option) for part in parts)
 
 
-def _one(setting: Setting, option: Any) -> Any:
+def _one(setting: Setting, value: Any, option: Any) -> Any:
+    """Return one value as the setting's kind; option: all that was given, for the error."""
     try:
-        return setting.kind(option) if isinstance(option, str) else option
+        return setting.kind(value) if isinstance(value, str) else value
     except ValueError as error:
         several = ", separated by commas" if setting.many else ""
         kind = "whole numbers" if setting.kind is int else "numbers"

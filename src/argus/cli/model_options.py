@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Option, settings_of
 
 if TYPE_CHECKING:
     from argus.llm import ChatConfig, LocalConfig
 
-API_KEY = "OPENAI_API_KEY"
 _PANEL = "Language model"
 LOCAL = "local:"
 """Begins the name of a model that runs on this machine."""
@@ -36,12 +36,12 @@ class LanguageModel:
     ] = None
     base_url: Annotated[
         str | None,
-        Doc("The endpoint; default https://api.openai.com/v1."),
+        Doc(f"The endpoint; default {BASE_URL}."),
         Option(("--base-url", "--llm-base-url"), panel=_PANEL),
     ] = None
     api_key_env: Annotated[
         str | None,
-        Doc(f"Environment variable that holds the API key; default {API_KEY}."),
+        Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."),
         Option(panel=_PANEL),
     ] = None
     max_tokens: Annotated[
@@ -124,7 +124,7 @@ class LanguageModel:
                 "merged model where it cannot) and name that.",
                 where="--adapter",
             )
-        key = os.environ.get(given.pop("api_key_env", API_KEY))
+        key = os.environ.get(given.setdefault("api_key_env", API_KEY_ENV))
         return ChatConfig(model=model, api_key=key, **given)
 
     def _local(self, model: str, given: dict[str, Any]) -> LocalConfig:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.devices import Device
+from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.settings import Choices, Doc, Ge, Option, check_settings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -23,11 +24,11 @@ class EncoderConfig:
         Option(("--encoder",)),
     ] = DEFAULT_MODEL
     base_url: Annotated[str, Doc("Endpoint of openai:MODEL encoders."), Option(panel=_PANEL)] = (
-        "https://api.openai.com/v1"
+        BASE_URL
     )
     api_key_env: Annotated[
         str, Doc("Environment variable that holds the API key."), Option(panel=_PANEL)
-    ] = "OPENAI_API_KEY"
+    ] = API_KEY_ENV
     precision: Annotated[
         str,
         Choices(PRECISIONS),

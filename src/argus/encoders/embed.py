@@ -13,7 +13,7 @@ from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, Span
 from argus.encoders.protocol import Encoder
 from argus.encoders.store import EmbeddingStore
-from argus.errors import EncodingError
+from argus.errors import EncodingError, EndpointRefusal
 from argus.progress import progress
 
 BATCH_TEXTS = 256  # what a kill can lose; the encoder cuts it into its own batches
@@ -94,9 +94,10 @@ def embed(
     """Embed `items`, reading from `store` what it has and adding what it lacks.
 
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`;
-    an encoder that fails for every item of a first batch raises its EncodingError instead. Vectors
-    are stored as they come, which with `EncodesBatches` is in any order. Very many of them are
-    gathered on the disk (see `EmbeddingStore.gather`).
+    an encoder that fails for every item of a first batch raises its EncodingError instead, and an
+    endpoint that refuses all texts alike an EndpointRefusal whenever it does. Vectors are stored as
+    they come, which with `EncodesBatches` is in any order. Very many of them are gathered on the
+    disk (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
     missing = {key: item for key, item in zip(keys, items, strict=True) if key not in store}
@@ -159,6 +160,8 @@ def encode_batch(encoder: Encoder, items: Batch) -> Encoded:
     """Encode one batch; halve it on a rejection until the items at fault stand alone."""
     try:
         vectors = _call(encoder, items)
+    except EndpointRefusal:
+        raise
     except EncodingError as error:
         if error.retryable:  # the encoder itself is in trouble: no item is at fault
             raise

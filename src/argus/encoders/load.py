@@ -69,6 +69,7 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
             model=config.model.removeprefix("openai:"),
             base_url=config.base_url,
             api_key=os.environ.get(config.api_key_env),
+            api_key_env=config.api_key_env,
             batch_size=config.batch_size,
             concurrency=config.concurrency,
         )

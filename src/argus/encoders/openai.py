@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import asyncio
+import json
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import numpy as np
 
 from argus.data.types import FloatArray, Span
+from argus.encoders.config import EncoderConfig
 from argus.encoders.protocol import Fingerprint, unit_rows
-from argus.errors import EncodingError
+from argus.errors import EncodingError, EndpointRefusal
 from argus.http_retry import (
-    RETRIED,
+    MOST_BYTES,
+    AnswerTooLong,
+    Refusal,
+    Service,
+    Tries,
     check_address,
     check_key,
-    endpoint,
-    retry_after_s,
+    persist,
     without_half_pairs,
     without_secrets,
 )
 
+T = TypeVar("T")
+TEXTS_PER_BOUND = 64
+"""For so many texts, or a part of them, an answer may have MOST_BYTES: 256 KiB for each vector."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAIConfig:
-    """Where the endpoint is and how hard it may be pressed."""
+    """Where the endpoint is and how hard it may be pressed.
+
+    api_key_env: the environment variable that the key is from, for messages. timeout_s: for the
+    whole of one attempt, however slowly bytes keep coming.
+    """
 
     model: str
-    base_url: str = "https://api.openai.com/v1"
-    api_key: str | None = None
-    batch_size: int = 64
-    concurrency: int = 4
+    base_url: str = field(default=EncoderConfig.base_url, repr=False)
+    api_key: str | None = field(default=None, repr=False)
+    api_key_env: str = EncoderConfig.api_key_env
+    batch_size: int = EncoderConfig.batch_size
+    concurrency: int = EncoderConfig.concurrency
     timeout_s: float = 60.0
     attempts: int = 5
     backoff_s: float = 1.0
@@ -49,19 +65,18 @@ class OpenAIConfig:
 class OpenAIEncoder:
     """`POST {base_url}/embeddings`. No token vectors: a span has the vector of its text.
 
-    Retries time-outs, dropped connections and statuses 408, 409, 425, 429 and 5xx with doubling
-    waits (or what Retry-After asks); raises EncodingError, retryable, when they do not pass, and
-    not retryable when the endpoint rejects the input.
+    Time-outs, dropped connections and statuses that may pass (`http_retry.RETRIED`) are tried again
+    after doubling waits, or when Retry-After says. Raises EncodingError: retryable when they do not
+    pass or the answer is none, not retryable when the endpoint rejects the input, EndpointRefusal
+    when it would reject any; and InputError where there is no key for OpenAI's own servers.
     """
 
     pools_spans = False
 
     def __init__(self, config: OpenAIConfig) -> None:
         self.config = config
-        headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
-        self._client = httpx.Client(timeout=config.timeout_s, headers=headers)
-        self._url = endpoint(config.base_url, "embeddings")
-        self._shown = without_secrets(self._url)
+        self._service = Service(config, "embeddings")
+        self._service.check_key_is_set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to a worker as settings: a connection cannot."""
@@ -70,7 +85,7 @@ class OpenAIEncoder:
     @cached_property
     def dim(self) -> int:
         """Length of a vector, learnt by embedding one word."""
-        return int(self._request(["dimension"]).shape[1])
+        return int(self._encode(["dimension"]).shape[1])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -102,61 +117,138 @@ class OpenAIEncoder:
         row = {text: i for i, text in enumerate(distinct)}
         return self.encode_documents(distinct)[[row[text] for text in texts]]
 
+    def close(self) -> None:
+        """Close all connections. What is never closed is when nothing refers to it any more."""
+        if "_connections" in self.__dict__:
+            self._connections.close()
+
+    @cached_property
+    def _connections(self) -> _Connections:
+        return _Connections(self._service.client(self.config.concurrency))
+
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         size = self.config.batch_size
         batches = [texts[i : i + size] for i in range(0, len(texts), size)]
-        with ThreadPoolExecutor(self.config.concurrency) as pool:
-            parts = list(pool.map(self._request, batches))
+        parts = self._connections.run(lambda client: self._all(client, batches))
+        lengths = sorted({part.shape[1] for part in parts})
+        if len(lengths) > 1:
+            raise EncodingError(f"{self._service.shown} gave vectors of {lengths} numbers")
         return unit_rows(np.concatenate(parts))
 
-    def _request(self, texts: Sequence[str]) -> FloatArray:
-        problem, wait = "no attempt was made", 0.0
-        for attempt in range(self.config.attempts):
-            if attempt:
-                time.sleep(wait)
-            wait = self.config.backoff_s * 2**attempt
-            try:
-                response = self._client.post(
-                    self._url,
-                    json={
-                        "model": self.config.model,
-                        "input": [without_half_pairs(text) for text in texts],
-                        "encoding_format": "float",
-                    },
-                )
-            except httpx.RequestError as error:
-                problem = f"{type(error).__name__}: {error}"
-                continue
-            if response.status_code in RETRIED:
-                problem = f"HTTP {response.status_code}: {response.text[:200]}"
-                wait = retry_after_s(response.headers.get("retry-after")) or wait
-                continue
-            if response.is_error:
-                raise EncodingError(
-                    f"{self._shown} rejected a batch of {len(texts)} texts with HTTP "
-                    f"{response.status_code}: {response.text[:300]}",
-                    retryable=response.status_code in (401, 403, 404),
-                )
-            return _parse(response, len(texts), self._shown)
-        raise EncodingError(
-            f"{self._shown} did not answer in {self.config.attempts} attempts; last: {problem}. "
-            "What was embedded so far is kept: run the same command again when it is back."
+    async def _all(
+        self, client: httpx.AsyncClient, batches: Sequence[Sequence[str]]
+    ) -> list[FloatArray]:
+        """Embed batches, `concurrency` at a time; the first error cancels the others."""
+        gate = asyncio.Semaphore(self.config.concurrency)
+
+        async def one(texts: Sequence[str]) -> FloatArray:
+            async with gate:
+                return await self._request(client, texts)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(texts)) for texts in batches]
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        return [task.result() for task in tasks]
+
+    async def _request(self, client: httpx.AsyncClient, texts: Sequence[str]) -> FloatArray:
+        service = self._service
+        payload = {
+            "model": self.config.model,
+            "input": [without_half_pairs(text) for text in texts],
+            "encoding_format": "float",
+        }
+        most_bytes = MOST_BYTES * -(-len(texts) // TEXTS_PER_BOUND)
+        tries = Tries(self.config.attempts, self.config.backoff_s)
+        try:
+            answer: str | Refusal | None = await persist(
+                lambda: service.post(client, payload, most_bytes=most_bytes), tries
+            )
+        except AnswerTooLong as error:
+            raise EncodingError(
+                f"{service.shown}, asked for {len(texts)} vectors: {error}"
+            ) from None
+        if answer is None:
+            raise EncodingError(
+                f"{service.shown} gave {tries}. "
+                "What was embedded so far is kept: run the same command again when it is back."
+            )
+        if isinstance(answer, Refusal) and answer.for_all:
+            raise EndpointRefusal(service.why_useless(answer, "embedded"))
+        if isinstance(answer, Refusal):
+            reason = f"{service.shown} rejected a batch of {len(texts)} texts with {answer}"
+            raise EncodingError(reason, retryable=False)
+        return _parse(answer, len(texts), service.shown)
+
+
+class _Connections:
+    """A client's connections, and the thread with the event loop that they live in.
+
+    A thread of its own, because the caller may stand in an event loop already (a notebook); one
+    for all calls, because connections are worth keeping.
+    """
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        ready: Ready = Future()
+        self._thread = threading.Thread(
+            target=_live, args=(client, ready), name="argus-embeddings", daemon=True
         )
+        self._thread.start()
+        self._client = client
+        self._loop, end = ready.result()
+        self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, end.set)
+
+    def run(self, work: Callable[[httpx.AsyncClient], Coroutine[Any, Any, T]]) -> T:
+        """Return what the work returns; whatever stops the wait for it cancels it."""
+        future = asyncio.run_coroutine_threadsafe(work(self._client), self._loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        """Close the connections and wait for the end of the thread."""
+        self._end()
+        self._thread.join()
 
 
-def _parse(response: httpx.Response, n: int, url: str) -> FloatArray:
+Ready = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]
+"""Gives the loop once it runs, and what ends it."""
+
+
+def _live(client: httpx.AsyncClient, ready: Ready) -> None:
     try:
-        data: list[dict[str, Any]] = sorted(response.json()["data"], key=lambda d: d["index"])
+        asyncio.run(_hold(client, ready))
+    except BaseException as error:
+        if ready.done():
+            raise
+        ready.set_exception(error)
+
+
+async def _hold(client: httpx.AsyncClient, ready: Ready) -> None:
+    """Keep a client open, and its event loop running, until it is told to end."""
+    end = asyncio.Event()
+    async with client:
+        ready.set_result((asyncio.get_running_loop(), end))
+        await end.wait()
+
+
+def _parse(body: str, n: int, url: str) -> FloatArray:
+    """Return (n, dim), in the order of the texts. Raises EncodingError for any other answer."""
+    try:
+        data: list[dict[str, Any]] = sorted(json.loads(body)["data"], key=lambda d: d["index"])
         if [d["index"] for d in data] != list(range(n)):
             raise ValueError(f"indices {[d['index'] for d in data][:10]} for {n} texts")
         vectors = np.array([d["embedding"] for d in data], np.float32)
-        if vectors.ndim != 2 or len(vectors) != n:
+        if vectors.ndim != 2 or len(vectors) != n or not vectors.shape[1]:
             raise ValueError(f"shape {vectors.shape} for {n} texts")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise EncodingError(
-            f"{url} gave an answer that is no embeddings response ({error}): "
-            f"{response.text[:200]!r}; expected {{'data': [{{'index', 'embedding'}}, ...]}}.",
+            f"{url} gave an answer that is no embeddings response ({type(error).__name__}: "
+            f"{str(error)[:200]}): {body[:200]!r}; expected "
+            "{'data': [{'index', 'embedding'}, ...]}.",
         ) from error
     return vectors

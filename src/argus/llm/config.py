@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import httpx
 
+from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.http_retry import check_address, check_key
 
@@ -26,7 +27,7 @@ class ChatConfig:
     temperature: None leaves it out, for models that refuse it. max_tokens: bound of an answer where
     its prompt names none; max_tokens_override: of every answer, whatever its prompt says;
     max_tokens_field: name of the bound in the request ("max_completion_tokens" for newer OpenAI
-    models).
+    models). api_key_env: the environment variable that the key is from, for messages.
     extra: further fields of the request, such as {"seed": 1, "top_p": 0.9}.
     connect_timeout_s, timeout_s: for the connection, and for the whole of one attempt, however
     slowly bytes keep coming. attempts, backoff_s: passing troubles are tried again after doubling
@@ -38,8 +39,9 @@ class ChatConfig:
     """
 
     model: str
-    base_url: str = field(default="https://api.openai.com/v1", repr=False)
+    base_url: str = field(default=BASE_URL, repr=False)
     api_key: str | None = field(default=None, repr=False)
+    api_key_env: str = API_KEY_ENV
     temperature: float | None = 0.0
     max_tokens: int = 1024
     max_tokens_override: int | None = None

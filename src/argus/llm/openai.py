@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-import httpx
-
-from argus.http_retry import without_secrets
+from argus.http_retry import Service, without_secrets
 from argus.llm.ask import Asker, BudgetSpent, Dialect
 from argus.llm.background import Background, Deliver
 from argus.llm.budget import Budget, Spending
@@ -40,6 +38,7 @@ class OpenAIModel:
         self.config, self.ledger = config, ledger
         self._budget = Budget(config)
         self._dialect = Dialect()
+        self._service = Service(config, "chat/completions")
 
     @property
     def name(self) -> str:
@@ -66,9 +65,12 @@ class OpenAIModel:
 
         Nothing is sent before the first outcome is taken. From then on requests run on their own,
         `concurrency` at a time, until all are answered or the iterator is closed, which cancels
-        those under way. Raises LanguageModelError, and ArgusError when the ledger cannot be used.
+        those under way. Raises LanguageModelError, InputError where there is no key for OpenAI's
+        own servers and something is to be asked, and ArgusError when the ledger cannot be used.
         """
         plan = make_plan(prompts, self.ledger, self.config, schema)
+        if plan.ask:
+            self._service.check_key_is_set()
         run = _Run(self, plan, schema)
         distinct = len(set(plan.keys))
         with progress(f"asking {self.config.model}", distinct, done=distinct - len(plan.ask)) as on:
@@ -111,13 +113,9 @@ class _Run:
         """Ask all that is to be asked, `concurrency` at a time."""
         config = self._model.config
         n = min(config.concurrency, len(self._plan.ask))
-        headers = {"Content-Type": "application/json"}
-        if config.api_key:
-            headers["Authorization"] = f"Bearer {config.api_key}"
-        timeout = httpx.Timeout(None, connect=config.connect_timeout_s)
-        limits = httpx.Limits(max_connections=n, max_keepalive_connections=n)
-        async with httpx.AsyncClient(timeout=timeout, limits=limits, headers=headers) as client:
-            asker = Asker(config, self._model._budget, self._schema, self._model._dialect, client)
+        budget, dialect, service = self._model._budget, self._model._dialect, self._model._service
+        async with service.client(n, config.connect_timeout_s) as client:
+            asker = Asker(config, budget, self._schema, dialect, service, client)
             async with asyncio.TaskGroup() as group:
                 for _ in range(n):
                     group.create_task(self._worker(asker, deliver))

@@ -85,6 +85,7 @@ class Judge:
         changed: dict[str, Any] = {}
         if self.judge_api_key_env is not None:
             changed["api_key"] = os.environ.get(self.judge_api_key_env)
+            changed["api_key_env"] = self.judge_api_key_env
         elif self.judge_base_url is not None:
             changed["api_key"] = None
         if self.judge_temperature is not None:

@@ -1,0 +1,5 @@
+"""Where an OpenAI-compatible endpoint is, unless a person says otherwise."""
+
+BASE_URL = "https://api.openai.com/v1"
+API_KEY_ENV = "OPENAI_API_KEY"
+"""The environment variable that holds its key."""
