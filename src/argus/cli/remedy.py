@@ -12,6 +12,7 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
+from argus.cli.groups import Group
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Option
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.synthesize import SynthesizeConfig
 
-app = typer.Typer(
-    help="Repair an index, with a receipt, and undo a repair.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Group("Repair an index, with a receipt, and undo a repair.")
 
 Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",))]
 

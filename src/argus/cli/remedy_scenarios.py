@@ -12,7 +12,7 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
-from argus.cli.remedy import print_estimate, print_spent
+from argus.cli.remedy import app, print_estimate, print_spent
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
@@ -94,6 +94,7 @@ class Asking:
     ] = False
 
 
+@app.command()
 @with_blocks
 def scenarios(
     context: typer.Context,
