@@ -89,6 +89,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     parameters: dict[str, inspect.Parameter] = {}
     shared: dict[str, tuple[Setting, bool]] = {}
     own: dict[str, Setting] = {}
+    homes: dict[str, str] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in blocks:
             alone = setting_of(name, hints[name], _default_of(parameter))
@@ -103,6 +104,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
                 raise TypeError(f"{command.__name__}: two options are called {setting.where}")
             parameters[setting.key] = _parameter(setting, unset=unset)
+            homes[setting.key] = f"{blocks[name].config.__name__}.{setting.name}"
 
     @functools.wraps(command)
     def run(**options: Any) -> R:
@@ -117,6 +119,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
 
     run.__annotations__ = {p.name: p.annotation for p in parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
+    vars(run)["homes"] = homes  # of each option the config's field, for docs/reference
     return run
 
 

@@ -39,10 +39,11 @@ class Group(typer.Typer):
         """Register a command under its name, or the function's."""
 
         def register(command: C) -> C:
-            doc = inspect.getdoc(command) or ""
+            paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+            doc = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
             line = getattr(command, "example", None)
             options["help"] = doc if line is None else f"Example: {line}\n\n{doc}"
-            options["short_help"] = doc.partition("\n")[0]
+            options["short_help"] = doc.partition("\n\n")[0]
             super(Group, self).command(name, **options)(command)
             return command
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from argus.cli.generative.analyse import analyse
 from argus.cli.generative.build import build
 from argus.cli.generative.search import search

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from argus.cli.groups import Group
 from argus.cli.scenarios.ablate import ablate
 from argus.cli.scenarios.distill import distill
