@@ -9,6 +9,7 @@ import typer
 
 from argus.cli.groups import HELP, Entry, lazy_group
 from argus.errors import ArgusError
+from argus.extras import naming_extra
 from argus.version import __version__
 
 START = "Start here"
@@ -79,6 +80,12 @@ def main() -> None:
             "so far is whole. Mend that and run the same command again.",
             file=sys.stderr,
         )
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        named = naming_extra(error)
+        if named is None:
+            raise
+        print(f"argus: {named}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
         if os.environ.get(TRACEBACK):

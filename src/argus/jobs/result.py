@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -14,7 +15,7 @@ LINES = 6
 """Of the headline that a result shows of itself."""
 
 
-class Result:
+class Result(ABC):
     """The base of all results. Its dataclasses are declared with `repr=False`.
 
     headline: what the command prints of it, line by line. TABLES: the fields that hold a table, the
@@ -23,9 +24,9 @@ class Result:
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
+    @abstractmethod
     def headline(self) -> Iterable[str]:
         """Yield the figures that matter, in words."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         home = getattr(self, "folder", None)
