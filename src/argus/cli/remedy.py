@@ -14,6 +14,7 @@ from argus.cli.evaluate import print_change
 from argus.errors import InputError
 
 if TYPE_CHECKING:
+    from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.synthesize import SynthesizeConfig
@@ -267,7 +268,7 @@ def _print_left_out(made: dict[str, Any]) -> None:
         )
 
 
-def print_spent(model: dict[str, Any]) -> None:
+def print_spent(model: Answers) -> None:
     """Print what a language model was asked and what that took."""
     cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
     typer.echo(
