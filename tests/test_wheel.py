@@ -98,6 +98,7 @@ def test_the_light_core_brings_nothing_heavy(site: Path, light) -> None:
     assert done.returncode == 0, done.stderr
 
 
+SUPERSEDED = ("--records", "docs.jsonl", "--edges", "edges.tsv")
 EVALUATE = ("evaluate", "--queries", "q.jsonl", "--qrels", "qrels.tsv", "--run", "a.trec",
             "--run", "b.trec", "--out", "judged")  # fmt: skip
 
@@ -109,7 +110,7 @@ EVALUATE = ("evaluate", "--queries", "q.jsonl", "--qrels", "qrels.tsv", "--run",
         (("compare", "--run", "a.trec", "--run", "b.trec", "--out", "c"), "report: c/report.html"),
         (("explain", "q1", "d0", "--run", "a.trec", "--corpus", "docs.jsonl", "--queries",
           "q.jsonl"), "d0"),
-        (("authority", "search", "reggae", "--records", "docs.jsonl", "--edges", "edges.tsv"), "d2"),
+        (("authority", "search", "reggae", *SUPERSEDED), "d2"),
         (("plan",), "time"),
         (("--help",), "audit"),
     ],
@@ -120,8 +121,7 @@ def test_commands_of_the_light_core_work(light, files, argv: tuple[str, ...], sa
 
 
 def test_lint_gate_and_report_work_without_torch(light, files, tmp_path: Path) -> None:
-    lint = ("authority", "lint", "a.trec", "--records", "docs.jsonl", "--edges", "edges.tsv")
-    linted = light(*lint, "--out", "lint")
+    linted = light("authority", "lint", "a.trec", *SUPERSEDED, "--out", "lint")
     assert linted.returncode == 1 and "d1" in linted.stdout, linted.stderr  # superseded, served
     assert light(*EVALUATE).returncode == 0
     assert light("gate", "judged", "--min-ndcg", "0.9").returncode == 0

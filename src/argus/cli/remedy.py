@@ -18,6 +18,7 @@ from argus.errors import InputError
 from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
+    from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.synthesize import SynthesizeConfig
@@ -254,7 +255,7 @@ def _print_left_out(made: dict[str, Any]) -> None:
         )
 
 
-def print_spent(model: dict[str, Any]) -> None:
+def print_spent(model: Answers) -> None:
     """Print what a language model was asked and what that took."""
     cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
     typer.echo(
