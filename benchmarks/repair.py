@@ -21,7 +21,7 @@ from argus.data.beir import write_jsonl
 from argus.demo.job import demo
 from argus.errors import ArgusError
 from argus.indexes.job import build_index
-from argus.remedies.diagnosis.diagnose import TAU
+from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import PRESETS
 from argus.remedies.repair.expand import expand_index
 from argus.remedies.repair.reference import ReferenceConfig

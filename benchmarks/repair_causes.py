@@ -27,7 +27,7 @@ from argus.indexes.retriever import open_retriever
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ORIGINAL
 from argus.measures import compare, evaluate, harmed_queries
-from argus.remedies.diagnosis.diagnose import TAU
+from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import PRESETS, is_about_own_subject
 from argus.remedies.repair.expand import expand_index
 from argus.remedies.repair.reference import ReferenceConfig

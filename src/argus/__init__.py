@@ -55,10 +55,11 @@ if TYPE_CHECKING:
         compare_two_indexes as compare_indexes,
     )
     from argus.evaluation.config import EvaluateConfig
-    from argus.evaluation.gate.job import Bounds as GateBounds
+    from argus.evaluation.gate.config import GateBounds
     from argus.evaluation.gate.job import GateResult, gate
     from argus.evaluation.job import EvaluateResult, evaluate
-    from argus.explanation.job import ExplainConfig, explain
+    from argus.explanation.config import ExplainConfig
+    from argus.explanation.job import explain
     from argus.explanation.types import Explanation
     from argus.generative.decode.settings import Decoding
     from argus.generative.failures.jobs.analyse import FailureResult, analyse_failures
@@ -135,13 +136,13 @@ _HOMES = {
     "EntityRows": "argus.knowledge.sources",
     "EvaluateConfig": "argus.evaluation.job",
     "EvaluateResult": "argus.evaluation.job",
-    "ExplainConfig": "argus.explanation.job",
+    "ExplainConfig": "argus.explanation.config",
     "Explanation": "argus.explanation.types",
     "ExposureConfig": "argus.retrievability.exposure.config",
     "ExposureResult": "argus.retrievability.exposure.job",
     "FailureConfig": "argus.generative.failures.jobs.settings",
     "FailureResult": "argus.generative.failures.jobs.analyse",
-    "GateBounds": "argus.evaluation.gate.job",
+    "GateBounds": "argus.evaluation.gate.config",
     "GateResult": "argus.evaluation.gate.job",
     "GenerativeTrainConfig": "argus.generative.training.job",
     "IndexResult": "argus.indexes.job",
@@ -227,7 +228,6 @@ _HOMES = {
     "train_generative": "argus.generative.training.job",
 }
 _OWN_NAMES = {
-    "GateBounds": "Bounds",
     "NgramBuildConfig": "BuildConfig",
     "NgramSearchConfig": "SearchConfig",
     "build_ngrams": "build",

@@ -3,8 +3,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.errors import FingerprintMismatch, InputError
-from argus.explanation.entities import RpsSource
-from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.config import ExplainConfig, RpsSource
+from argus.explanation.job import explain
 from argus.explanation.types import Cause, Verdict
 from argus.retrievability.probes.shipped import DEFAULTS
 

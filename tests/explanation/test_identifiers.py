@@ -10,8 +10,9 @@ import pytest
 from argus.data.runs import ranking, read_run
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.explanation.config import RunConfig
 from argus.explanation.identifiers import Kept, _holds, kept_identifiers
-from argus.explanation.run import RunConfig, explain_run
+from argus.explanation.run import explain_run
 from argus.explanation.types import Cause, Verdict
 from argus.generative.decode.settings import Decoding
 from argus.generative.index import NgramIndex

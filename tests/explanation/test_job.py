@@ -6,8 +6,8 @@ import pytest
 
 from argus.data import Query, View
 from argus.errors import ArgusError, InputError
-from argus.explanation.entities import RpsSource
-from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.config import ExplainConfig, RpsSource
+from argus.explanation.job import explain
 from argus.explanation.types import Cause, Verdict
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex

@@ -5,7 +5,8 @@ import pytest
 
 from argus.data import Document
 from argus.errors import InputError
-from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.config import ExplainConfig
+from argus.explanation.job import explain
 from argus.explanation.rivals import occurrences
 from argus.explanation.types import Cause, Verdict
 

@@ -10,7 +10,8 @@ from argus.data.corpus import read_corpus
 from argus.data.runs import ranking, write_run
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.explanation.run import RunConfig, explain_run
+from argus.explanation.config import RunConfig
+from argus.explanation.run import explain_run
 from argus.explanation.types import Cause, Verdict
 from argus.indexes.hybrid import fuse
 from argus.indexes.lexical import LexicalIndex

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from argus.data import Document
-from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.config import ExplainConfig
+from argus.explanation.job import explain
 from argus.explanation.types import Cause, Verdict
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever

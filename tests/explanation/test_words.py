@@ -1,7 +1,8 @@
 import numpy as np
 
 from argus.data import Document, Query
-from argus.explanation.job import ExplainConfig, explain
+from argus.explanation.config import ExplainConfig
+from argus.explanation.job import explain
 from argus.explanation.types import Cause
 from argus.indexes.retriever import IndexRetriever
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from argus.data.types import Document, Span, State
 from argus.errors import InputError
 from argus.knowledge.gazetteer import Gazetteer
+from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import (
-    TAU,
     UNREAD,
     beyond_window,
     diagnose,

@@ -10,11 +10,15 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.settings import Doc, Ge, Option
+from argus.cli.groups import example
+from argus.evaluation.config import EvaluateConfig
+from argus.settings import Doc, Option
 
 
+@example("argus evaluate --queries queries.jsonl --qrels qrels.tsv --index index/ --out judged/")
 @with_blocks
 def evaluate(
+    *,
     queries: Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")],
     qrels: Annotated[
         Path,
@@ -48,13 +52,7 @@ def evaluate(
         Doc("Default: as the index is served, approximately where it was built with --ann."),
         Option(("--exact/--approximate",), default=""),
     ] = None,
-    measures: Annotated[
-        str, Doc("Names as papers write them, separated by commas.")
-    ] = "nDCG@5,nDCG@10,nDCG@20,nDCG@50,R@10,R@50,R@100,RR",
-    headline: Annotated[str, Doc("The measure by which a query counts as harmed.")] = "nDCG@10",
-    depth: Annotated[int, Ge(1), Doc("Results kept per query.")] = 100,
-    resamples: Annotated[int, Doc("Of the test and the intervals; 1,000 or more.")] = 10_000,
-    seed: o.Seed = 0,
+    measure: EvaluateConfig,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -64,10 +62,9 @@ def evaluate(
     Writes per_query.parquet and .csv, summary.json, manifest.json and report.html. With two
     systems: paired randomisation test, bootstrap intervals, and the queries that were harmed.
     """
-    from argus.evaluation.config import EvaluateConfig
-    from argus.evaluation.job import evaluate as measure
+    from argus.evaluation.job import evaluate as judge
 
-    result = measure(
+    result = judge(
         queries,
         qrels,
         out=out,
@@ -79,10 +76,7 @@ def evaluate(
         hybrid=hybrid or (),
         exact=exact,
         weights=weights or (),
-        config=EvaluateConfig(
-            measures=tuple(name.strip() for name in measures.split(",") if name.strip()),
-            headline=headline, depth=depth, resamples=resamples, seed=seed,
-        ),
+        config=measure,
         fresh=fresh,
     )  # fmt: skip
     o.show(result, print_evaluation, as_json=json)

@@ -10,8 +10,10 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.errors import InputError
-from argus.settings import Doc, Ge
+from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
+from argus.settings import Doc
 
 if TYPE_CHECKING:
     from argus.explanation.run import RunExplanation, RunStanding
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
 
 WIDTH = 98
 LABEL = 28
-LAMBDA, TAU = 0.7, 0.3
 SHOWN = 5
 
 
+@example("argus explain 'which one is about rivers?' d7 --index index/")
 @with_blocks
 def explain(
+    *,
     query: Annotated[
         str, typer.Argument(help="The question; with --queries or --run, the id of one.")
     ],
@@ -37,76 +40,32 @@ def explain(
         Path | None,
         Doc("Or what any search found: a TREC or JSON run; QUERY is an id in it."),
     ] = None,
-    k: Annotated[int, Ge(1), Doc("How many documents a search returns.")] = 10,
-    hybrid: Annotated[
-        str | None,
-        Doc("Explain a search fused with BM25: rrf, min-max or z."),
-    ] = None,
-    weight: o.Weight = LAMBDA,
-    queries: Annotated[Path | None, Doc("File of queries; QUERY is then an id in it.")] = None,
-    diagnosis: Annotated[
-        Path | None,
-        Doc("Folder with diagnosis.parquet: predicted RPS."),
-    ] = None,
-    kb: Annotated[
-        Path | None,
-        Doc("Knowledge base whose titles are the entities; default: capitalised names."),
-    ] = None,
-    probe: Annotated[
-        Path | None,
-        Doc("Folder of a probe; default: the one shipped for the encoder."),
-    ] = None,
-    tau: Annotated[float, Doc("Predicted RPS below this is low.")] = TAU,
-    supersedes: Annotated[
-        Path | None,
-        Doc("File of superseder, superseded: documents replaced."),
-    ] = None,
-    corpus: Annotated[
-        Path | None,
-        Doc("What was searched; an index says itself what it was built from, a run does not."),
-    ] = None,
-    keys: Annotated[
-        Path | None,
-        Doc(
-            "answers.jsonl or DPR JSON of the n-gram search that made the run; default: what "
-            "lies beside it."
-        ),
-    ] = None,
+    measure: ExplainConfig,
+    of_run: RunConfig,
     encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
     device: o.Device = None,
-    seed: o.Seed = 0,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
     from argus.evaluation.queries import run_alone
-    from argus.explanation.entities import RpsSource
-    from argus.explanation.job import ExplainConfig
     from argus.explanation.job import explain as explain_index
-    from argus.explanation.run import RunConfig, explain_run
+    from argus.explanation.run import explain_run
 
     if run is not None:
+        rps = measure.rps
         run_alone(
-            index=index, hybrid=hybrid, diagnosis=diagnosis, kb=kb, probe=probe, encoder=encoder,
-            device=device, tau=tau != TAU, **{"lambda": weight != LAMBDA},
+            index=index, hybrid=measure.hybrid, diagnosis=rps.diagnosis, kb=rps.kb,
+            probe=rps.probe, encoder=encoder, device=device, tau=rps.tau != RpsSource.tau,
+            **{"lambda": measure.weight != ExplainConfig.weight},
         )  # fmt: skip
-        of = RunConfig(k=k, corpus=corpus, queries=queries, keys=keys, supersedes=supersedes)
-        of_run = explain_run(query, doc_id, run, of)
-        _print(of_run, describe_run(of_run), as_json=json)
+        explanation_of_run = explain_run(query, doc_id, run, of_run)
+        _print(explanation_of_run, describe_run(explanation_of_run), as_json=json)
         return
-    found = explain_index(
-        query,
-        doc_id,
-        _index(index, keys),
-        ExplainConfig(
-            k=k, hybrid=hybrid, weight=weight, queries=queries, supersedes=supersedes,
-            corpus=corpus, seed=seed,
-            rps=RpsSource(diagnosis=diagnosis, kb=kb, probe=probe, tau=tau),
-        ),
-        encoder=encoder,
-        device=device,
-    )  # fmt: skip
-    _print(found, describe(found), as_json=json)
+    explanation = explain_index(
+        query, doc_id, _index(index, of_run.keys), measure, encoder=encoder, device=device
+    )
+    _print(explanation, describe(explanation), as_json=json)
 
 
 def _index(index: str | None, keys: Path | None) -> str:

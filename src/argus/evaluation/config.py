@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from argus.errors import InputError
-from argus.measures.measures import cutoff, measure_name, parse_measure
-from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
+from argus.settings import Doc, Ge, Seed, check_settings
 
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
 
@@ -15,19 +15,23 @@ MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", 
 class EvaluateConfig:
     """What is measured, over runs of `depth` documents.
 
-    headline: the measure by which queries count as harmed. resamples: of test and intervals. Names
-    of measures are kept in their one spelling ("NDCG@10" as "nDCG@10"), each once.
+    Names of measures are kept in their one spelling ("NDCG@10" as "nDCG@10"), each once.
     """
 
-    measures: tuple[str, ...] = MEASURES
-    headline: str = "nDCG@10"
-    depth: int = 100
-    resamples: int = RESAMPLES
-    seed: int = 0
+    measures: Annotated[
+        tuple[str, ...], Doc("Names as papers write them, separated by commas.")
+    ] = MEASURES
+    headline: Annotated[str, Doc("The measure by which a query counts as harmed.")] = "nDCG@10"
+    depth: Annotated[int, Ge(1), Doc("Results kept per query.")] = 100
+    resamples: Annotated[int, Ge(1_000), Doc("Of the test and the intervals; 1,000 or more.")] = (
+        10_000
+    )
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        _at_least("--depth", self.depth, 1, 100)
-        _at_least("--resamples", self.resamples, LEAST_RESAMPLES, RESAMPLES)
+        from argus.measures.measures import cutoff, measure_name, parse_measure
+
+        check_settings(self)
         if not self.measures:
             raise InputError(
                 "no measure",
@@ -53,13 +57,3 @@ class EvaluateConfig:
                 fix=f"Use --depth {deepest}.",
                 where="--depth",
             )
-
-
-def _at_least(option: str, value: int, least: int, usual: int) -> None:
-    if value < least:
-        raise InputError(
-            f"{value}",
-            expected=f"a whole number from {least:,}",
-            fix=f"Leave it out for {usual:,}.",
-            where=option,
-        )

@@ -12,12 +12,13 @@ from argus.data.types import Document, State
 from argus.encoders import EmbeddingStore, Encoder
 from argus.errors import ArgusError, InputError
 from argus.evaluation.rps_of_documents import read_entities
+from argus.explanation.config import RpsSource
 from argus.explanation.types import Case, Cause, Finding, Verdict
 from argus.indexes.words import words
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer
 from argus.knowledge.spotting import MentionFinder
-from argus.remedies.diagnosis.diagnose import TAU, Risk, check_tau, diagnose
+from argus.remedies.diagnosis.diagnose import Risk, diagnose
 from argus.retrievability.probes import Probe, load_default, load_probe
 
 SHOWN = 20
@@ -31,23 +32,6 @@ class Predicted:
     rps: float | None
     state: str
     reason: str
-
-
-@dataclass(frozen=True)
-class RpsSource:
-    """Where predictions come from. diagnosis wins; else entities are found and scored anew.
-
-    kb: documents whose titles are the names; None takes capitalised names. probe: a folder; None
-    takes the one that ships for the encoder.
-    """
-
-    diagnosis: Path | None = None
-    kb: Path | None = None
-    probe: Path | None = None
-    tau: float = TAU
-
-    def __post_init__(self) -> None:
-        check_tau(self.tau)
 
 
 def load_for(source: RpsSource, encoder: Encoder) -> Probe | str:

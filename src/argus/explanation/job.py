@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,8 @@ from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
-from argus.explanation.entities import RpsSource, check_entities, load_for
+from argus.explanation.config import ExplainConfig
+from argus.explanation.entities import check_entities, load_for
 from argus.explanation.presence import check_approximate, check_presence
 from argus.explanation.rivals import check_hubs, check_superseded
 from argus.explanation.standing import standing
@@ -29,7 +29,6 @@ from argus.explanation.types import (
 )
 from argus.explanation.vectors import check_vector, check_window
 from argus.explanation.words import check_words
-from argus.indexes.fold import RELEVANCE_WEIGHT
 from argus.indexes.retriever import IndexRetriever, IndexSpec, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.progress import announce
@@ -44,26 +43,6 @@ some entity that is."""
 CROWD = 1 / 3
 """Share of the documents above it from which hubs are named before what the question and
 the document have in common: the centre of the document's own topic may be a hub as well."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExplainConfig:
-    """What is checked besides the index.
-
-    hybrid: how the search that is explained fuses with BM25; None: dense. queries: a file; the
-    query is then an id in it. rps: where predicted RPS comes from. supersedes: rows of superseder,
-    superseded. corpus: what the index was built from; None takes the file that its manifest names.
-    weight: λ of documents against their scenarios.
-    """
-
-    k: int = 10
-    hybrid: str | None = None
-    queries: Path | None = None
-    rps: RpsSource = field(default_factory=RpsSource)
-    supersedes: Path | None = None
-    corpus: Path | None = None
-    seed: int = 0
-    weight: float = RELEVANCE_WEIGHT
 
 
 def explain(

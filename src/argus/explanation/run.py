@@ -15,6 +15,7 @@ from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
+from argus.explanation.config import RunConfig
 from argus.explanation.identifiers import check_identifiers, kept_identifiers
 from argus.explanation.presence import near_ids
 from argus.explanation.rivals import superseded
@@ -27,22 +28,6 @@ from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import words
 from argus.progress import announce
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunConfig:
-    """What is known besides the run; what is not given is not checked.
-
-    corpus: what was searched. queries: the questions, in any format of `read_topics`; None takes
-    the text from the keys, where these are there. keys: `answers.jsonl` or DPR JSON of the n-gram
-    search that made the run; None looks beside it. supersedes: rows of superseder, superseded.
-    """
-
-    k: int = 10
-    corpus: Path | None = None
-    queries: Path | None = None
-    keys: Path | None = None
-    supersedes: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import json
 import pytest
 
 from argus.errors import InputError
-from argus.evaluation.gate.job import Bounds, Verdict, gate
+from argus.evaluation.gate.config import GateBounds
+from argus.evaluation.gate.job import Verdict, gate
 
 AUDIT = {
     "k": 50, "pool": 800, "mean_rps": 0.6, "share_below_0.33": 0.1,
@@ -67,11 +68,11 @@ def changed(section, **fields):
 )
 def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, value, measured):
     path = folder(audit=AUDIT, diagnosis=DIAGNOSIS, exposure=EXPOSURE, evaluation=EVALUATION)
-    passed = gate([path], Bounds(**{bound: value}))
+    passed = gate([path], GateBounds(**{bound: value}))
     assert (passed.verdict, passed.exit_code) == (Verdict.PASS, 0)
     assert passed.outcomes[0].value == pytest.approx(measured)
     beyond = value - 0.01 if bound.startswith("max") else value + 0.01
-    failed = gate([path], Bounds(**{bound: beyond}))
+    failed = gate([path], GateBounds(**{bound: beyond}))
     assert (failed.verdict, failed.exit_code) == (Verdict.FAIL, 1)
     assert failed.outcomes[0].line.startswith("FAIL         --" + bound.replace("_", "-"))
     assert str(path) in failed.outcomes[0].line
@@ -80,26 +81,26 @@ def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, valu
 def test_what_failed_to_be_measured_is_never_a_pass(folder):
     # 100 measured at 0.6; with 20 failed the mean lies between 0.5 and 0.667.
     path = folder(audit=changed(AUDIT, entities__failed=20))
-    assert gate([path], Bounds(min_mean_rps=0.5)).exit_code == 0
-    assert gate([path], Bounds(min_mean_rps=0.55)).exit_code == 2
-    assert gate([path], Bounds(min_mean_rps=0.61)).exit_code == 2, "the failed might be good"
-    assert gate([path], Bounds(min_mean_rps=0.7)).exit_code == 1, "not even then"
+    assert gate([path], GateBounds(min_mean_rps=0.5)).exit_code == 0
+    assert gate([path], GateBounds(min_mean_rps=0.55)).exit_code == 2
+    assert gate([path], GateBounds(min_mean_rps=0.61)).exit_code == 2, "the failed might be good"
+    assert gate([path], GateBounds(min_mean_rps=0.7)).exit_code == 1, "not even then"
     # Low RPS: 10 of 100; with the failed ones 10 to 30 of 120.
-    assert gate([path], Bounds(max_low_rps_share=0.25)).exit_code == 0
-    assert gate([path], Bounds(max_low_rps_share=0.2)).exit_code == 2
-    assert gate([path], Bounds(max_low_rps_share=0.08)).exit_code == 1
-    outcome = gate([path], Bounds(max_low_rps_share=0.2)).outcomes[0]
+    assert gate([path], GateBounds(max_low_rps_share=0.25)).exit_code == 0
+    assert gate([path], GateBounds(max_low_rps_share=0.2)).exit_code == 2
+    assert gate([path], GateBounds(max_low_rps_share=0.08)).exit_code == 1
+    outcome = gate([path], GateBounds(max_low_rps_share=0.2)).outcomes[0]
     assert "100 entities and 20 that failed" in outcome.detail
     diagnosed = folder(diagnosis=changed(DIAGNOSIS, entities__failed=10))  # 8 to 18 of 50
-    assert gate([diagnosed], Bounds(max_at_risk_share=0.36)).exit_code == 0
-    assert gate([diagnosed], Bounds(max_at_risk_share=0.3)).exit_code == 2
-    assert gate([diagnosed], Bounds(max_at_risk_share=0.15)).exit_code == 1
+    assert gate([diagnosed], GateBounds(max_at_risk_share=0.36)).exit_code == 0
+    assert gate([diagnosed], GateBounds(max_at_risk_share=0.3)).exit_code == 2
+    assert gate([diagnosed], GateBounds(max_at_risk_share=0.15)).exit_code == 1
     abstained = folder(diagnosis=changed(DIAGNOSIS, **{"entities__not applicable": 960}))
-    assert gate([abstained], Bounds(max_at_risk_share=0.2)).exit_code == 2
-    outcome = gate([abstained], Bounds(max_at_risk_share=0.2)).outcomes[0]
+    assert gate([abstained], GateBounds(max_at_risk_share=0.2)).exit_code == 2
+    outcome = gate([abstained], GateBounds(max_at_risk_share=0.2)).outcomes[0]
     assert "40 entities and 960 without a prediction" in outcome.detail
     broken = folder(exposure=changed(EXPOSURE, probes_failed=100))
-    assert gate([broken], Bounds(min_self_retrieval=0.7)).exit_code == 2
+    assert gate([broken], GateBounds(min_self_retrieval=0.7)).exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -126,23 +127,23 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
 def test_a_figure_that_is_missing_is_not_measured_and_says_what_to_run(
     folder, sections, bounds, says
 ):
-    result = gate([folder(**sections)], Bounds(**bounds))
+    result = gate([folder(**sections)], GateBounds(**bounds))
     assert result.exit_code == 2 and result.outcomes[0].verdict == Verdict.NOT_MEASURED
     assert says in result.outcomes[0].line and result.outcomes[0].value is None
 
 
 def test_a_failed_check_decides_over_one_that_was_not_measured(folder):
     path = folder(audit=AUDIT)
-    both = gate([path], Bounds(min_mean_rps=0.9, min_recall=0.5))
+    both = gate([path], GateBounds(min_mean_rps=0.9, min_recall=0.5))
     assert [o.verdict for o in both.outcomes] == [Verdict.FAIL, Verdict.NOT_MEASURED]
     assert both.exit_code == 1
-    assert gate([path], Bounds(min_mean_rps=0.5, min_recall=0.5)).exit_code == 2
+    assert gate([path], GateBounds(min_mean_rps=0.5, min_recall=0.5)).exit_code == 2
 
 
 def test_a_check_is_made_in_every_folder_that_holds_its_figure(folder):
     good, bad = folder("a", audit=AUDIT), folder("b", audit=changed(AUDIT, mean_rps=0.2))
     other = folder("c", exposure=EXPOSURE)
-    result = gate([good, bad, other], Bounds(min_mean_rps=0.5))
+    result = gate([good, bad, other], GateBounds(min_mean_rps=0.5))
     assert [(o.folder, o.verdict) for o in result.outcomes] == [
         (str(good), Verdict.PASS),
         (str(bad), Verdict.FAIL),
@@ -151,7 +152,7 @@ def test_a_check_is_made_in_every_folder_that_holds_its_figure(folder):
 
 def test_the_summary_for_a_pull_request_has_a_row_per_check(folder):
     path = folder(audit=AUDIT)
-    text = gate([path], Bounds(max_low_rps_share=0.05, min_recall=0.9)).markdown()
+    text = gate([path], GateBounds(max_low_rps_share=0.05, min_recall=0.9)).markdown()
     assert text.startswith("**Argus gate: fail**\n\n| | check | measured | bound | of |\n")
     assert f"| fail | `max_low_rps_share` | 0.1000 | ≤ 0.05 | entities with RPS below 0.33, 100 " \
         f"entities; 10 have no RPS (`{path}`) |\n" in text  # fmt: skip
@@ -161,16 +162,16 @@ def test_the_summary_for_a_pull_request_has_a_row_per_check(folder):
 @pytest.mark.parametrize("value", [10, -0.1, float("nan"), float("inf")])
 def test_a_bound_that_is_no_share_is_refused(value):
     with pytest.raises(InputError, match=r"--max-low-rps-share: .*expected a share from 0 to 1"):
-        Bounds(max_low_rps_share=value)
+        GateBounds(max_low_rps_share=value)
 
 
 def test_no_check_no_folder_and_an_empty_folder_are_refused(folder, tmp_path):
     with pytest.raises(InputError, match="no check; expected at least one bound"):
-        gate([folder(audit=AUDIT)], Bounds())
+        gate([folder(audit=AUDIT)], GateBounds())
     with pytest.raises(InputError, match="no such folder"):
-        gate([tmp_path / "none"], Bounds(min_ndcg=0.5))
+        gate([tmp_path / "none"], GateBounds(min_ndcg=0.5))
     with pytest.raises(InputError, match=r"no summary\.json in it"):
-        gate([tmp_path], Bounds(min_ndcg=0.5))
+        gate([tmp_path], GateBounds(min_ndcg=0.5))
 
 
 @pytest.mark.parametrize(
@@ -197,5 +198,5 @@ def test_figures_that_are_none_are_not_measured_and_never_a_traceback(
     sections = {"audit": AUDIT, "diagnosis": DIAGNOSIS, "exposure": EXPOSURE,
                 "evaluation": EVALUATION}  # fmt: skip
     sections[section] = changed(sections[section], **fields)
-    found = gate([folder(**sections)], Bounds(**{bound: 0.5}))
+    found = gate([folder(**sections)], GateBounds(**{bound: 0.5}))
     assert (found.verdict, found.exit_code) == (Verdict.NOT_MEASURED, 2)

@@ -10,8 +10,8 @@ from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer
+from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import (
-    TAU,
     Diagnosis,
     Risk,
     check_tau,

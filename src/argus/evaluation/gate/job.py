@@ -9,7 +9,6 @@ could not be measured, else 0.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,8 +18,8 @@ from typing import Any
 from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
 from argus.evaluation.gate import figures
+from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.figures import Figure, NotMeasured
-from argus.measures.measures import measure_name
 
 
 class Verdict(StrEnum):
@@ -34,41 +33,6 @@ class Verdict(StrEnum):
 EXIT_CODES = {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.NOT_MEASURED: 2}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """The bounds that are set; None is no check. All shares and measures lie in 0..1."""
-
-    max_low_rps_share: float | None = None
-    min_mean_rps: float | None = None
-    max_at_risk_share: float | None = None
-    min_recall: float | None = None
-    min_ndcg: float | None = None
-    max_ndcg_drop: float | None = None
-    max_harmed_share: float | None = None
-    max_never_retrieved_share: float | None = None
-    min_self_retrieval: float | None = None
-    recall_measure: str = "R@10"
-    ndcg_measure: str = "nDCG@10"
-
-    def __post_init__(self) -> None:
-        for name in CHECKS:
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and 0 <= value <= 1):
-                raise InputError(
-                    f"{value}",
-                    expected="a share from 0 to 1",
-                    fix="Write 10% as 0.1.",
-                    where="--" + name.replace("_", "-"),
-                )
-        for name in ("recall_measure", "ndcg_measure"):  # as evaluate spells them
-            object.__setattr__(self, name, measure_name(getattr(self, name)))
-
-    @property
-    def wanted(self) -> list[str]:
-        """Names of the checks that are set."""
-        return [name for name in CHECKS if getattr(self, name) is not None]
-
-
 @dataclass(frozen=True)
 class Check:
     """One bound on one figure: the section it is in, and how it is read."""
@@ -76,7 +40,7 @@ class Check:
     section: str
     what: str
     run: str
-    read: Callable[[dict[str, Any], Bounds], Figure]
+    read: Callable[[dict[str, Any], GateBounds], Figure]
 
 
 CHECKS: dict[str, Check] = {
@@ -177,13 +141,13 @@ class GateResult:
         return "\n".join(lines) + "\n"
 
 
-def gate(folders: Sequence[Path], bounds: Bounds) -> GateResult:
+def gate(folders: Sequence[Path], bounds: GateBounds) -> GateResult:
     """Check every bound in every folder that holds its figure.
 
     A bound whose figure no folder holds is not measured. Raises InputError when no bound is set,
     and for a folder that is missing or holds no summary.json.
     """
-    if not bounds.wanted or not folders:
+    if not bounds.checks or not folders:
         raise InputError(
             "no check" if folders else "no folder",
             expected="at least one bound, and a folder of results",
@@ -191,7 +155,7 @@ def gate(folders: Sequence[Path], bounds: Bounds) -> GateResult:
             where="argus gate",
         )
     summaries = {str(folder): _summary(folder) for folder in dict.fromkeys(folders)}
-    return GateResult([o for name in bounds.wanted for o in _outcomes(name, bounds, summaries)])
+    return GateResult([o for name in bounds.checks for o in _outcomes(name, bounds, summaries)])
 
 
 def _summary(folder: Path) -> dict[str, Any]:
@@ -206,7 +170,9 @@ def _summary(folder: Path) -> dict[str, Any]:
     return sections
 
 
-def _outcomes(name: str, bounds: Bounds, summaries: dict[str, dict[str, Any]]) -> Iterator[Outcome]:
+def _outcomes(
+    name: str, bounds: GateBounds, summaries: dict[str, dict[str, Any]]
+) -> Iterator[Outcome]:
     check, bound = CHECKS[name], float(getattr(bounds, name))
     holding = {folder: s[check.section] for folder, s in summaries.items() if check.section in s}
     if not holding:

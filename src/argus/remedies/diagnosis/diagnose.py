@@ -20,9 +20,9 @@ from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, em
 from argus.errors import InputError
 from argus.knowledge.spotting import LeavesOut, Mention, MentionFinder, without_surrogates
 from argus.progress import progress
+from argus.remedies.diagnosis.config import TAU
 from argus.retrievability.probes import Probe
 
-TAU = 0.3
 """Default threshold of ARGUS §4.1."""
 UNREAD = "beyond what the model reads of the document"
 

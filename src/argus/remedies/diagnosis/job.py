@@ -19,14 +19,8 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
-from argus.remedies.diagnosis.diagnose import (
-    TAU,
-    Diagnosis,
-    check_tau,
-    diagnose,
-    predicted,
-    share_below,
-)
+from argus.remedies.diagnosis.config import TAU
+from argus.remedies.diagnosis.diagnose import Diagnosis, check_tau, diagnose, predicted, share_below
 from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
 from argus.reports import write_report
 from argus.retrievability.probes import Probe, load_probe, probe_file

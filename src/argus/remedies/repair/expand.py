@@ -8,7 +8,7 @@ from pathlib import Path
 
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
-from argus.remedies.diagnosis.diagnose import TAU
+from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import ROBUST, ExpandConfig, check_context, choose, look_up, views
 from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
 from argus.remedies.repair.reference import ReferenceConfig

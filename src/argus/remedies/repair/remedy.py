@@ -25,7 +25,8 @@ from argus.indexes.originals import originals
 from argus.indexes.retriever import encoder_of, index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
-from argus.remedies.diagnosis.diagnose import TAU, Diagnosis, check_tau, diagnose
+from argus.remedies.diagnosis.config import TAU
+from argus.remedies.diagnosis.diagnose import Diagnosis, check_tau, diagnose
 from argus.remedies.diagnosis.job import write_diagnosis
 from argus.remedies.lookup import PassageLookup
 from argus.remedies.repair.reference import (

@@ -17,7 +17,7 @@ from argus.jobs.heard import Answers, Heard, require_answers
 from argus.jobs.on_engine import opened as open_engine
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
-from argus.remedies.diagnosis.diagnose import TAU
+from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import (
     MIN_SIMILARITY,
     PAPER,

@@ -1,0 +1,80 @@
+"""What an explanation takes besides the index, or the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from argus.indexes.weight import RELEVANCE_WEIGHT, Weight
+from argus.remedies.diagnosis.config import TAU
+from argus.settings import Doc, Ge, Interval, Seed, check_settings
+
+K = Annotated[int, Ge(1), Doc("How many documents a search returns.")]
+Queries = Annotated[Path | None, Doc("File of queries; QUERY is then an id in it.")]
+Supersedes = Annotated[Path | None, Doc("File of superseder, superseded: documents replaced.")]
+Corpus = Annotated[
+    Path | None,
+    Doc("What was searched; an index says itself what it was built from, a run does not."),
+]
+
+
+@dataclass(frozen=True)
+class RpsSource:
+    """Where predictions come from. diagnosis wins; else entities are found and scored anew."""
+
+    diagnosis: Annotated[Path | None, Doc("Folder with diagnosis.parquet: predicted RPS.")] = None
+    kb: Annotated[
+        Path | None,
+        Doc("Knowledge base whose titles are the entities; default: capitalised names."),
+    ] = None
+    probe: Annotated[
+        Path | None, Doc("Folder of a probe; default: the one shipped for the encoder.")
+    ] = None
+    tau: Annotated[float, Interval(ge=0, le=1), Doc("Predicted RPS below this is low.")] = TAU
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainConfig:
+    """What is checked besides the index."""
+
+    k: K = 10
+    hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: rrf, min-max or z.")] = (
+        None
+    )
+    weight: Weight = RELEVANCE_WEIGHT
+    queries: Queries = None
+    rps: RpsSource = field(default_factory=RpsSource)
+    supersedes: Supersedes = None
+    corpus: Corpus = None
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """What is known besides the run; what is not given is not checked.
+
+    queries: in any format of `read_topics`; None takes the text from the keys, where these are
+    there.
+    """
+
+    k: K = 10
+    corpus: Corpus = None
+    queries: Queries = None
+    keys: Annotated[
+        Path | None,
+        Doc(
+            "answers.jsonl or DPR JSON of the n-gram search that made the run; default: what "
+            "lies beside it."
+        ),
+    ] = None
+    supersedes: Supersedes = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
