@@ -325,7 +325,7 @@ def test_documents_without_tokens_are_counted_once_and_never_new(tmp_path, vocab
     build_index([*empty, *DOCUMENTS], vocabulary, tmp_path / "i", titles=False)
     append(tmp_path / "i", [*empty, Document("z", "New.")])
     manifest = read_manifest(tmp_path / "i")
-    assert manifest.counts["empty_ids"] == ["x", "y", "c", "d"]
+    assert manifest.counts.empty_ids == ["x", "y", "c", "d"]
     assert not append(tmp_path / "i", empty).new
 
 
