@@ -5,10 +5,10 @@ from argus.generative.failures.report.tables import (
     alike,
     by_chance,
     change,
+    in_words,
     labels_of,
     p_value,
     part_of,
-    said,
     side_by_side,
     signed,
     span,
@@ -27,7 +27,7 @@ def test_labels_are_short_names_or_letters_and_none_for_one_system():
      (12.345, "12.3"), (7.0, "7"), ("q1", "q1")],
 )  # fmt: skip
 def test_numbers_are_said_shortly(number, expected):
-    assert said(number) == expected
+    assert in_words(number) == expected
 
 
 def test_ranges_and_p_are_said_without_breaks():

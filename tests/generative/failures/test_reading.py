@@ -513,7 +513,7 @@ def test_tokens_are_the_vocabularys_and_remembering_them_changes_nothing(monkeyp
     first = read(asked(), reading)[0]
     assert [list(n.tokens) for n in first.ngrams] == vocabulary.encode(["old town", "Bern"])
     assert list(first.question_tokens) == vocabulary.encode(["what is old?"])[0]
-    assert set(reading.seen) == {" old town", "</s> Bern @@"}
+    assert set(reading.memory) == {" old town", "</s> Bern @@"}
     again = read(with_keys([" old town", 8, 2.0], [" x", None, 1.0]), reading)[0]
     assert again.ngrams[0] == Ngram(
         "old town", BODY, first.ngrams[0].tokens, first.ngrams[0].words, 8
@@ -523,7 +523,7 @@ def test_tokens_are_the_vocabularys_and_remembering_them_changes_nothing(monkeyp
     assert (
         read(asked(ctxs=[{"id": "1", "keys": [[" y", 1, 1.0]]}]), reading)[0].ngrams[0].text == "y"
     )
-    assert set(reading.seen) == {" y"}
+    assert set(reading.memory) == {" y"}
     assert read(asked(), reading)[0].ngrams == first.ngrams
 
 
@@ -532,8 +532,8 @@ def test_settings_go_to_another_process_without_what_they_remember():
     read(asked(), reading)
     copy = pickle.loads(pickle.dumps(reading))
     assert (copy.qrels, copy.answers, copy.border) == (reading.qrels, reading.answers, "<e>")
-    assert reading.seen
-    assert copy.seen == {}
+    assert reading.memory
+    assert copy.memory == {}
     assert read(asked(), copy)[0].answers == ("a",)
 
 

@@ -190,7 +190,7 @@ def test_an_index_that_is_none_is_named(ready, tmp_path):
 
 
 def test_defaults_hang_on_the_kind_of_model():
-    assert learning("scratch").learning_rate == SCRATCH_LEARNING["learning_rate"]
+    assert learning("scratch").learning_rate == SCRATCH_LEARNING.learning_rate
     assert learning("scratch", learning_rate=1.0).learning_rate == 1.0
     assert learning("a/folder").max_minutes is None
     assert learning("a/folder").label_smoothing == 0.1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from argus.generative.index.summary import Histogram, NgramCounts, StatsSummary
 from argus.reports.figures import BAND_COLOURS, Figure, framed
-from argus.reports.section import Section, table
+from argus.reports.section import Section, Table, table
 
 _GREY = "#8a93a0"
 
@@ -118,7 +118,7 @@ def _passages(ngrams: list[NgramCounts]) -> Figure:
     return figure
 
 
-def _ngrams(ngrams: list[NgramCounts]) -> Any:
+def _ngrams(ngrams: list[NgramCounts]) -> Table:
     frequencies = list(ngrams[0]["frequency_quantiles"])
     passages = list(ngrams[0]["passages_quantiles"])
     columns = {

@@ -214,7 +214,7 @@ def _answered(
     require_answers(
         heard, accept=config.accept_unanswered, undone=" and nothing was added to the index"
     )
-    return Written(done, heard.summary())
+    return Written(done, dict(heard.summary()))
 
 
 def _notes(written: Written, config: SynthesizeConfig) -> dict[str, Any]:

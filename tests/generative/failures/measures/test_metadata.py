@@ -10,7 +10,7 @@ TITLES = ("title_score_correct", "title_score_wrong")
 
 
 def figures(case, names):
-    row = metadata(case, 1)
+    row = metadata(case)
     return [row[name] for name in names]
 
 
@@ -41,7 +41,7 @@ def test_a_correct_passage_without_n_grams_has_no_score():
 
 @pytest.mark.parametrize("passages", [[], [found(True)], [found(True, {})]])
 def test_without_n_grams_nothing_applies(passages):
-    row = metadata(made(*passages, positives=1, answers=["rome"]), 10)
+    row = metadata(made(*passages, positives=1, answers=["rome"]))
     assert len(row) == 10
     assert set(row.values()) == {None}
 

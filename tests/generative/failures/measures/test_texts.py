@@ -5,7 +5,7 @@ from tests.generative.failures.measures.making import found, made
 
 
 def figures(question, positives, answers=()):
-    row = texts(made(question=question, positives=positives, answers=answers), 10)
+    row = texts(made(question=question, positives=positives, answers=answers))
     return tuple(row[name] for name in ("gold_holds_answer", "gold_terms", "gold_adjacent"))
 
 
@@ -75,4 +75,4 @@ def test_positives_whose_text_is_not_known_are_passed_over():
 
 def test_texts_of_passages_are_not_those_of_positives():
     case = made(found(True, text="river Rome"), question="river of Rome", positives=1)
-    assert set(texts(case, 10).values()) == {None}
+    assert set(texts(case).values()) == {None}

@@ -56,7 +56,7 @@ def plain_steps(parts, search):
     for _ in range(search.longest):
         candidates = []
         for ngram, total in live:
-            logs = next_log_probabilities(model, source, (*search.given, *ngram))[-1]
+            logs = next_log_probabilities(model, source, (*search.opening, *ngram))[-1]
             candidates += [
                 ((*ngram, int(token)), total + float(logs[token]))
                 for token in passages.continuations([*search.prefix, *ngram])[0]
