@@ -56,7 +56,7 @@ def weights(result):
     return load_file(result.model / "model.safetensors")
 
 
-def test_it_writes_a_model_that_searches_the_index_and_says_what_it_is(run, ready, qrels):
+def test_it_writes_a_model_that_searches_the_index(run, ready, qrels):
     result = run(
         queries=ready.questions, qrels=qrels, pseudo_queries=ready.pseudo_queries,
     )  # fmt: skip
@@ -168,7 +168,7 @@ def test_pseudo_queries_of_other_documents_are_refused(run, tmp_path):
         run(pseudo_queries=other)
 
 
-def test_another_training_in_the_folder_is_refused_and_fresh_begins_anew(run):
+def test_another_training_in_the_folder_is_refused(run):
     run()
     other = dataclasses.replace(CONFIG, examples=dataclasses.replace(EXAMPLES, bodies=1))
     with pytest.raises(InputError, match="holds another training"):

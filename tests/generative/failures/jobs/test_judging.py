@@ -83,9 +83,7 @@ def test_the_schema_and_the_prompt_of_the_thesis_are_sent(endpoint, config, tmp_
     assert body["max_tokens"] == 1_024
 
 
-def test_passages_that_fail_are_counted_and_the_rest_of_their_question_decides(
-    endpoint, config, tmp_path
-):
+def test_passages_that_fail_are_counted_and_the_rest_decides(endpoint, config, tmp_path):
     endpoint.behave = saying(
         a={"text": "I cannot say."}, c={"status": 500}, e={"text": '{"verdict": "PERHAPS"}'}, d="NO"
     )
@@ -131,9 +129,7 @@ def test_two_systems_share_a_passage_and_a_budget(endpoint, config, tmp_path):
     assert judged.summary["systems"]["none"]["questions"]["total"] == 0
 
 
-def test_a_budget_that_ends_leaves_passages_not_asked_and_the_cost_is_given(
-    endpoint, config, tmp_path
-):
+def test_a_budget_that_ends_leaves_passages_not_asked(endpoint, config, tmp_path):
     said = {"verdict": "YES", "explanation": "so"}
     endpoint.behave = lambda text, n: {
         "content": endpoint.chat(json.dumps(said), usage=(2_000, 1_000))
@@ -182,7 +178,7 @@ def test_without_a_passage_nothing_is_asked_opened_or_written(endpoint, config, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_estimate_leaves_no_ledger_and_prices_what_would_be_asked(config, tmp_path):
+def test_an_estimate_prices_prompts_and_leaves_no_ledger(config, tmp_path):
     priced = config(input_price=1.0, output_price=2.0)
     found = estimate_judging({"a": CANDIDATES, "b": CANDIDATES}, priced, tmp_path / LEDGER)
     assert (found.prompts, found.to_ask, found.repeated) == (12, 6, 6)

@@ -23,7 +23,7 @@ def test_neighbours_must_be_two_different_terms():
     assert figures("river of Rome", ["Rome! Rome, a long river"]) == (None, 2, 0)
 
 
-def test_neighbours_may_be_in_another_positive_than_the_most_terms():
+def test_neighbours_may_be_in_another_positive():
     question = "long river of Rome"
     assert figures(question, ["rome x long x river", "x river rome"]) == (None, 3, 1)
 
@@ -39,7 +39,7 @@ def test_neighbours_in_a_title_are_neighbours():
     assert figures("river of Rome", [("The river of Rome", "The Tiber.")]) == (None, 2, 1)
 
 
-def test_the_end_of_a_title_and_the_beginning_of_its_text_are_no_neighbours():
+def test_the_ends_of_title_and_text_are_no_neighbours():
     assert figures("river of Rome", [("The river", "Rome has one.")]) == (None, 2, 0)
 
 
