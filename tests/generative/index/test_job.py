@@ -11,9 +11,9 @@ import pytest
 from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import BuildConfig, build
-from argus.generative.jobs.folders import index_folder
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.ngrams import QUERIES, ROWS, SIZE, write
 

@@ -12,9 +12,9 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
+from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import BuildConfig, build
-from argus.generative.jobs.folders import index_folder
 from argus.generative.training.job import (
     SCRATCH_LEARNING,
     GenerativeTrainConfig,

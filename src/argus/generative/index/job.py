@@ -13,6 +13,7 @@ from argus.data.corpus import FieldNames
 from argus.data.records import read_record
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import Changes, NgramIndex, append, build_index
 from argus.generative.index.manifest import TOKENIZER, read_manifest
 from argus.generative.index.summary import (
@@ -21,8 +22,7 @@ from argus.generative.index.summary import (
     CorpusQueries,
     WithAddition,
 )
-from argus.generative.jobs.folders import INDEX, described, manifest_of
-from argus.generative.jobs.pseudo_queries import OfCorpus, of_documents
+from argus.generative.pseudo_queries import OfCorpus, of_documents
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
 from argus.jobs.workspace import Record, keep_input, read_documents
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import IntArray
 from argus.errors import InputError
+from argus.generative.folders import described, index_folder
 from argus.generative.index import NgramIndex, profile
 from argus.generative.index.profile import LONGEST as MOST
 from argus.generative.index.profile import NgramProfile
@@ -33,7 +34,6 @@ from argus.generative.index.summary import (
     TitleCounts,
     TokenCounts,
 )
-from argus.generative.jobs.folders import described, index_folder
 from argus.jobs.workspace import Record, keep_input
 from argus.progress import progress
 from argus.reports import write_report

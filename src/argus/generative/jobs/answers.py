@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from argus.data.records import read_record
 from argus.data.types import Query
-from argus.errors import InputError
+from argus.errors import InputError, Location
 from argus.generative.answer import Answer, Hit, HitKey
 
 FILE = "answers.jsonl"
@@ -29,7 +29,7 @@ T = TypeVar("T")
 class _Header(TypedDict):
     """The first line. settings: of any search, also one of an earlier version."""
 
-    settings: dict[str, object]
+    settings: NotRequired[dict[str, object]]
     border: NotRequired[str | None]
 
 
@@ -99,7 +99,7 @@ class AnswerFile:
             return _answer(_read(_AnswerLine, self.path, file.readline()))
 
     def _check_header(self, line: bytes) -> None:
-        stored = _read(_Header, self.path, line)["settings"]
+        stored = _header(self.path, line)["settings"]
         names = [*self.settings, *(name for name in stored if name not in self.settings)]
         other = [name for name in names if stored.get(name) != self.settings.get(name)]
         if other:
@@ -133,7 +133,7 @@ def find_answer(path: Path, query_id: str, text: str | None = None) -> StoredAns
     id_ = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
     last = None
     with path.open("rb") as file:
-        header = _read(_Header, path, file.readline())
+        header = _header(path, file.readline())
         for line in file:
             if id_ in line and line.endswith(b"\n"):
                 row = _read(_AnswerLine, path, line)
@@ -154,13 +154,21 @@ def _hit(hit: _HitLine) -> Hit:
     return Hit(hit["doc_id"], hit["score"], hit["title"], hit["text"], keys)
 
 
+def _header(path: Path, line: bytes) -> _Header:
+    header = _read(_Header, path, line)
+    if "settings" not in header:
+        raise _broken(path, "no settings in its first line")
+    return header
+
+
 def _read(kind: type[T], path: Path, line: bytes) -> T:
     try:
         return read_record(kind, json.loads(line), where=path)
-    except InputError as error:
-        raise _broken(path, error.got) from error
     except ValueError as error:
         raise _broken(path, str(error)) from error
+    except InputError as error:
+        place = error.where.field if isinstance(error.where, Location) else None
+        raise _broken(path, f"{place}: {error.got}" if place else error.got) from error
 
 
 def _broken(path: Path, why: str) -> InputError:

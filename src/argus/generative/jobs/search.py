@@ -17,9 +17,9 @@ from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
 from argus.generative.answer import Answer, Hit
 from argus.generative.decode.settings import Decoding
+from argus.generative.folders import index_folder, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.answers import FILE, AnswerFile
-from argus.generative.jobs.folders import index_folder, manifest_of, need_model
 from argus.generative.jobs.outputs import (
     TABLE,
     Format,

@@ -17,9 +17,9 @@ from argus.data.types import Document, Qrels, Query
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
+from argus.generative.folders import MODEL, index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.folders import MODEL, index_folder
-from argus.generative.jobs.pseudo_queries import of_documents
+from argus.generative.pseudo_queries import of_documents
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
 from argus.generative.training.model import open_network, save_network

@@ -36,8 +36,8 @@ from argus.generative.failures.jobs.summary import (
 from argus.generative.failures.judge import Candidate
 from argus.generative.failures.summary import FailureSummary, SystemSummary
 from argus.generative.failures.taxonomy import FailureMode, taxonomy
+from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.folders import index_folder, need_model
 from argus.jobs.workspace import Record, keep_input
 from argus.reports import write_report
 from argus.reports.html import OUTPUTS

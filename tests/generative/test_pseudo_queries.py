@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from argus.errors import InputError
-from argus.generative.jobs import pseudo_queries
+from argus.generative import pseudo_queries
 
 
 def write(path: Path, *rows: object) -> Path:
