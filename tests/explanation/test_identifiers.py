@@ -15,8 +15,8 @@ from argus.explanation.identifiers import Kept, _holds, kept_identifiers
 from argus.explanation.run import explain_run
 from argus.explanation.types import Cause, Verdict
 from argus.generative.decode.settings import Decoding
+from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.folders import index_folder
 from argus.generative.jobs.search import SearchConfig, search
 from argus.generative.scoring import Scoring
 from tests.support.ngrams import QUESTIONS, ROWS, make_ready
@@ -219,7 +219,7 @@ def test_a_question_that_found_nothing_is_explained_though_a_trec_run_has_no_lin
         ("none.json", None, "no such file; expected answers.jsonl, or DPR JSON"),
         ("x.jsonl", "", "cannot be read"),
         ("x.jsonl", '{"q1": 1}\n', "no settings in its first line"),
-        ("x.jsonl", '{"settings": {}}\n{"query_id": "q1"}\n', "KeyError: 'question'"),
+        ("x.jsonl", '{"settings": {}}\n{"query_id": "q1"}\n', "question: field required"),
         ("x.jsonl", '{"settings": {}}\n', "does not hold this question"),
         ("x.json", '[{"id": "q7", "question": "?", "ctxs": []}]', "no query has the id 'q1'"),
         ("x.json", '[{"id": "q1", "question": "?"}]', "expected ctxs"),

@@ -35,6 +35,6 @@ def test_what_is_no_log_probability_is_an_error(log):
         Key((1,), log, "body")
 
 
-def test_rounding_above_zero_and_minus_infinity_are_log_probabilities():
+def test_rounding_and_minus_infinity_are_log_probabilities():
     assert Key((1,), 1e-7, "body").log_probability == 1e-7
     assert Key((1,), -math.inf, "body").log_probability == -math.inf

@@ -26,7 +26,7 @@ def test_three_words_have_eight_spellings_and_no_ngram_is_longer():
     ]  # fmt: skip
 
 
-def test_what_stands_between_words_is_kept_and_what_ends_the_question_is_not():
+def test_marks_between_words_stay_and_the_last_one_goes():
     assert question_ngrams("Paris,  France?") == ["Paris", "France", "Paris, France"]
     assert question_ngrams("Taylor's AT&T (U.S.)") == [
         "Taylor's", "AT&T", "U.S", "Taylor's AT&T", "AT&T (U.S", "Taylor's AT&T (U.S",

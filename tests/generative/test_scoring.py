@@ -66,13 +66,13 @@ def test_the_length_penalty_spares_long_keys():
     )
 
 
-def test_without_frequencies_a_key_weighs_what_it_has_over_the_least():
+def test_without_frequencies_a_key_weighs_what_is_above_least():
     keys = [Key((7,), -1.0, "body"), Key((8,), -3.0, "body"), Key((9,), -math.inf, "body")]
     found = weights(keys, [900, 1, 1], use_frequencies=False)
     assert found == pytest.approx([2.1**2, 0.1**2, 0])
 
 
-def test_an_exponent_of_zero_counts_keys_and_leaves_those_without_weight_out():
+def test_an_exponent_of_zero_counts_keys_that_weigh_something():
     keys = [Key((7,), -1.0, "body"), Key((8,), -30.0, "body")]
     assert weights(keys, [1, 1], exponent=0).tolist() == [1, 0]
 
@@ -133,7 +133,7 @@ def test_single_tokens_have_neither_exponent_nor_margin():
     assert found == pytest.approx([math.log(1 / 3) - math.log(0.006 / 0.994), 0])
 
 
-def test_of_equally_probable_tokens_at_the_limit_the_lower_ids_count():
+def test_of_equally_probable_tokens_the_lower_ids_count():
     logs = np.array([-2.0, -1.0, -2.0, -2.0])
     found = unigram_weights(logs, np.ones(4, int), 10**6, [], Scoring(unigrams=2))
     assert np.flatnonzero(found).tolist() == [0, 1]

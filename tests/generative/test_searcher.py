@@ -107,7 +107,7 @@ def assert_queries_are_scored_as_minder_scores_them(vocabulary, index, model, qu
         assert score == pytest.approx(log_probability(model, source, tokens[1:]), abs=1e-5)
 
 
-def test_keys_are_the_searchs_ngrams_scored_anew_by_their_views_inputs(parts):
+def test_keys_are_the_searchs_ngrams_scored_by_their_views(parts):
     vocabulary, index, model = parts
     passages, question = plain(index), QUERIES[1].text
     (evidence,) = GenerativeSearcher(index, model, Mode.SEAL, SMALL).keys([question])
@@ -174,7 +174,7 @@ def test_scores_do_not_change_with_batch_size_and_padding(parts, batch):
     assert_alike(whole, answers(index, model, decoding=smaller))
 
 
-def test_scores_do_not_change_with_the_order_of_passages_or_with_segments(parts, tmp_path):
+def test_scores_hang_on_no_order_of_passages_or_segments(parts, tmp_path):
     vocabulary, index, model = parts
     whole = answers(index, model)
     for seed in range(3):
@@ -245,7 +245,7 @@ def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypat
     assert max(sizes) > 8
 
 
-def test_memory_too_small_for_one_question_is_an_error_that_says_what_to_do(parts, monkeypatch):
+def test_memory_too_small_for_one_question_is_an_error(parts, monkeypatch):
     _, index, model = parts
 
     def no_memory(self, sources):
@@ -266,7 +266,7 @@ def test_bad_requests_are_refused(parts, queries, k, told):
         list(GenerativeSearcher(index, model, Mode.SEAL, SMALL).search(queries, k))
 
 
-def test_a_checkpoint_is_loaded_by_its_path_and_answers_as_in_memory(parts, tmp_path):
+def test_a_checkpoint_on_disk_answers_as_in_memory(parts, tmp_path):
     vocabulary, index, model = parts
     folder = make_seq2seq(tmp_path / "m", vocabulary)
     assert_alike(answers(index, model), answers(index, Seq2Seq.open(folder, index.vocabulary)))
@@ -307,7 +307,7 @@ def sized(vocabulary, rows, **settings):
     return BartForConditionalGeneration(config)
 
 
-def test_a_model_with_more_rows_than_the_tokenizer_has_tokens_is_searched_with(parts):
+def test_a_model_may_have_more_rows_than_the_tokenizer(parts):
     vocabulary, index, _ = parts
     model = Seq2Seq(sized(vocabulary, vocabulary.size + 25), vocabulary, "cpu", "padded")
     assert answers(index, model)["short"].hits
@@ -327,7 +327,7 @@ def test_a_model_that_names_no_first_token_is_refused(parts):
         Seq2Seq(network, vocabulary, "cpu", "m")
 
 
-def test_nothing_is_written_or_scored_beyond_the_models_positions(tmp_path):
+def test_nothing_goes_beyond_the_models_positions(tmp_path):
     vocabulary = train_vocabulary(["ab"], 262)
     documents = [Document("a", "x" * 40 + " tower", "t" * 30), Document("b", "tower")]
     asked = {"a": ["q" * 30]}
@@ -340,7 +340,7 @@ def test_nothing_is_written_or_scored_beyond_the_models_positions(tmp_path):
     assert {hit.doc_id for hit in found["r"].hits} == {"a", "b"}
 
 
-def test_half_precision_checkpoints_are_computed_in_single_precision(parts):
+def test_half_precision_checkpoints_compute_in_single(parts):
     vocabulary, index, model = parts
     half = Seq2Seq(deepcopy(model.network).to(torch.bfloat16), vocabulary, "cpu", "half")
     assert half.network.dtype == torch.float32

@@ -13,7 +13,7 @@ def vocabulary():
     return train_vocabulary(["the tower stands in Paris", "where does the tower stand"], 300)
 
 
-def test_a_trained_vocabulary_has_the_specials_of_bart_and_one_token_per_marker(vocabulary):
+def test_a_trained_vocabulary_has_barts_specials_and_markers(vocabulary):
     assert (vocabulary.pad, vocabulary.border, vocabulary.unknown) == (1, 2, 3)
     assert vocabulary.added == 0
     assert vocabulary.decode([vocabulary.title_end, vocabulary.query_start]) == " @@ ||"
@@ -32,7 +32,7 @@ def test_an_empty_text_has_no_tokens(vocabulary):
     assert vocabulary.encode(["", " \n"]) == [[], []]
 
 
-def test_sources_carry_the_marker_of_their_view_and_the_tokenizers_specials(vocabulary):
+def test_sources_carry_their_views_marker_and_the_specials(vocabulary):
     plain, marked, unsupervised = (
         vocabulary.decode(vocabulary.sources(["the  tower"], *view, kind=kind)[0])
         for view, kind in (((), "+"), (("title",), "+"), (("body",), UNSUPERVISED))
@@ -42,7 +42,7 @@ def test_sources_carry_the_marker_of_their_view_and_the_tokenizers_specials(voca
     assert unsupervised == "<s> the tower || body || p</s>"
 
 
-def test_a_source_that_is_too_long_loses_the_end_of_its_question_alone(vocabulary):
+def test_a_long_source_loses_the_end_of_its_question_alone(vocabulary):
     long, short = vocabulary.sources(["the tower stands in Paris", "the"], "title", limit=14)
     assert len(long) == 14
     assert vocabulary.decode(long).endswith(" || title || +</s>")

@@ -69,7 +69,7 @@ def nothing_measured():
     return [system("bm25", rows_of(12, seed=3, bare=True))]
 
 
-def test_every_value_is_of_its_column_s_kind_and_every_chart_has_its_place(tmp_path):
+def test_every_value_fits_its_column_and_every_chart_a_place(tmp_path):
     for i, systems in enumerate((two_systems(), two_systems()[1:], nothing_measured())):
         page = written(tmp_path / str(i), systems)
         for name, table in script(page, "TABLES").items():
@@ -133,7 +133,7 @@ def test_what_is_shown_is_what_was_counted(tmp_path):
     assert keys == ["correct alone", "others alone", "both"]
 
 
-def test_modes_stand_in_the_same_order_in_both_charts_and_in_their_table(tmp_path):
+def test_modes_stand_in_one_order_in_charts_and_table(tmp_path):
     systems = two_systems()
     page = written(tmp_path, systems)
     plots, found = script(page, "PLOTS"), script(page, "TABLES")["failures_modes"]
@@ -170,7 +170,7 @@ def test_questions_are_ordered_by_outcome_and_say_why_in_words(tmp_path):
     assert lines[-1] == f"and {len(long['modes']) - 4} more"
 
 
-def test_a_broken_file_is_told_at_the_top_and_problems_in_a_table(tmp_path):
+def test_a_broken_file_is_named_at_the_top(tmp_path):
     page = written(tmp_path, two_systems(), needs=["no index was given: <--corpus-index>"])
     assert "/data/MINDER.json is broken: it ends within a record" in page
     assert "Only the 120 questions before the break" in page
@@ -203,7 +203,7 @@ def test_where_nothing_applies_the_page_says_what_to_give(tmp_path):
     ]  # fmt: skip
 
 
-def test_what_applies_to_one_system_alone_has_its_columns_and_the_other_s_reason(tmp_path):
+def test_what_one_system_lacks_has_columns_and_a_reason(tmp_path):
     page = written(tmp_path, two_systems())
     found = script(page, "TABLES")
     assert columns(found["failures_query_ngrams"])[:3] == ["passages", "has one", "n MINDER"]
@@ -260,7 +260,7 @@ def test_an_ablation_that_switched_nothing_off_says_so(tmp_path):
     assert by_key["titles", "hits@1"]["improved / harmed MINDER"] == f"0\u00a0/\u00a0{harmed}"
 
 
-def test_correlations_say_their_n_and_how_many_are_small_by_chance(tmp_path):
+def test_correlations_say_how_many_are_small_by_chance(tmp_path):
     page = written(tmp_path, [system("SEAL", rows_of(60, seed=4))])
     found = script(page, "TABLES")["failures_correlations"]
     assert columns(found) == ["indicator", "with", "n", "ρ", "95%", "p"]
@@ -269,7 +269,7 @@ def test_correlations_say_their_n_and_how_many_are_small_by_chance(tmp_path):
     assert f"{tested} p-values are shown; about 2 of them would be below 0.05" in page
 
 
-def test_the_brief_names_the_first_mode_that_holds_for_a_failed_question():
+def test_the_brief_names_the_first_mode_of_failed_questions():
     told, _ = system("SEAL", rows_of(60, seed=4))
     mode = {"among_failed": 9 / 14, "measured_failed": 14, "leading": 0}
     none = {"name": "N", "among_failed": None, "measured_failed": 0, "leading": 0}
@@ -296,7 +296,7 @@ def test_questions_of_two_systems_are_paired_by_pair(tmp_path):
     assert by_id["b-q2"][2] == by_id["a-q2"][4] == "not asked"
 
 
-def test_cited_works_are_named_in_the_taxonomy_and_linked_under_it(tmp_path):
+def test_cited_works_are_named_and_linked_in_the_taxonomy(tmp_path):
     page = written(tmp_path, two_systems(20))
     found = script(page, "TABLES")["failures_taxonomy"]
     see = {row[0]: row[4] for row in found["rows"]}

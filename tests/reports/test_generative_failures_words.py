@@ -5,17 +5,17 @@ from argus.generative.failures.report.tables import (
     alike,
     by_chance,
     change,
+    in_words,
     labels_of,
     p_value,
     part_of,
-    said,
     side_by_side,
     signed,
     span,
 )
 
 
-def test_labels_are_short_names_or_letters_and_none_for_one_system():
+def test_labels_are_short_names_or_letters():
     assert labels_of(["a very long name indeed"]) == [""]
     assert labels_of(["SEAL", "MINDER"]) == ["SEAL", "MINDER"]
     assert labels_of(["SEAL", "SEAL"]) == ["A", "B"]
@@ -27,7 +27,7 @@ def test_labels_are_short_names_or_letters_and_none_for_one_system():
      (12.345, "12.3"), (7.0, "7"), ("q1", "q1")],
 )  # fmt: skip
 def test_numbers_are_said_shortly(number, expected):
-    assert said(number) == expected
+    assert in_words(number) == expected
 
 
 def test_ranges_and_p_are_said_without_breaks():
@@ -50,7 +50,7 @@ def test_half_a_page_is_only_for_what_fits_into_it(text, small):
     assert made["small"] is small
 
 
-def test_numbers_of_a_row_have_equally_many_decimals_and_sort_as_numbers():
+def test_numbers_of_a_row_have_equally_many_decimals():
     assert alike(0.10667, 0.2) == [["0.107", 0.10667], ["0.200", 0.2]]
     assert alike(0.0, 0.201) == [["0.000", 0.0], ["0.201", 0.201]]
     assert alike(9.87654, 123.4) == [["9.9", 9.87654], ["123.4", 123.4]]
@@ -81,7 +81,7 @@ def test_many_p_values_come_with_how_many_are_small_by_chance(tests, said_of_the
         assert told[0].startswith(f"{tests} p-values are shown; {said_of_them} would be below 0.05")
 
 
-def test_rows_by_number_are_in_its_order_whichever_system_has_them():
+def test_rows_by_number_are_in_order_whichever_system_has_them():
     (shown,) = (s for s in SHOWN if s.name == "pruned_kept_by")
     one, other = (
         {"replay": {"pruned_kept_by": {"n": 9, "columns": ["beam", "questions"], "rows": rows}}}

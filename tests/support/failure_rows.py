@@ -97,7 +97,8 @@ def system(name, rows, **changed):
         described.append(
             {
                 "id": mode.id, "name": mode.name, "category": mode.category,
-                "threshold_text": mode.threshold_text, "measured": s.measured,
+                "direct": mode.direct, "threshold_text": mode.threshold_text,
+                "measured": s.measured,
                 "measured_failed": s.measured_failed, "measured_found": s.measured_found,
                 "among_failed": s.failed, "among_found": s.found, "difference": s.difference,
                 "low": s.low, "high": s.high, "leading": leads.count(mode.id),
@@ -143,11 +144,11 @@ def written(tmp_path, systems, *, comparison=None, needs=(), judge=None, replaye
     folder = ArtifactFolder(tmp_path / "out")
     folder.open()
     fields = ("id", "category", "name", "definition", "indicator", "needs", "reference",
-              "threshold_text")  # fmt: skip
+              "threshold_text", "direct")  # fmt: skip
     summary = {
-        "k": K, "tokens": "words", "systems": [told for told, _ in systems],
+        "k": K, "correct": "annotated", "tokens": "words", "systems": [told for told, _ in systems],
         "taxonomy": [{f: getattr(mode, f) for f in fields} for mode in taxonomy()],
-        "comparison": comparison, "needs": list(needs), "judge": judge,
+        "comparison": comparison, "needs": list(needs), "judge": judge, "unjudged": None,
         "replayed": list(replayed) or [None for _ in systems],
     }  # fmt: skip
     listed = pa.list_(pa.string())

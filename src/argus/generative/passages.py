@@ -54,11 +54,11 @@ class Passages:
 def document_hash(document: Document, queries: Sequence[str]) -> tuple[int, int, int]:
     """Return 128 bits of title and text, and 64 bits of the pseudo-queries."""
     content = content_hash(document.title, document.text)
-    asked = content_hash(*queries, size=8) if queries else bytes(8)
+    of_queries = content_hash(*queries, size=8) if queries else bytes(8)
     return (
         int.from_bytes(content[:8], "little"),
         int.from_bytes(content[8:], "little"),
-        int.from_bytes(asked, "little"),
+        int.from_bytes(of_queries, "little"),
     )
 
 
@@ -86,13 +86,13 @@ def _block(
     titles: bool,
     counts: PassageCounts,
 ) -> Passages:
-    asked = [list(pseudo_queries.get(d.id, ())) for d in documents]
+    queries_of = [list(pseudo_queries.get(d.id, ())) for d in documents]
     heads = vocabulary.encode([d.title if titles else "" for d in documents])
     bodies = vocabulary.encode([d.text for d in documents])
-    encoded = iter(vocabulary.encode([query for queries in asked for query in queries]))
-    kept: list[list[int]] = []
+    encoded = iter(vocabulary.encode([query for queries in queries_of for query in queries]))
+    passages: list[list[int]] = []
     ids, splits, hashes = [], [], []
-    for document, head, body, queries in zip(documents, heads, bodies, asked, strict=True):
+    for document, head, body, queries in zip(documents, heads, bodies, queries_of, strict=True):
         views = [tokens for tokens in islice(encoded, len(queries)) if tokens]
         if not (head or body or views):
             continue
@@ -107,16 +107,16 @@ def _block(
         counts.title_only += bool(head) and not body
         counts.untitled += titles and not head
         counts.with_queries += bool(views)
-        kept.append(tokens)
+        passages.append(tokens)
         ids.append(document.id)
         hashes.append(document_hash(document, queries))
-    flat = np.fromiter((t for tokens in kept for t in tokens), np.int32)
+    flat = np.fromiter((t for tokens in passages for t in tokens), np.int32)
     if vocabulary.unknown is not None:
         counts.unknown_tokens += int((flat == vocabulary.unknown).sum())
     return Passages(
         ids,
         flat,
-        np.cumsum([0, *map(len, kept)], dtype=np.int64),
+        np.cumsum([0, *map(len, passages)], dtype=np.int64),
         np.array(splits, np.int32).reshape(-1, 2),
         np.array(hashes, np.uint64).reshape(-1, 3),
     )

@@ -29,11 +29,11 @@ def question_ngrams(question: str, longest: int = LONGEST) -> list[str]:
     """
     question = " ".join(question.split())
     words = list(_WORD.finditer(question))
-    found: dict[str, None] = {}
+    ngrams: dict[str, None] = {}
     for n in range(1, longest + 1):
         for first in range(len(words) - n + 1):
-            found |= dict.fromkeys(_spellings(question, words[first : first + n]))
-    return list(found)
+            ngrams |= dict.fromkeys(_spellings(question, words[first : first + n]))
+    return list(ngrams)
 
 
 def question_ngram_tokens(

@@ -131,18 +131,18 @@ def key_weights(
     counts: (n_keys,) occurrences in the corpus. n_tokens: the corpus' tokens, borders included.
     query_start: the token that begins pseudo-queries.
     """
-    given = np.array([key.log_probability for key in keys], np.float64)
+    logs = np.array([key.log_probability for key in keys], np.float64)
     pseudo = np.array([key.tokens[0] == query_start for key in keys], bool)
     lengths = np.array([len(key.tokens) for key in keys], np.int64)
     if scoring.query_bonus:
-        lifted = np.minimum(given + scoring.query_bonus, scoring.query_ceiling)
-        given = np.where(pseudo, lifted, given)
-    given = np.minimum(given, 0)
+        lifted = np.minimum(logs + scoring.query_bonus, scoring.query_ceiling)
+        logs = np.where(pseudo, lifted, logs)
+    logs = np.minimum(logs, 0)
     scale = (1 - scoring.length_penalty) ** (lengths - 1)
     if scoring.use_frequencies:
-        odds = _log_odds((given - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)
+        odds = _log_odds((logs - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)
     else:
-        odds = np.where(counts > 0, _above_least(given) * scale, 0)
+        odds = np.where(counts > 0, _above_least(logs) * scale, 0)
     return np.where(odds > 0, odds**scoring.exponent, 0.0)  # 0 ** 0 would be 1
 
 

@@ -16,9 +16,9 @@ from argus.data.types import FloatArray, Query, Run
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.generative.answer import Answer, Hit, HitKey
-from argus.generative.decode.beam import Found, Timings, beam_search
+from argus.generative.decode.beam import Hypotheses, Timings, beam_search
 from argus.generative.decode.model import Seq2Seq, Sources
-from argus.generative.decode.rescore import Wanted, score_all
+from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.decode.settings import Decoding
 from argus.generative.evidence import Ranked, aggregate
 from argus.generative.index import NgramIndex
@@ -30,7 +30,7 @@ from argus.progress import announce, progress
 
 
 @dataclass
-class Written:
+class QuestionKeys:
     """The keys for one question, and log P of every token at the first place; (V,)."""
 
     keys: list[Key]
@@ -86,8 +86,8 @@ class GenerativeSearcher:
                 written = self._keys_or_less(part)
                 if written is None:
                     continue  # the batch is smaller now
-                for query, found in zip(part, written, strict=True):
-                    yield self._answer(query, found, k)
+                for query, keys in zip(part, written, strict=True):
+                    yield self._answer(query, keys, k)
                     on(1)
                 left = left[len(part) :]
 
@@ -95,23 +95,23 @@ class GenerativeSearcher:
         """Return the scores of the k best documents of each query."""
         return {answer.query_id: answer.scores() for answer in self.search(queries, k)}
 
-    def keys(self, questions: Sequence[str]) -> list[Written]:
+    def keys(self, questions: Sequence[str]) -> list[QuestionKeys]:
         """Return the keys that the model writes for questions with text, and their scores."""
         sources, places = self.encode(questions)
         keys: list[list[list[Key]]] = [[] for _ in questions]
         unigrams: FloatArray = np.zeros((0, 0), np.float32)
         for view in self.views:
             if view.search is None:
-                found = [self._own_words(question) for question in questions]
+                of_view = [self._own_words(question) for question in questions]
             else:
                 written, first = self._decode(view, _part(sources, places, view.name, questions))
                 unigrams = first if view.name == BODY else unigrams
-                found = [self._keys_of(view, one) for one in written]
+                of_view = [self._keys_of(view, hypotheses) for hypotheses in written]
             if self.decoding.rescore or view.search is None:
-                found = self.rescored(view, found, sources, places[view.rescored_by])
-            for mine, scored in zip(keys, found, strict=True):
+                of_view = self.rescored(view, of_view, sources, places[view.rescored_by])
+            for mine, scored in zip(keys, of_view, strict=True):
                 mine.append(scored)
-        return [Written(list(chain(*mine)), u) for mine, u in zip(keys, unigrams, strict=True)]
+        return [QuestionKeys(list(chain(*mine)), u) for mine, u in zip(keys, unigrams, strict=True)]
 
     def encode(self, questions: Sequence[str]) -> tuple[Sources, dict[str | None, int]]:
         """Return the encoder inputs of questions, and where those of each marker begin.
@@ -143,30 +143,30 @@ class GenerativeSearcher:
         """
         longest = self.model.target_tokens or sys.maxsize
         parts = [[view.scored(key.tokens) for key in mine] for mine in keys]
-        wanted = [
-            Wanted(first_source + i, frozenset(p for p in mine if 0 < len(p) <= longest))
+        targets = [
+            Targets(first_source + i, frozenset(p for p in mine if 0 < len(p) <= longest))
             for i, mine in enumerate(parts)
         ]
         with self._timed("rescoring"):
-            scores = score_all(self.model, sources, wanted)
+            scores = score_all(self.model, sources, targets)
         return [
             [
-                Key(key.tokens, min(0.0, told[part]), key.view)
-                for key, part in zip(mine, scored, strict=True)
-                if part in told
+                Key(key.tokens, min(0.0, logs[part]), key.view)
+                for key, part in zip(mine, bare, strict=True)
+                if part in logs
             ]
-            for mine, scored, told in zip(keys, parts, scores, strict=True)
+            for mine, bare, logs in zip(keys, parts, scores, strict=True)
         ]
 
-    def _keys_or_less(self, queries: Sequence[Query]) -> list[Written | None] | None:
+    def _keys_or_less(self, queries: Sequence[Query]) -> list[QuestionKeys | None] | None:
         """Return the evidence for each query, None for one without text.
 
         None for all where memory did not suffice; the batch is then half as large.
         """
-        asked = [q.text for q in queries if q.text.strip()]
+        texts = [q.text for q in queries if q.text.strip()]
         try:
-            found = iter(self.keys(asked) if asked else [])
-            return [next(found) if q.text.strip() else None for q in queries]
+            keys = iter(self.keys(texts) if texts else [])
+            return [next(keys) if q.text.strip() else None for q in queries]
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -179,13 +179,13 @@ class GenerativeSearcher:
         announce(f"out of memory: {self.batch} questions at once instead of {len(queries)}")
         return None
 
-    def _decode(self, view: KeyView, sources: Sources) -> tuple[list[Found], FloatArray]:
+    def _decode(self, view: KeyView, sources: Sources) -> tuple[list[Hypotheses], FloatArray]:
         assert view.search is not None
         timings = Timings()
-        found = beam_search(self.model, sources, self.index, view.search, timings)
+        decoded = beam_search(self.model, sources, self.index, view.search, timings)
         self.seconds["decoding"] += timings.total
         self.seconds["constraint"] += timings.constraint
-        return found
+        return decoded
 
     def _own_words(self, question: str) -> list[Key]:
         """Return the n-grams of the question that the index has; not yet scored."""
@@ -198,7 +198,7 @@ class GenerativeSearcher:
             if count and unknown not in ngram
         ]
 
-    def _keys_of(self, view: KeyView, found: Found) -> list[Key]:
+    def _keys_of(self, view: KeyView, hypotheses: Hypotheses) -> list[Key]:
         """Return hypotheses as keys: titles and pseudo-queries whole, unless partial are wanted."""
         assert view.search is not None
         whole_only = view.search.last is not None and not (
@@ -208,12 +208,12 @@ class GenerativeSearcher:
         return [
             Key((*view.search.prefix, *ngram), min(0.0, log_probability), view.name)
             for ngram, log_probability, ended in zip(
-                found.ngrams, found.log_probabilities, found.ended, strict=True
+                hypotheses.ngrams, hypotheses.log_probabilities, hypotheses.ended, strict=True
             )
             if len(ngram) >= least and (ended or not whole_only)
         ]
 
-    def _answer(self, query: Query, written: Written | None, k: int) -> Answer:
+    def _answer(self, query: Query, written: QuestionKeys | None, k: int) -> Answer:
         if written is None:
             return Answer(query.id)
         with self._timed("ranking"):

@@ -10,9 +10,8 @@ views".
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from argus.generative.decode.beam import Search
 from argus.generative.decode.settings import Decoding
@@ -74,18 +73,18 @@ def key_views(
     closing = frozenset({v.title_end, v.query_start, v.border})
     nothing: frozenset[int] = frozenset()
 
-    def search(longest: int, **how: Any) -> Search:
-        return Search(min(longest, room), decoding.beams, barred=never, **how)
-
-    views = [KeyView(BODY, search(decoding.body_tokens), None, frame, closing)]
+    body = Search(min(decoding.body_tokens, room), decoding.beams, barred=never)
+    views = [KeyView(BODY, body, None, frame, closing)]
     if decoding.question_ngrams:
         views.append(KeyView(QUESTION, None, BODY, nothing, nothing))
     if titles:
-        at_border = search(decoding.title_tokens, prefix=(v.border,), last=v.title_end)
-        views.append(KeyView(TITLE, at_border, TITLE, frame, frozenset({v.border})))
+        longest = min(decoding.title_tokens, room)
+        title = replace(body, longest=longest, prefix=(v.border,), last=v.title_end)
+        views.append(KeyView(TITLE, title, TITLE, frame, frozenset({v.border})))
     if mode is Mode.MINDER:
         opening = (v.query_start,)
-        asked = search(decoding.query_tokens, prefix=opening, given=opening, last=v.title_end)
+        longest = min(decoding.query_tokens, room)
+        query = replace(body, longest=longest, prefix=opening, opening=opening, last=v.title_end)
         framed = frame | {v.query_start}
-        views.append(KeyView(QUERY, asked, QUERY, framed, frozenset({v.border})))
+        views.append(KeyView(QUERY, query, QUERY, framed, frozenset({v.border})))
     return views

@@ -105,11 +105,11 @@ class Vocabulary:
         from tokenizers import Tokenizer
         from transformers import PreTrainedTokenizerFast
 
-        given = {name: value for name, value in self._names.items() if value is not None}
+        specials = {name: value for name, value in self._names.items() if value is not None}
         copied = Tokenizer.from_str(self._tokenizer.to_str())
         copied.encode_special_tokens = False  # to others, it is an ordinary tokenizer
         tokenizer: Any = PreTrainedTokenizerFast
-        tokenizer(tokenizer_object=copied, **given).save_pretrained(folder)
+        tokenizer(tokenizer_object=copied, **specials).save_pretrained(folder)
 
     def _n_ids(self) -> int:
         """Return one more than the greatest id: a vocabulary may have holes."""
@@ -124,25 +124,25 @@ class Vocabulary:
         name = text.replace(" ", space if space in "Ġ▁" else "")
         if self._tokenizer.token_to_id(name) is None:
             self._tokenizer.add_special_tokens([name])
-        found = self._tokenizer.token_to_id(name)
-        assert found is not None
-        return int(found)
+        marker = self._tokenizer.token_to_id(name)
+        assert marker is not None
+        return int(marker)
 
     def _id_or_none(self, name: str) -> int | None:
         token = self._names.get(name)
-        found = None if token is None else self._tokenizer.token_to_id(token)
-        return None if found is None else int(found)
+        id_ = None if token is None else self._tokenizer.token_to_id(token)
+        return None if id_ is None else int(id_)
 
     def _id(self, name: str) -> int:
-        found = self._id_or_none(name)
-        if found is None:
+        id_ = self._id_or_none(name)
+        if id_ is None:
             raise InputError(
                 f"the tokenizer has no {name}",
                 expected="an end-of-sequence token: it marks where passages begin",
                 fix="Give the tokenizer of a seq2seq model (BART, T5), or --tokenizer bpe:SIZE.",
                 where="--tokenizer",
             )
-        return found
+        return id_
 
     def _wrapping(self) -> tuple[list[int], list[int]]:
         """Return what the tokenizer puts before and after an encoder input; else a border after."""

@@ -130,7 +130,7 @@ def test_a_run_of_other_questions_or_another_corpus_is_refused(argus, ready, tmp
     assert "none of its documents is in --corpus" in analyse(argus, run, *texts, code=2).err
 
 
-def test_a_truncated_file_is_analysed_up_to_the_break_and_exits_2(argus, tmp_path):
+def test_a_truncated_file_is_analysed_up_to_the_break(argus, tmp_path):
     whole = write_output(tmp_path / "seal.json", two_of_three()).read_text()
     (tmp_path / "seal.json").write_text(whole[: whole.index('"Who wrote c?"') + 30])
     ran = analyse(argus, tmp_path / "seal.json", code=2)
@@ -153,7 +153,7 @@ def test_what_is_missing_is_not_applicable_and_never_zero(argus, tmp_path):
     assert all(m["among_failed"] is None for m in summary(tmp_path)["systems"][0]["modes"])
 
 
-def test_keys_without_frequency_scores_as_text_and_passages_twice_are_counted(argus, tmp_path):
+def test_problems_of_keys_scores_and_passages_are_counted(argus, tmp_path):
     odd = passage("p1", [" ada", None, "4.0"], [" wrote", 2.0])
     odd["score"] = "12.5"
     ran = analyse(argus, write_output(tmp_path / "odd.json", [record("a", odd, odd, WRONG)]))
@@ -213,7 +213,7 @@ def test_what_holds_no_question_is_refused(argus, tmp_path, content, said):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_missing_file_an_empty_folder_and_three_outputs_are_refused(argus, tmp_path):
+def test_missing_files_and_three_outputs_are_refused(argus, tmp_path):
     assert "no such file" in analyse(argus, "nowhere.json", code=2).err
     (tmp_path / "empty").mkdir()
     assert "the folder holds none of dpr.json" in analyse(argus, "empty", code=2).err

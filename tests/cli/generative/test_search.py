@@ -23,7 +23,7 @@ def search(argus, ready):
     return run
 
 
-def test_one_question_shows_passages_with_their_ngrams_and_writes_nothing(search, tmp_path):
+def test_one_question_shows_passages_and_writes_nothing(search, tmp_path):
     ran = search("--query", QUESTIONS["q2"], "--k", "2")
     assert ran.code == 0
     first, key, *rest = ran.out.splitlines()

@@ -47,7 +47,7 @@ def assert_same(got, want):
     assert max(abs(got[n] - want[n]) for n in want) < 1e-5
 
 
-def test_with_enough_beams_every_ngram_of_the_corpus_is_found_with_its_probability(parts):
+def test_enough_beams_write_every_ngram_with_its_probability(parts):
     vocabulary, index, passages, model = parts
     want = ngrams_of(passages.passages, 4, index.border)
     search = Search(4, beams=len(want), barred=frozenset({index.border}))
@@ -110,7 +110,7 @@ def test_what_is_found_lies_inside_one_passage(parts):
         assert all(passages.count(n) > 0 and index.border not in n for n in mine.ngrams)
 
 
-def test_first_tokens_come_with_their_log_probabilities_over_the_whole_vocabulary(parts):
+def test_first_tokens_come_with_log_probabilities_over_all(parts):
     vocabulary, *_ = parts
     _, first = decode(parts, QUESTIONS, Search(2, 2))
     assert first.shape == (3, vocabulary.size)
@@ -128,7 +128,7 @@ def test_the_time_of_the_constraint_is_part_of_the_whole(parts):
     assert 0 < timings.constraint < timings.total
 
 
-def test_an_observer_sees_what_each_step_chooses_from_and_changes_nothing(parts):
+def test_an_observer_is_shown_each_step_and_changes_nothing(parts):
     _, index, passages, _ = parts
     search = Search(4, 3, barred=frozenset({index.border}))
     pools = []

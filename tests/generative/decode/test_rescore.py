@@ -3,7 +3,7 @@
 import pytest
 
 from argus.generative.decode import rescore
-from argus.generative.decode.rescore import Wanted, score_all
+from argus.generative.decode.rescore import Targets, score_all
 from tests.support.generating import log_probability, small_vocabulary, tiny_model
 
 QUESTIONS = ["tower", "which city in France has towers that are tall"]
@@ -23,7 +23,7 @@ def test_each_beginning_is_run_once(monkeypatch):
         return advance(self, parents, tokens)
 
     monkeypatch.setattr(Decoder, "advance", counted)
-    wanted = [Wanted(0, frozenset([(7,), (7, 8), (7, 8, 9), (7, 9), (8,), (9, 7, 8)]))]
+    wanted = [Targets(0, frozenset([(7,), (7, 8), (7, 8, 9), (7, 9), (8,), (9, 7, 8)]))]
     with torch.inference_mode():
         score_all(model, model.encode(vocabulary.sources(QUESTIONS)), wanted)
     assert rows == [2, 2], "7 and 9, then 7 8 and 9 7: nothing else goes on"
@@ -38,9 +38,9 @@ def test_scores_are_those_of_a_pass_per_ngram(monkeypatch, cells):
     model = tiny_model(vocabulary)
     ngrams = [tuple(t) for t in vocabulary.encode(["tower", "tower is", "Paris", "t", "a city in"])]
     wanted = [
-        Wanted(0, frozenset(ngrams)),
-        Wanted(1, frozenset(ngrams[:3])),
-        Wanted(0, frozenset()),
+        Targets(0, frozenset(ngrams)),
+        Targets(1, frozenset(ngrams[:3])),
+        Targets(0, frozenset()),
     ]
     inputs = vocabulary.sources(QUESTIONS)
     with torch.inference_mode():

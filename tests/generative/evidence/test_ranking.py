@@ -209,7 +209,7 @@ def test_a_frequent_key_counts_in_passages_that_others_bring():
     assert [m.tokens for m in ranked.matched[0]] == [(10, 11, 12), (13,), (10,)]
 
 
-def test_a_self_overlapping_key_is_taken_from_the_left_and_counts_once():
+def test_a_self_overlapping_key_counts_once_from_the_left():
     index = PlainIndex([[5, 5, 5, 5, 5], [5, 5], [6]], BORDER, vocabulary_size=9, special=SPECIAL)
     ranked = aggregate(index, [Key((5, 5), -0.1, "body")], None, Scoring(), 5)
     assert sorted(ranked.documents.tolist()) == [0, 1]
@@ -221,7 +221,7 @@ def test_a_self_overlapping_key_is_taken_from_the_left_and_counts_once():
     assert ranked.documents.tolist() == [0, 1]  # of five tokens two pairs leave one free
 
 
-def test_the_closing_border_of_a_passage_hides_no_title_of_the_next():
+def test_the_closing_border_hides_no_title_of_the_next():
     # Two passages are read in full. If (8 </s>) covered the next passage's border, its title would
     # count nothing in the first stage, and the weak key's passage would be read in its place.
     passages = [[7, 8], [9, TITLE_END, 7], [10]]

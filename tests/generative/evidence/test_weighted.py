@@ -9,7 +9,7 @@ WEIGHTS = np.array([1.0, 4.0, 4.0, 2.0, 0.0, 9.0, 3.0])
 COUNTS = np.array([2, 1, 1, 1, 1, 50, 5])
 
 
-def test_keys_rank_by_weight_then_by_tokens_and_rare_ones_by_weight_then_as_given():
+def test_keys_rank_by_weight_then_tokens_rare_ones_as_listed():
     keys = class_keys(NGRAMS, WEIGHTS, COUNTS, Scoring(max_occurrences=4, drop_occurrences=40))
     assert keys.ngrams == [(4, 5), (5, 6), (7,), (1, 1, 2), (9,)]  # (3,) and (8,) are dropped
     assert keys.weights.tolist() == [4, 4, 3, 2, 1]
@@ -29,7 +29,7 @@ def test_keys_rank_by_weight_then_by_tokens_and_rare_ones_by_weight_then_as_give
         ("frequency", [(4, 5), (5, 6), (1, 1, 2), (9,), (7,)]),
     ],
 )
-def test_the_best_key_is_the_weightiest_the_longest_or_the_rarest(best_key, best_first):
+def test_the_best_key_is_the_weightiest_longest_or_rarest(best_key, best_first):
     scoring = Scoring(best_key=best_key, max_occurrences=4, drop_occurrences=40)
     keys = class_keys(NGRAMS, WEIGHTS, COUNTS, scoring)
     assert [keys.ngrams[i] for i in np.argsort(keys.standing)] == best_first

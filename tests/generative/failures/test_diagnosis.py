@@ -36,7 +36,7 @@ def test_an_outcome_is_by_the_first_k(hits: tuple[int | None, int | None], said:
     assert outcome(row(hit_1=hits[0], hit_k=hits[1])) == said
 
 
-def test_evidence_is_in_words_and_what_shows_the_failure_itself_comes_first() -> None:
+def test_evidence_is_in_words_and_direct_modes_come_first() -> None:
     found = told(
         row(
             unigram_share=0.95,  # severity (0.95 - 0.9) / 0.1 = 0.5
@@ -97,7 +97,7 @@ def test_what_was_pruned_counts_by_what_it_would_have_changed(
     assert derived(known, 10)["pruning_gain"] == gain
 
 
-def test_false_pruning_names_the_ngram_where_it_left_and_the_beam_that_keeps_it() -> None:
+def test_false_pruning_names_the_ngram_its_step_and_the_beam() -> None:
     known = row(
         pruned=4, pruned_ngram="song dynasty", pruned_at=2, pruned_rank=37, pruned_kept_by=60,
         rank_now=None, rank_unpruned=4,
@@ -111,7 +111,7 @@ def test_false_pruning_names_the_ngram_where_it_left_and_the_beam_that_keeps_it(
     ]
 
 
-def test_a_replay_tells_what_the_model_does_not_know_from_what_outvotes_the_passage() -> None:
+def test_a_replay_parts_unknown_passages_from_outvoted_ones() -> None:
     unknown = row(pruned=7, rank_now=None, rank_unpruned=None)
     assert told(unknown) == [
         (
@@ -139,14 +139,14 @@ def test_a_cut_answer_needs_answers_and_an_index() -> None:
     assert derived(without, 10)["answer_is_cut"] is None, "no index"
 
 
-def test_pruning_that_does_not_bring_the_passage_in_is_no_more_than_a_part() -> None:
+def test_pruning_without_a_hit_is_half_a_gain_at_most() -> None:
     found = told(row(pruned=4, pruned_ngram="x", rank_now=795, rank_unpruned=117))
     assert [id_ for id_, _ in found] == ["improbable-ngrams", "false-pruning"]
     rescued = told(row(pruned=4, pruned_ngram="x", rank_now=795, rank_unpruned=7))
     assert [id_ for id_, _ in rescued] == ["false-pruning"]
 
 
-def test_a_question_that_was_found_is_not_said_to_be_unknown_to_the_model() -> None:
+def test_a_question_with_a_hit_is_not_unknown_to_the_model() -> None:
     assert told(row(pruned=0, rank_now=40, rank_unpruned=40, hit_1=1, hit_k=1)) == []
 
 
@@ -155,7 +155,7 @@ def test_a_short_list_may_be_of_one_title() -> None:
     assert derived(row(title_repetition=5, passages=50), 10)["title_share"] == 0.5
 
 
-def test_a_mode_that_only_failed_questions_have_shows_no_difference() -> None:
+def test_a_mode_of_failed_questions_alone_has_no_difference() -> None:
     rows = [row(answer_outcome="unannotated"), row(answer_outcome="hit", hit_k=1)]
     found = spreads([derived(r, 10) for r in rows], MODES)["annotation"]
     assert (found.measured_failed, found.failed, found.found, found.difference) == (
@@ -179,7 +179,7 @@ def test_derived_indicators_are_empty_where_their_columns_are() -> None:
     assert [made[name] for name in (*names, "apart")] == [0.0, None, None, 0.75, 0.5, 0]
 
 
-def test_spreads_compare_failed_and_found_questions_that_are_measured() -> None:
+def test_spreads_compare_measured_questions_alone() -> None:
     rows = [
         *(row(hit_k=0, dominance=0.6) for _ in range(3)),
         row(hit_k=0, dominance=0.1),

@@ -46,7 +46,7 @@ def test_the_columns_are_those_of_the_index_in_their_order(index):
     assert list(indexed(case(), index, 10)) == list(OF_INDEX)
 
 
-def test_coverage_counts_different_words_as_written_or_with_the_first_letter_raised(index):
+def test_coverage_counts_words_as_written_or_capitalised(index):
     # "king" as it is (and "KING" is the same word again), "paris" as " Paris"; "kINGS" is neither
     # " kINGS" nor " KINGS", "zebra" is nowhere: 2 of 4.
     question = "king paris, KING zebra kINGS"
@@ -76,7 +76,7 @@ def test_unknown_words_are_not_covered(tmp_path):
     assert indexed(case("tower in Rome"), index, 10)["coverage"] == 2 / 3
 
 
-def test_pieces_are_of_the_answers_then_of_titles_then_of_the_question(index):
+def test_pieces_are_of_answers_then_titles_then_the_question(index):
     sizes = {w: len(index.vocabulary.encode([w])[0]) for w in ("Paris", "Xyzzyq", "Qwrtz", "the")}
     assert sizes["Xyzzyq"] > sizes["Paris"]
     titled = [Positive("a1", "Qwrtz", None)]
@@ -90,7 +90,7 @@ def test_pieces_are_of_the_answers_then_of_titles_then_of_the_question(index):
 
 
 @pytest.mark.parametrize("near", [{"positives": ["a1"]}, {"passages": ["a2"]}])
-def test_an_answer_over_the_border_of_two_passages_of_a_title_is_cut(index, near):
+def test_an_answer_over_the_border_of_two_passages_is_cut(index, near):
     found = indexed(case("where", ["notre dame"], **near), index, 10)
     assert found["cut_answer"] == "a1 + a2"
 
@@ -120,7 +120,7 @@ def test_positives_are_counted_where_the_index_holds_them(index):
     assert indexed(case(), index, 10)["positives_indexed"] is None
 
 
-def test_the_text_of_a_positive_that_the_file_lacks_is_the_indexs(index):
+def test_a_text_that_the_file_lacks_is_the_indexs(index):
     known, given, unknown = with_texts(
         case(positives=["a1", Positive("a1", "Own", "Own text."), "nowhere"]), index
     ).positives

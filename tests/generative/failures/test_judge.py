@@ -36,24 +36,24 @@ def ranks(case, k):
     return [c.rank for c in candidates(case, k)]
 
 
-def test_passages_that_hold_an_answer_as_words_are_judged_in_the_order_of_ranks():
+def test_passages_with_an_answer_are_judged_in_order_of_ranks():
     # Passages 1, 3 and 5 hold the word Bern; 4 holds it only as a part of another word.
     found = candidates(case([False] * 5), 10)
     assert [(c.passage_id, c.rank) for c in found] == [("p1", 1), ("p3", 3), ("p5", 5)]
     assert found[0] == Candidate("q", "p1", 1, "Which capital?", ("Bern",), "Title 1", TEXTS[0])
 
 
-def test_only_the_first_k_are_judged_and_a_correct_passage_below_them_changes_nothing():
+def test_only_the_first_k_are_judged_whatever_is_below():
     assert ranks(case([False] * 5), 4) == [1, 3]
     assert ranks(case([False] * 4 + [True]), 4) == [1, 3]
 
 
-def test_nothing_is_judged_where_a_correct_passage_is_among_the_first_k():
+def test_nothing_is_judged_where_the_first_k_have_a_hit():
     assert ranks(case([False, True, False, False, False]), 2) == []
     assert ranks(case([False, True, False, False, False]), 1) == [1]
 
 
-def test_nothing_is_judged_where_nobody_said_what_is_correct_or_what_the_answer_is():
+def test_nothing_is_judged_without_positives_or_answers():
     unknown = Case("q", "?", (), ("Bern",), None, case([None] * 5).passages, ())
     assert candidates(unknown, 10) == []
     assert candidates(case([False] * 5, answers=()), 10) == []
@@ -142,12 +142,12 @@ def test_anything_else_is_no_verdict(text):
         ([], FAILED),
     ],
 )
-def test_the_best_verdict_counts_and_failed_only_where_there_is_none(verdicts, expected):
+def test_the_best_verdict_counts_failed_where_there_is_none(verdicts, expected):
     assert best(verdicts) == expected
 
 
 @given(st.lists(st.sampled_from([*VERDICTS, None]), min_size=1), st.randoms())
-def test_the_best_verdict_does_not_depend_on_the_order_of_passages(verdicts, random):
+def test_the_best_verdict_hangs_on_no_order_of_passages(verdicts, random):
     shuffled = list(verdicts)
     random.shuffle(shuffled)
     assert best(shuffled) == best(verdicts)

@@ -179,13 +179,13 @@ def test_a_weight_whose_sum_would_overflow_is_left_out():
     assert amiss == {"ngrams_unreadable": 1}
 
 
-def test_the_weights_of_an_ngram_listed_twice_for_a_passage_are_added():
+def test_the_weights_of_an_ngram_listed_twice_are_added():
     case, amiss, _ = read(with_keys([" a", 4, 1.5], [" b", 4, 1.0], [" a", 4, 0.5]))
     assert weights(case) == {"a": 2.0, "b": 1.0}
     assert amiss == {Problem.KEYS_TWICE: 1}
 
 
-def test_an_ngram_of_several_passages_is_one_and_its_first_frequency_stays():
+def test_an_ngram_of_several_passages_is_one_first_frequency():
     ctxs = [
         {"id": str(i), "text": "x", "keys": [[" a", times, 1.0], [f" {i}", 1, 1.0]]}
         for i, times in enumerate([None, 5, 5, 6])
@@ -207,7 +207,7 @@ def test_passages_without_ngrams_have_none_and_are_noted(keys):
     assert amiss == {Problem.NO_KEYS: 1}
 
 
-def test_an_empty_list_of_ngrams_and_what_is_no_list_are_told_apart():
+def test_an_empty_list_of_ngrams_is_not_an_unreadable_one():
     case, amiss, _ = read(asked(ctxs=[{"id": "1", "keys": []}, {"id": "2", "keys": "a"}]))
     assert case.passages[0].keys is not None
     assert len(case.passages[0].keys) == 0
@@ -232,7 +232,7 @@ def test_passages_that_cannot_be_read_are_left_out_and_noted():
     assert amiss == {Problem.PASSAGES: 4}
 
 
-def test_lists_not_in_the_order_of_their_scores_keep_the_files_order():
+def test_lists_out_of_order_keep_the_files_order():
     ctxs = [{"id": str(i), "score": s, "keys": []} for i, s in enumerate([2.0, 1.0, None, 3.0])]
     case, amiss, _ = read(asked(ctxs=ctxs))
     assert [p.id for p in case.passages] == ["0", "1", "2", "3"]
@@ -273,7 +273,7 @@ def test_no_positives_and_nothing_said_of_them_are_told_apart():
     assert amiss == {Problem.NO_POSITIVES: 1}
 
 
-def test_positives_without_ids_are_found_by_the_words_of_title_and_text():
+def test_positives_without_ids_are_known_by_title_and_text():
     gold = [{"title": "BERN", "text": "the Old town"}, {"title": "Bern", "text": "The old town!"}]
     case, amiss, _ = read(asked(positive_ctxs=[*gold, {"psg_id": "p9", "text": "far"}, {}, 3]))
     assert case.positives == (
@@ -286,13 +286,13 @@ def test_positives_without_ids_are_found_by_the_words_of_title_and_text():
     assert other.passages[0].correct is False
 
 
-def test_a_passage_with_an_id_of_its_own_is_no_positive_by_its_text():
+def test_a_passage_with_an_id_is_no_positive_by_its_text():
     gold = [{"id": "p2", "title": "Bern", "text": "The old town."}]
     case, _, _ = read(asked(positive_ctxs=gold))
     assert case.passages[0].correct is False
 
 
-def test_passages_without_id_are_named_by_their_place_and_compared_by_title_and_text():
+def test_passages_without_id_are_compared_by_title_and_text():
     ctxs = [{"title": t, "text": "The old town.", "keys": []} for t in ("Bern", "Basel", "Bern")]
     case, amiss, _ = read(asked(ctxs=ctxs))
     assert [(p.id, p.correct) for p in case.passages] == [("ctxs[0]", True), ("ctxs[1]", False)]
@@ -314,7 +314,7 @@ def test_answers_of_the_settings_take_the_place_of_the_files():
     assert read(asked(), reading)[0].answers == ("Bern",)
 
 
-def test_a_question_of_which_the_settings_have_no_answers_keeps_the_files():
+def test_a_question_without_listed_answers_keeps_the_files():
     reading = Reading(WordTokens(), answers={"q": ("Bern",)})
     assert read(asked(id="unknown"), reading)[0].answers == ("town",)
 
@@ -323,7 +323,7 @@ def without_id(**fields):
     return {name: value for name, value in asked(**fields).items() if name != "id"}
 
 
-def test_a_question_without_id_has_that_of_the_given_question_of_the_same_words():
+def test_a_question_without_id_has_that_of_the_same_words():
     ids = {words("What is OLD"): "q"}
     judged = {"q": {"p1": 0, "p2": 1}, "7": {"p1": 1}}
     reading = Reading(WordTokens(), qrels=judged, answers={"q": ("Bern",)}, ids=ids)
@@ -335,7 +335,7 @@ def test_a_question_without_id_has_that_of_the_given_question_of_the_same_words(
     assert read(asked(id="7"), reading)[0].id == "7"
 
 
-def test_a_position_is_looked_up_neither_in_judgements_nor_in_answers():
+def test_a_position_in_the_file_is_never_looked_up():
     # Of record 7 nothing is known, whatever the question of the id "7" may be.
     judged = Reading(WordTokens(), qrels={"7": {"p1": 1}}, ids={("another",): "7"})
     case, amiss, problems = read(without_id(), judged)
@@ -354,7 +354,7 @@ def test_a_position_is_looked_up_neither_in_judgements_nor_in_answers():
     assert read(without_id(), Reading(WordTokens(), ids={}))[1] == {}
 
 
-def test_a_question_for_which_nothing_was_found_is_judged_by_its_answers():
+def test_a_question_without_passages_is_judged_by_answers():
     reading = Reading(WordTokens(), correct="answer")
     missed, _, _ = read(asked(ctxs=[]), reading)
     assert missed.judged
@@ -366,7 +366,7 @@ def test_a_question_for_which_nothing_was_found_is_judged_by_its_answers():
     assert not annotated.judged
 
 
-def test_a_positive_without_id_counts_once_however_often_it_was_found():
+def test_a_positive_without_id_counts_once():
     gold = [{"title": "Bern", "text": "The old town."}]
     ctxs = [{"id": i, "title": "Bern", "text": t, "keys": []}
             for i, t in (("1", "The old town."), ("2", "the OLD town"), ("3", "else"))]  # fmt: skip
@@ -380,7 +380,7 @@ def test_a_positive_without_id_counts_once_however_often_it_was_found():
     assert (figures["r_precision"], figures["outcome"]) == (1.0, "PP")
 
 
-def test_a_positive_that_was_found_without_and_with_its_id_counts_once():
+def test_a_positive_listed_without_and_with_its_id_counts_once():
     ctxs = [{"title": "Bern", "text": "The old town."}, {"id": "p1", "text": "x"}]
     assert [p.correct for p in read(asked(ctxs=ctxs))[0].passages] == [True, False]
     # Of two that say the same, the passage without id is the one that no other passage can be.
@@ -396,7 +396,7 @@ FEW = st.fixed_dictionaries(
 
 
 @given(st.lists(FEW, min_size=1, max_size=5), st.lists(FEW, max_size=6))
-def test_as_many_passages_are_correct_as_positives_can_be_told_apart_among_them(gold, ctxs):
+def test_as_many_passages_are_correct_as_there_are_positives(gold, ctxs):
     case, _, _ = read(asked(positive_ctxs=gold, ctxs=ctxs))
     ids = {positive.id for positive in case.positives}
 
@@ -416,7 +416,7 @@ def test_as_many_passages_are_correct_as_positives_can_be_told_apart_among_them(
     assert all(row.any() for row, p in zip(pairs, case.passages, strict=True) if p.correct)
 
 
-def test_a_passage_is_correct_when_its_text_holds_an_answer_where_that_is_asked_for():
+def test_a_text_with_an_answer_is_correct_where_answers_decide():
     reading = Reading(WordTokens(), correct="answer")
     ctxs = [{"id": "1", "text": "an OLD   town"}, {"id": "2", "title": "old town", "text": "old"}]
     case, _, _ = read(asked(ctxs=ctxs, answers=["old town"]), reading)
@@ -502,18 +502,18 @@ def test_a_kilt_passage_without_title_gets_the_one_in_its_text():
     assert [(p.title, p.text) for p in passages] == [("Bern", "The town."), ("", "x")]
 
 
-def test_the_first_line_of_answers_jsonl_is_no_question_and_no_problem():
+def test_the_first_line_of_answers_jsonl_is_no_question():
     header = {"settings": {"k": 100}, "border": "<e>"}
     assert read(header)[:2] == (None, {})
 
 
-def test_tokens_are_the_vocabularys_and_remembering_them_changes_nothing(monkeypatch):
+def test_tokens_are_the_vocabularys_remembered_or_not(monkeypatch):
     vocabulary = train_vocabulary(["the old town of Bern is old"] * 3, 280)
     reading = Reading(VocabularyTokens(vocabulary, "folder"))
     first = read(asked(), reading)[0]
     assert [list(n.tokens) for n in first.ngrams] == vocabulary.encode(["old town", "Bern"])
     assert list(first.question_tokens) == vocabulary.encode(["what is old?"])[0]
-    assert set(reading.seen) == {" old town", "</s> Bern @@"}
+    assert set(reading.memory) == {" old town", "</s> Bern @@"}
     again = read(with_keys([" old town", 8, 2.0], [" x", None, 1.0]), reading)[0]
     assert again.ngrams[0] == Ngram(
         "old town", BODY, first.ngrams[0].tokens, first.ngrams[0].words, 8
@@ -523,17 +523,17 @@ def test_tokens_are_the_vocabularys_and_remembering_them_changes_nothing(monkeyp
     assert (
         read(asked(ctxs=[{"id": "1", "keys": [[" y", 1, 1.0]]}]), reading)[0].ngrams[0].text == "y"
     )
-    assert set(reading.seen) == {" y"}
+    assert set(reading.memory) == {" y"}
     assert read(asked(), reading)[0].ngrams == first.ngrams
 
 
-def test_settings_go_to_another_process_without_what_they_remember():
+def test_settings_go_to_other_processes_without_their_memory():
     reading = Reading(WordTokens(), qrels={"q": {"p1": 1}}, answers={"q": ("a",)}, border="<e>")
     read(asked(), reading)
     copy = pickle.loads(pickle.dumps(reading))
     assert (copy.qrels, copy.answers, copy.border) == (reading.qrels, reading.answers, "<e>")
-    assert reading.seen
-    assert copy.seen == {}
+    assert reading.memory
+    assert copy.memory == {}
     assert read(asked(), copy)[0].answers == ("a",)
 
 
@@ -621,7 +621,7 @@ TRIPLE = st.tuples(
 
 
 @given(st.lists(st.lists(TRIPLE, max_size=5), min_size=1, max_size=4))
-def test_lists_as_they_should_be_are_read_as_the_careful_way_reads_them(lists):
+def test_regular_lists_are_read_as_the_careful_way_reads_them(lists):
     ctxs = [{"id": str(i), "keys": keys} for i, keys in enumerate(lists)]
     fast = read(asked(ctxs=ctxs))
     careful = read(asked(ctxs=[{**c, "keys": [*c["keys"], None]} for c in ctxs]))
@@ -634,7 +634,7 @@ def test_lists_as_they_should_be_are_read_as_the_careful_way_reads_them(lists):
 
 
 @pytest.mark.parametrize("queries", [False, True])
-def test_a_file_made_for_the_benchmark_is_as_json_writes_it_and_nothing_is_amiss(tmp_path, queries):
+def test_a_file_of_the_benchmark_is_read_and_nothing_is_amiss(tmp_path, queries):
     path = make(tmp_path / "made.json", 3, 5, 8, seed=1, queries=queries)
     content = path.read_text("utf-8")
     assert content == json.dumps(json.loads(content), indent=4) + "\n"

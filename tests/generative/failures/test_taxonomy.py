@@ -47,7 +47,7 @@ def test_every_mode_is_complete(mode: FailureMode) -> None:
         assert named <= known | SAID
 
 
-def test_ids_are_unique_and_every_measurable_mode_of_table_3_is_there() -> None:
+def test_ids_are_unique_and_all_modes_of_table_3_are_there() -> None:
     ids = [mode.id for mode in taxonomy()]
     assert len(ids) == len(set(ids))
     table_3 = {
@@ -61,7 +61,7 @@ def test_ids_are_unique_and_every_measurable_mode_of_table_3_is_there() -> None:
     assert table_3 | table_2 <= set(ids)
 
 
-def test_the_threshold_itself_counts_and_severity_runs_from_there_to_the_worst() -> None:
+def test_severity_runs_from_the_threshold_to_the_worst() -> None:
     modes = {mode.id: mode for mode in taxonomy()}
     unigrams = modes["too-many-unigrams"]
     assert unigrams.applies(0.9) and not unigrams.applies(0.8999)
@@ -95,7 +95,7 @@ def test_a_threshold_that_no_question_could_reach_is_refused(value: float) -> No
         taxonomy({"dominance": value})
 
 
-def test_a_threshold_of_a_frequency_or_of_tokens_may_be_above_one() -> None:
+def test_a_threshold_that_is_no_share_may_be_above_one() -> None:
     modes = {m.id: m for m in taxonomy({"nonspecific-ngrams": 5000, "rare-name-split": 6})}
     assert modes["nonspecific-ngrams"].threshold == 5000
     assert modes["rare-name-split"].threshold == 6

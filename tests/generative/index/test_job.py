@@ -11,9 +11,9 @@ import pytest
 from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import BuildConfig, build
-from argus.generative.jobs.folders import index_folder
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.ngrams import QUERIES, ROWS, SIZE, write
 
@@ -63,7 +63,7 @@ def test_building_again_changes_nothing(corpus, tmp_path):
     assert before == after
 
 
-def test_a_changed_corpus_is_refused_by_hash_and_replaced_with_fresh(corpus, tmp_path):
+def test_a_changed_corpus_is_refused_and_fresh_replaces_it(corpus, tmp_path):
     build(corpus, out=tmp_path / "ix", config=TRAINED)
     changed = [{**row, "text": row["text"] + " Really."} if row["_id"] == "ada" else row
                for row in ROWS]  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_changed_corpus_is_refused_by_hash_and_replaced_with_fresh(corpus, tmp
     assert index.title_and_text(index.ids().index("ada"))[1].endswith("Really.")
 
 
-def test_a_corpus_that_grew_is_told_as_such_whatever_tokenizer_it_would_train(corpus, tmp_path):
+def test_a_corpus_that_grew_is_no_change_of_tokenizers(corpus, tmp_path):
     config, out = BuildConfig(tokenizer="bpe:9000"), tmp_path / "out"
     documents = read_corpus(corpus)
     build(documents, out=out, config=config)
@@ -100,7 +100,7 @@ def test_the_tokenizer_of_a_model_is_taken_from_its_folder(corpus, ready, tmp_pa
     assert found.summary["markers_added"] == 0
 
 
-def test_a_tokenizer_without_markers_is_given_them_and_that_is_told(corpus, tmp_path):
+def test_a_tokenizer_without_markers_is_given_them(corpus, tmp_path):
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -159,7 +159,7 @@ def test_a_build_that_was_killed_goes_on(corpus, tmp_path, monkeypatch):
     assert found.summary["passages"]["empty"] == 1
 
 
-def test_a_corpus_that_changed_since_a_build_was_killed_is_refused(corpus, tmp_path, monkeypatch):
+def test_a_corpus_changed_after_a_killed_build_is_refused(corpus, tmp_path, monkeypatch):
     from argus.generative import passages
     from argus.generative.index import build as core
 
@@ -192,15 +192,13 @@ def test_a_corpus_that_changed_since_a_build_was_killed_is_refused(corpus, tmp_p
         ("nowhere", "nowhere: no such folder"),
     ],
 )
-def test_a_tokenizer_that_cannot_be_had_is_refused_and_nothing_written(
-    corpus, tmp_path, tokenizer, message
-):
+def test_a_missing_tokenizer_is_refused_and_nothing_written(corpus, tmp_path, tokenizer, message):
     with pytest.raises(InputError, match=message):
         build(corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer=tokenizer))
     assert not (tmp_path / "ix").exists()
 
 
-def test_an_append_takes_no_tokenizer_is_not_fresh_and_needs_an_index(corpus, tmp_path):
+def test_an_append_needs_an_index_and_takes_no_tokenizer(corpus, tmp_path):
     with pytest.raises(InputError, match="keeps the tokenizer"):
         BuildConfig(tokenizer="bpe:300", append=True)
     with pytest.raises(InputError, match="--append with --fresh"):
@@ -240,7 +238,7 @@ def test_the_folder_of_an_index_is_found_in_that_of_its_build(ready, tmp_path):
         index_folder(ready.corpus)
 
 
-def test_a_vocabulary_trained_on_a_corpus_knows_its_pseudo_queries():
+def test_a_trained_vocabulary_knows_the_pseudo_queries():
     from argus.generative.index.job import _texts
 
     texts = list(_texts([Document("a", "text", "title")], {"a": ["asked"]}))

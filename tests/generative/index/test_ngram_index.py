@@ -56,7 +56,7 @@ def corpora_and_ngrams(draw):
 
 @given(corpora_and_ngrams())
 @settings(max_examples=200, deadline=None)
-def test_counts_positions_documents_and_continuations_agree_with_a_plain_scan(case):
+def test_all_that_an_index_tells_agrees_with_a_plain_scan(case):
     passages, size, ngrams, segments = case
     index, plain = in_memory(passages, size, segments), PlainIndex(passages, BORDER)
     assert index.n_tokens == plain.n_tokens
@@ -76,7 +76,7 @@ def test_counts_positions_documents_and_continuations_agree_with_a_plain_scan(ca
 
 @given(corpora_and_ngrams())
 @settings(max_examples=100, deadline=None)
-def test_stepping_token_by_token_reaches_the_rows_of_the_whole_ngram(case):
+def test_stepping_by_tokens_reaches_the_rows_of_the_ngram(case):
     passages, size, ngrams, segments = case
     index = in_memory(passages, size, segments)
     inside = [n for n in ngrams if n and BORDER not in n[1:] and min(n) >= 0 and max(n) < size]
@@ -102,7 +102,7 @@ def test_an_ngram_that_ends_in_the_border_cannot_go_on():
     assert counts == [2, 1, 1, 0, 0, 0]
 
 
-def test_tokens_with_thousands_of_rows_are_answered_from_their_lists():
+def test_tokens_with_thousands_of_rows_have_lists():
     rng = np.random.default_rng(0)
     passages = [rng.choice([1, 1, 1, 2, 3, 4], rng.integers(1, 40)).tolist() for _ in range(900)]
     index, plain = in_memory(passages, 6, segments=2), PlainIndex(passages, BORDER)
@@ -129,7 +129,7 @@ def test_passages_come_back_as_they_went_in(case, segments):
 
 @given(corpora(), st.randoms(use_true_random=False))
 @settings(max_examples=50, deadline=None)
-def test_the_order_that_breaks_ties_belongs_to_the_ids_not_to_the_order_of_passages(case, random):
+def test_the_order_that_breaks_ties_belongs_to_the_ids(case, random):
     passages, size = case
     ids = [f"p{i}" for i in range(len(passages))]
     shuffled = random.sample(range(len(passages)), len(passages))
@@ -172,7 +172,7 @@ def title_key(vocabulary, title):
     return [vocabulary.border, *vocabulary.encode([title])[0], vocabulary.title_end]
 
 
-def test_documents_become_passages_that_titles_texts_and_pseudo_queries_find(tmp_path, vocabulary):
+def test_passages_are_found_by_title_text_and_pseudo_queries(tmp_path, vocabulary):
     asked = {"b": ["what is tall", ""], "zz": ["of no document"]}
     index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", pseudo_queries=asked)
     assert index.ids() == ["a", "b", "c", "e"], "the one without text is left out"
@@ -244,7 +244,7 @@ def test_another_tokenizer_or_other_views_are_refused(tmp_path, vocabulary):
         build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
 
 
-def test_appended_documents_are_a_segment_and_answer_like_one_build(tmp_path, vocabulary):
+def test_appended_documents_answer_like_one_build(tmp_path, vocabulary):
     build_index(DOCUMENTS[:2], vocabulary, tmp_path / "i")
     changes = append(tmp_path / "i", DOCUMENTS)
     assert (changes.new, changes.unchanged) == (["c", "e"], 2)
@@ -260,9 +260,7 @@ def test_appended_documents_are_a_segment_and_answer_like_one_build(tmp_path, vo
             assert a.tolist() == b.tolist()
 
 
-def test_appending_a_changed_document_is_refused_and_nothing_new_is_no_segment(
-    tmp_path, vocabulary
-):
+def test_appending_refuses_changes_and_adds_no_empty_segment(tmp_path, vocabulary):
     build_index(DOCUMENTS, vocabulary, tmp_path / "i")
     with pytest.raises(InputError, match=r"1 changed \(b\)"):
         append(tmp_path / "i", [Document("b", "Not a tower.", "Tower")])
@@ -296,9 +294,7 @@ def test_an_interrupted_build_is_refused_by_readers_and_goes_on(tmp_path, vocabu
     assert (written[0] / "text.npy").stat().st_mtime_ns == first, "whole segments are kept"
 
 
-def test_a_corpus_that_changed_while_a_build_was_interrupted_is_refused(
-    tmp_path, vocabulary, monkeypatch
-):
+def test_a_corpus_changed_after_an_interrupted_build_is_refused(tmp_path, vocabulary, monkeypatch):
     from argus.generative.index import build
 
     monkeypatch.setattr("argus.generative.passages.BLOCK", 1)
@@ -325,7 +321,7 @@ def test_documents_without_tokens_are_counted_once_and_never_new(tmp_path, vocab
     build_index([*empty, *DOCUMENTS], vocabulary, tmp_path / "i", titles=False)
     append(tmp_path / "i", [*empty, Document("z", "New.")])
     manifest = read_manifest(tmp_path / "i")
-    assert manifest.counts["empty_ids"] == ["x", "y", "c", "d"]
+    assert manifest.counts.empty_ids == ["x", "y", "c", "d"]
     assert not append(tmp_path / "i", empty).new
 
 
@@ -336,7 +332,7 @@ def test_a_damaged_manifest_is_an_error_that_says_so(tmp_path, content):
         NgramIndex.open(tmp_path)
 
 
-def test_an_index_of_a_later_version_is_refused_whatever_its_manifest_holds(tmp_path, vocabulary):
+def test_an_index_of_a_later_version_is_refused(tmp_path, vocabulary):
     build_index(DOCUMENTS, vocabulary, tmp_path / "i")
     path = tmp_path / "i" / "ngram.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2, "codec": "zstd"}))

@@ -52,7 +52,7 @@ def test_every_source_asks_for_every_view_of_its_passage():
     assert counts["train"] == len(examples.train) and examples.validation
 
 
-def test_spans_are_ten_words_of_the_passage_and_titles_and_queries_end():
+def test_spans_are_ten_words_and_titles_and_queries_end():
     examples = full()
     by_id = {i: d for i, d in enumerate(DOCUMENTS)}
     for (_, view, document, _), pair in zip(examples.train.slots, pairs(examples), strict=True):
@@ -69,7 +69,7 @@ def test_spans_are_ten_words_of_the_passage_and_titles_and_queries_end():
         assert VOCABULARY.border not in pair.target
 
 
-def test_a_target_is_an_n_gram_of_its_passage_as_the_index_holds_it():
+def test_a_target_is_an_ngram_of_its_passage_in_the_index():
     for (_, view, document, _), pair in zip(full().train.slots, pairs(full()), strict=True):
         d = DOCUMENTS[document]
         title, text = VOCABULARY.encode([d.title, d.text])

@@ -12,9 +12,9 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
+from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import BuildConfig, build
-from argus.generative.jobs.folders import index_folder
 from argus.generative.training.job import (
     SCRATCH_LEARNING,
     GenerativeTrainConfig,
@@ -56,7 +56,7 @@ def weights(result):
     return load_file(result.model / "model.safetensors")
 
 
-def test_it_writes_a_model_that_searches_the_index_and_says_what_it_is(run, ready, qrels):
+def test_it_writes_a_model_that_searches_the_index(run, ready, qrels):
     result = run(
         queries=ready.questions, qrels=qrels, pseudo_queries=ready.pseudo_queries,
     )  # fmt: skip
@@ -168,7 +168,7 @@ def test_pseudo_queries_of_other_documents_are_refused(run, tmp_path):
         run(pseudo_queries=other)
 
 
-def test_another_training_in_the_folder_is_refused_and_fresh_begins_anew(run):
+def test_another_training_in_the_folder_is_refused(run):
     run()
     other = dataclasses.replace(CONFIG, examples=dataclasses.replace(EXAMPLES, bodies=1))
     with pytest.raises(InputError, match="holds another training"):
@@ -190,7 +190,7 @@ def test_an_index_that_is_none_is_named(ready, tmp_path):
 
 
 def test_defaults_hang_on_the_kind_of_model():
-    assert learning("scratch").learning_rate == SCRATCH_LEARNING["learning_rate"]
+    assert learning("scratch").learning_rate == SCRATCH_LEARNING.learning_rate
     assert learning("scratch", learning_rate=1.0).learning_rate == 1.0
     assert learning("a/folder").max_minutes is None
     assert learning("a/folder").label_smoothing == 0.1

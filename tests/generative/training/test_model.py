@@ -110,7 +110,7 @@ def test_folders_without_a_seq2seq_model_are_named(bart, tmp_path):
         open_network(broken, VOCABULARY, seed=0)
 
 
-def test_the_loss_is_that_of_each_pair_alone_whatever_the_padding(bart):
+def test_the_loss_of_a_pair_hangs_on_no_padding(bart):
     network = open_network(bart, VOCABULARY, seed=0).eval()
     task = seq2seq_task(VOCABULARY.border, VOCABULARY.pad, label_smoothing=0.1, dtype="float32")
     a, b = VOCABULARY.encode(["Bern", "The Aare is a river"])

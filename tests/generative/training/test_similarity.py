@@ -53,7 +53,7 @@ def test_probabilities_are_those_of_the_definition(passage, question, span):
         assert found == pytest.approx(plain(passage, question, span))
 
 
-def test_a_span_that_the_question_is_about_is_likely_and_does_not_begin_with_a_stop_word():
+def test_a_likely_span_is_on_topic_and_starts_with_no_stop_word():
     found = start_probabilities(PASSAGE, "Who directed a film on whales?", 4)
     assert PASSAGE[int(found.argmax())] == "directed" or PASSAGE[int(found.argmax())] == "first"
     assert all(found[i] == 0 for i in range(len(found)) if is_stop_word(PASSAGE[i]))

@@ -18,6 +18,8 @@ from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.generative.failures.jobs.replaying import ReplayConfig
+    from argus.generative.failures.summary import FailureSummary, SystemSummary
+    from argus.generative.failures.tables.records import Value
 
 REPLAY = "Replay"
 SHOWN_MODES = 5
@@ -194,7 +196,7 @@ def _thresholds(given: list[str]) -> dict[str, float]:
     return found
 
 
-def print_summary(summary: dict[str, Any]) -> None:
+def print_summary(summary: FailureSummary) -> None:
     """Print how each system fared, and the modes that tell its failures apart."""
     for system in summary["systems"]:
         _print_system(system, summary["k"])
@@ -217,7 +219,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         typer.echo(need)
 
 
-def _print_system(system: dict[str, Any], k: int) -> None:
+def _print_system(system: SystemSummary, k: int) -> None:
     asked = system["questions"]
     typer.echo(f"{system['name']}: {asked['total']:,} questions, {asked['judged']:,} judged")
     if asked["judged"]:
@@ -236,11 +238,11 @@ def _print_system(system: dict[str, Any], k: int) -> None:
         typer.echo(f"  {problem['count']:,} {problem['what']} ({problem['first']})")
 
 
-def _share(share: float, of: int, what: str) -> str:
-    return f"{round(share * of):,} of {of:,} {what}"
+def _share(share: float | None, of: int, what: str) -> str:
+    return f"{round((share or 0.0) * of):,} of {of:,} {what}"
 
 
-def _difference(told: dict[str, Any], k: int) -> str:
+def _difference(told: dict[str, Value], k: int) -> str:
     between = "" if told["low"] is None else f" ({told['low']:+.3f} to {told['high']:+.3f})"
-    name = {"hit_1": "hits@1", "hit_k": f"hits@{k}"}[told["figure"]]
+    name = {"hit_1": "hits@1", "hit_k": f"hits@{k}"}[str(told["figure"])]
     return f"{name} {told['first']:.3f}, {told['second']:.3f}: {told['difference']:+.3f}{between}"

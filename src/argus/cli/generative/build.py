@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.data.fields import FieldNames
 from argus.settings import Doc, Option
+
+if TYPE_CHECKING:
+    from argus.generative.index.summary import BuildSummary
 
 
 @with_blocks
@@ -63,7 +66,7 @@ def build(
         typer.echo(line)
 
 
-def describe(summary: dict[str, Any]) -> list[str]:
+def describe(summary: BuildSummary) -> list[str]:
     """Return the headline of a build, as lines."""
     passages, tokens = summary["passages"], summary["tokens"]
     lines = []
@@ -79,10 +82,10 @@ def describe(summary: dict[str, Any]) -> list[str]:
         named = ", ".join(passages["empty_ids"]) + more
         lines.append(f"left out: {passages['empty']:,} without text or title ({named})")
     notes = {
-        "title_only": "passages have a title alone",
-        "untitled": "have no title",
+        "passages have a title alone": passages["title_only"],
+        "have no title": passages["untitled"],
     }
-    lines += [f"{passages[n]:,} {what}" for n, what in notes.items() if passages.get(n)]
+    lines += [f"{n:,} {what}" for what, n in notes.items() if n]
     if tokens["unknown"]:
         lines.append(
             f"warning: {tokens['unknown']:,} tokens are unknown to the tokenizer: all n-grams with "

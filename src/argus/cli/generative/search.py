@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from argus.settings import Doc, Ge, Le, Option
 if TYPE_CHECKING:
     from argus.generative.decode.settings import Decoding
     from argus.generative.jobs.outputs import Format
+    from argus.generative.jobs.summary import AnswerRecord, SearchSummary
     from argus.generative.scoring import Scoring
 
 DECODING, SCORING = "Decoding", "Scoring"
@@ -241,11 +242,11 @@ def _formats(text: str) -> tuple[Format, ...]:
     return tuple(o.one_of(Format, name.strip(), "--format") for name in text.split(","))
 
 
-def print_hits(found: dict[str, Any]) -> None:
+def print_hits(answer: AnswerRecord) -> None:
     """Print passages, each with the n-grams that speak most for it."""
-    if not found["results"]:
+    if not answer["results"]:
         typer.echo("nothing found")
-    for hit in found["results"]:
+    for hit in answer["results"]:
         title = f"  {hit['title']}" if hit["title"] else ""
         typer.echo(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
         for key in hit["keys"][:SHOWN_KEYS]:
@@ -260,14 +261,16 @@ def print_hits(found: dict[str, Any]) -> None:
         typer.echo(f"     {snippet(hit['text'])}")
 
 
-def print_summary(summary: dict[str, Any]) -> None:
+def print_summary(summary: SearchSummary) -> None:
     """Print the headline of a search of many questions."""
     asked = summary["questions"]
     left_out = [
-        f"{asked[name]:,} {what}"
-        for name, what in (("nothing_found", "found nothing"), ("without_text", "without text"))
-        if asked[name]
-    ]
+        f"{n:,} {what}"
+        for n, what in (
+            (asked["nothing_found"], "found nothing"), (asked["without_text"], "without text"),
+        )
+        if n
+    ]  # fmt: skip
     more = f" ({', '.join(left_out)})" if left_out else ""
     typer.echo(f"{asked['answered']:,} of {asked['total']:,} questions answered{more}")
     earlier = asked["total"] - asked["without_text"] - summary["answered_now"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.generative.index.summary import Spread, StatsSummary, TitleCounts
 
 
 @with_blocks
@@ -38,7 +41,7 @@ def stats(
         typer.echo(f"report: {result.report}")
 
 
-def describe(summary: dict[str, Any]) -> list[str]:
+def describe(summary: StatsSummary) -> list[str]:
     """Return the headline of an index' figures, as lines."""
     passages, tokens = summary["passages"], summary["tokens"]
     lines = [
@@ -57,14 +60,14 @@ def describe(summary: dict[str, Any]) -> list[str]:
     for row in summary["ngrams"]:
         distinct = row["distinct"]
         once, one = (
-            f"{row[name] / distinct:.1%}" if distinct else "-"
-            for name in ("singletons", "in_one_passage")
+            f"{n / distinct:.1%}" if distinct else "-"
+            for n in (row["singletons"], row["in_one_passage"])
         )
         lines.append(f"{row['length']:>6} {distinct:>12,} {once:>7} {one:>15}")
     return lines
 
 
-def _titles(titles: dict[str, Any] | None) -> list[str]:
+def _titles(titles: TitleCounts | None) -> list[str]:
     if titles is None:
         return ["passages have no titles"]
     lines = []
@@ -87,5 +90,7 @@ def _titles(titles: dict[str, Any] | None) -> list[str]:
     return lines
 
 
-def _spread(values: dict[str, float]) -> str:
+def _spread(values: Spread | None) -> str:
+    if values is None:
+        return "no"
     return f"{values['min']:,}-{values['max']:,} (median {values['median']:,})"

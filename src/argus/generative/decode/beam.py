@@ -25,8 +25,8 @@ from argus.generative.index import NgramIndex
 class Search:
     """What is searched for.
 
-    prefix: what every n-gram follows without being searched (a title follows the border). given:
-    what the model is given as written before it (a pseudo-query follows ` ||`); it is not scored.
+    prefix: what every n-gram follows without being searched (a title follows the border). opening:
+    what the model takes as written before it (a pseudo-query follows ` ||`); it is not scored.
     last: the token that ends an n-gram; None where it may end anywhere. longest: tokens, `last`
     counted, `prefix` not. barred: tokens that are never written.
     """
@@ -34,7 +34,7 @@ class Search:
     longest: int
     beams: int
     prefix: tuple[int, ...] = ()
-    given: tuple[int, ...] = ()
+    opening: tuple[int, ...] = ()
     last: int | None = None
     barred: frozenset[int] = frozenset()
 
@@ -48,7 +48,7 @@ class Timings:
 
 
 @dataclass(frozen=True)
-class Found:
+class Hypotheses:
     """The n-grams of one question, in the order in which they were found, prefixes left out.
 
     log_probabilities: one sum per n-gram. ended: whether it ends in the search's `last` token.
@@ -89,7 +89,7 @@ def beam_search(
     search: Search,
     timings: Timings | None = None,
     observer: Observer | None = None,
-) -> tuple[list[Found], FloatArray]:
+) -> tuple[list[Hypotheses], FloatArray]:
     """Return the n-grams of each source, and the log-probabilities of its first token.
 
     (n, V), for the tokens of the index; a model may have more, of which none exists. observer:
@@ -108,7 +108,7 @@ def beam_search(
                 break
         if timings is not None:
             timings.total += time.perf_counter() - begun
-        return beams.found, beams.first
+        return beams.hypotheses, beams.first
 
 
 class _Beams:
@@ -119,7 +119,7 @@ class _Beams:
     ) -> None:
         self.decoder, self.index, self.search, self.timings = decoder, index, search, timings
         n = len(decoder.sources.hidden)
-        self.found = [Found() for _ in range(n)]
+        self.hypotheses = [Hypotheses() for _ in range(n)]
         self.barred = np.zeros(index.vocabulary_size, np.bool_)
         self.barred[list(search.barred)] = True
         self.rows = index.rows(search.prefix, n)
@@ -129,7 +129,7 @@ class _Beams:
         self.logits = decoder.first()
         first = self.logits - self.logits.logsumexp(1, keepdim=True)
         self.first = first[:, : index.vocabulary_size].cpu().numpy()
-        for token in search.given:
+        for token in search.opening:
             self.logits = decoder.advance(np.arange(n), np.full(n, token))
 
     def pool(self) -> Pool:
@@ -155,11 +155,11 @@ class _Beams:
         ended = tokens == self.search.last if self.search.last is not None else tokens < 0
         written = np.concatenate([self.written[parents], tokens[:, None]], axis=1)
         lives: list[npt.NDArray[np.int64]] = []
-        for question, found in enumerate(self.found):
+        for question, hypotheses in enumerate(self.hypotheses):
             mine = slice(pointers[question], pointers[question + 1])
-            found.ngrams.extend(map(tuple, written[mine].tolist()))
-            found.log_probabilities.extend(sums[mine].tolist())
-            found.ended.extend(ended[mine].tolist())
+            hypotheses.ngrams.extend(map(tuple, written[mine].tolist()))
+            hypotheses.log_probabilities.extend(sums[mine].tolist())
+            hypotheses.ended.extend(ended[mine].tolist())
             lives.append(pointers[question] + np.flatnonzero(~ended[mine])[: self.search.beams])
         self.first_rows = np.cumsum([0, *map(len, lives)])
         live = np.concatenate(lives)

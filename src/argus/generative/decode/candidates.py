@@ -11,7 +11,7 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, IntArray
 
 FloatSums = npt.NDArray[np.float64]
-Chosen = tuple[IntArray, IntArray, IntArray, FloatSums]
+Continuations = tuple[IntArray, IntArray, IntArray, FloatSums]
 """Per question (pointers), best first: row of the beam, token, sum of log-probabilities."""
 
 
@@ -25,7 +25,7 @@ def best_continuations(
     first_rows: IntArray,
     most: int,
     barred: npt.NDArray[np.bool_],
-) -> Chosen:
+) -> Continuations:
     """Return the `most` best continuations of each question's beams.
 
     logits: (rows, V). normalizers: (rows,), log Σ exp of each row: probabilities are those of the
@@ -35,7 +35,7 @@ def best_continuations(
     """
     questions = len(first_rows) - 1
     out = np.zeros(questions + 1, np.int64)
-    rows, chosen = np.empty(questions * most, np.int64), np.empty(questions * most, np.int64)
+    rows, best = np.empty(questions * most, np.int64), np.empty(questions * most, np.int64)
     scores = np.empty(questions * most, np.float64)
     heap_score, heap_key = np.empty(most, np.float64), np.empty(most, np.int64)
     size_v = logits.shape[1]
@@ -56,12 +56,12 @@ def best_continuations(
                     _sink(heap_score, heap_key, size, score, row * size_v + token)
         for end in range(size, 0, -1):  # the worst comes off first
             rows[used + end - 1] = heap_key[0] // size_v
-            chosen[used + end - 1] = heap_key[0] % size_v
+            best[used + end - 1] = heap_key[0] % size_v
             scores[used + end - 1] = heap_score[0]
             _sink(heap_score, heap_key, end - 1, heap_score[end - 1], heap_key[end - 1])
         used += size
         out[question + 1] = used
-    return out, rows[:used], chosen[:used], scores[:used]
+    return out, rows[:used], best[:used], scores[:used]
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
@@ -102,11 +102,11 @@ def _sink(scores: FloatSums, keys: IntArray, size: int, score: float, key: int) 
 @numba.njit(nogil=True, cache=True)
 def mask_rows(scores: npt.NDArray[Any], pointers: IntArray, tokens: npt.NDArray[np.int32]) -> None:
     """Set all scores to -inf, in place, but those of the tokens that may follow each row."""
-    kept = np.empty(scores.shape[1], scores.dtype)
+    allowed = np.empty(scores.shape[1], scores.dtype)
     for row in range(scores.shape[0]):
         begin, end = pointers[row], pointers[row + 1]
         for at in range(begin, end):
-            kept[at - begin] = scores[row, tokens[at]]
+            allowed[at - begin] = scores[row, tokens[at]]
         scores[row, :] = -np.inf
         for at in range(begin, end):
-            scores[row, tokens[at]] = kept[at - begin]
+            scores[row, tokens[at]] = allowed[at - begin]

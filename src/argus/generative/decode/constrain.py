@@ -64,8 +64,8 @@ class CorpusConstraint:
         self, ngrams: IntArray, ended: npt.NDArray[np.bool_]
     ) -> tuple[IntArray, npt.NDArray[np.int32]]:
         """Return the tokens that may follow each row: what the index has, else the padding."""
-        found = self.index.find(ngrams)
-        rows = Rows(found.depth, np.where(ended, 0, found.low), np.where(ended, 0, found.high))
+        whole = self.index.find(ngrams)
+        rows = Rows(whole.depth, np.where(ended, 0, whole.low), np.where(ended, 0, whole.high))
         pointers, tokens, _ = self.index.next_tokens(rows)
         lengths = np.diff(pointers)
         if lengths.all():

@@ -187,8 +187,9 @@ def load_network(folder: Path) -> Any:
                 fix="Train one (argus generative train), or give another --model.",
                 where=folder,
             )
-        network, loaded = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
-        _require_weights(folder, loaded)
+        network, loading = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+        mismatched = (key for key, *_ in loading["mismatched_keys"])
+        _require_weights(folder, sorted({*loading["missing_keys"], *mismatched}))
         return network
     except InputError:
         raise
@@ -201,9 +202,8 @@ def load_network(folder: Path) -> Any:
         ) from error
 
 
-def _require_weights(folder: Path, loaded: dict[str, Any]) -> None:
+def _require_weights(folder: Path, wrong: Sequence[str]) -> None:
     """Raise InputError where weights are missing or of another shape: they would be random."""
-    wrong = sorted({*loaded["missing_keys"], *(key for key, *_ in loaded["mismatched_keys"])})
     if wrong:
         raise InputError(
             f"{len(wrong):,} weights of the model are missing or of another shape "

@@ -20,8 +20,8 @@ CELLS = 2**25
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """N-grams whose scores are wanted for one encoder input."""
+class Targets:
+    """N-grams to be scored for one encoder input."""
 
     source: int
     ngrams: frozenset[Ngram]
@@ -38,24 +38,24 @@ class _Node:
 
 
 def score_all(
-    model: Seq2Seq, sources: Sources, wanted: Sequence[Wanted]
+    model: Seq2Seq, sources: Sources, targets: Sequence[Targets]
 ) -> list[dict[Ngram, float]]:
-    """Return log P(n-gram | source) for everything wanted, in its order.
+    """Return log P(n-gram | source) for all targets, in their order.
 
     The sum over the n-gram's tokens, each after those before it.
     """
     import torch
 
-    trees = [_tree(w.ngrams) for w in wanted]
-    scores: list[dict[Ngram, float]] = [{} for _ in wanted]
+    trees = [_tree(target.ngrams) for target in targets]
+    scores: list[dict[Ngram, float]] = [{} for _ in targets]
     with torch.inference_mode():
         for part in _passes(trees, CELLS // model.vocabulary.size):
-            rows = torch.tensor([wanted[job].source for job in part], device=model.device)
+            rows = torch.tensor([targets[job].source for job in part], device=model.device)
             decoder = model.begin(sources.take(rows))
             _read(decoder, [_Node(job, (), 0.0, i) for i, job in enumerate(part)], trees, scores)
     return [
-        {ngram: found[ngram] for ngram in w.ngrams if ngram}
-        for w, found in zip(wanted, scores, strict=True)
+        {ngram: of_target[ngram] for ngram in target.ngrams if ngram}
+        for target, of_target in zip(targets, scores, strict=True)
     ]
 
 
@@ -72,9 +72,9 @@ def _read(
     while nodes:
         steps = [(row, token) for row, n in enumerate(nodes) for token in trees[n.job][n.ngram]]
         at, written = torch.tensor(steps, device=logits.device).T
-        found = (logits[at, written] - logits.logsumexp(1)[at]).double().cpu().tolist()
+        logs = (logits[at, written] - logits.logsumexp(1)[at]).double().cpu().tolist()
         below = []
-        for (row, token), log in zip(steps, found, strict=True):
+        for (row, token), log in zip(steps, logs, strict=True):
             node = nodes[row]
             ngram, score = (*node.ngram, token), node.score + log
             scores[node.job][ngram] = score

@@ -36,13 +36,15 @@ def first_scores(
     lengths = keys.lengths[keys.rare]
     last = keys.tokens[keys.ptr[1:] - 1][keys.rare]
     covered = lengths - ((last == border) & (lengths > 1))
-    found, slots, held = _take(ptr, positions, documents, covered, scoring.allow_overlaps, SMALLEST)
+    passages, slots, places = _take(
+        ptr, positions, documents, covered, scoring.allow_overlaps, SMALLEST
+    )
     local = np.unique(keys.types, return_inverse=True)[1]
     scores = _sum(
-        len(found), slots, keys.rare[held], keys.weights, keys.standing, keys.types_ptr, local,
+        len(passages), slots, keys.rare[places], keys.weights, keys.standing, keys.types_ptr, local,
         scoring.repetition_penalty, scoring.single_key,
     )  # fmt: skip
-    return found, scores
+    return passages, scores
 
 
 @numba.njit(nogil=True, cache=True)
@@ -53,18 +55,18 @@ def _take(ptr, positions, documents, covered, overlaps, size):  # type: ignore[n
     """
     blocks, masks = np.full(size, -1, np.int64), np.zeros(size, np.uint64)
     known, slot_of = np.full(size, -1, np.int64), np.zeros(size, np.int64)
-    found = np.empty(len(positions), np.int64)
+    passages = np.empty(len(positions), np.int64)
     latest = np.empty(len(positions), np.int64)  # of each slot, the key that it got last
-    slots, held = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
-    n_blocks, n_found, n_held = 0, 0, 0
+    slots, places = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
+    n_blocks, n_passages, n_places = 0, 0, 0
     for key in range(len(ptr) - 1):
         for i in range(ptr[key], ptr[key + 1]):
             at = place(known, documents[i])
             if known[at] == -1:
-                known[at], slot_of[at] = documents[i], n_found
-                found[n_found], latest[n_found] = documents[i], -1
-                n_found += 1
-                if 2 * n_found > len(known):
+                known[at], slot_of[at] = documents[i], n_passages
+                passages[n_passages], latest[n_passages] = documents[i], -1
+                n_passages += 1
+                if 2 * n_passages > len(known):
                     known, slot_of = doubled(known, slot_of)
                     at = place(known, documents[i])
             slot = slot_of[at]
@@ -77,9 +79,9 @@ def _take(ptr, positions, documents, covered, overlaps, size):  # type: ignore[n
                 n_blocks += _cover(blocks, masks, start, end)
             if latest[slot] != key:
                 latest[slot] = key
-                slots[n_held], held[n_held] = slot, key
-                n_held += 1
-    return found[:n_found].copy(), slots[:n_held], held[:n_held]
+                slots[n_places], places[n_places] = slot, key
+                n_places += 1
+    return passages[:n_passages].copy(), slots[:n_places], places[:n_places]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -114,26 +116,28 @@ def _bits(block, start, end):  # type: ignore[no-untyped-def]  # pragma: no cove
 
 @numba.njit(nogil=True, cache=True)
 def _sum(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    n_found, slots, held, weights, standing, types_ptr, types, penalty, single
+    n_passages, slots, places, weights, standing, types_ptr, types, penalty, single
 ):
-    """Return each passage's score. slots, held: its keys, in the order in which they count."""
-    ptr = np.zeros(n_found + 1, np.int64)
+    """Return each passage's score. slots, places: its keys, in the order in which they count."""
+    ptr = np.zeros(n_passages + 1, np.int64)
     for slot in slots:
         ptr[slot + 1] += 1
     ptr = np.cumsum(ptr)
     fill, keys = ptr[:-1].copy(), np.empty(len(slots), np.int64)
     for i in range(len(slots)):
-        keys[fill[slots[i]]] = held[i]
+        keys[fill[slots[i]]] = places[i]
         fill[slots[i]] += 1
-    seen = np.full(len(types), -1, np.int64)  # of each type of token, the passage that had it last
-    scores = np.zeros(n_found)
-    for slot in range(n_found):
+    latest = np.full(
+        len(types), -1, np.int64
+    )  # of each type of token, the passage that had it last
+    scores = np.zeros(n_passages)
+    for slot in range(n_passages):
         best = -1
         for key in keys[ptr[slot] : ptr[slot + 1]]:
             repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
             for token in types[types_ptr[key] : types_ptr[key + 1]]:
-                repeated += seen[token] == slot
-                seen[token] = slot
+                repeated += latest[token] == slot
+                latest[token] = slot
             scores[slot] += weights[key] * (1 - penalty * repeated / distinct)
             if best < 0 or standing[key] < standing[best]:
                 best = key

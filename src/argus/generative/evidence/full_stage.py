@@ -85,7 +85,7 @@ def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     following = np.empty(longest * nested, np.int64)
     places = np.empty(longest * nested, np.int32)
     taken = np.zeros(longest, np.uint8)
-    seen = np.zeros(len(unigrams), np.int32)  # the passage, from 1, whose keys had the token last
+    latest = np.zeros(len(unigrams), np.int32)  # the passage, from 1, whose keys had the token last
     counted = np.zeros(len(unigrams), np.int32)  # the passage that it was counted in last
     scores = np.zeros(n_documents)
     n = 0
@@ -94,11 +94,11 @@ def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         taken[: len(text)] = 0
         _find(text, root, edges, children, key_of, first, following, places)
         by_keys, best, n = _keys(
-            document + 1, first, following, places, taken, seen, key_ptr, weights, standing,
+            document + 1, first, following, places, taken, latest, key_ptr, weights, standing,
             types_ptr, types, penalty, overlaps, record, matched, added, n,
         )  # fmt: skip
         by_tokens, n = _unigrams(
-            document + 1, text, taken, seen, counted, unigrams, penalty, anywhere,
+            document + 1, text, taken, latest, counted, unigrams, penalty, anywhere,
             record, matched, added, n,
         )  # fmt: skip
         scores[document] = (1 - single) * (by_keys + by_tokens) + single * best
@@ -108,7 +108,7 @@ def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
 
 @numba.njit(nogil=True, cache=True)
 def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    stamp, first, following, places, taken, seen, key_ptr, weights, standing,
+    stamp, first, following, places, taken, latest, key_ptr, weights, standing,
     types_ptr, types, penalty, overlaps, record, matched, added, n,
 ):  # fmt: skip
     """Take keys by rank; return what they add, the best one's weight, and the records' end."""
@@ -123,8 +123,8 @@ def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
             continue
         repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
         for token in types[types_ptr[key] : types_ptr[key + 1]]:
-            repeated += seen[token] == stamp
-            seen[token] = stamp
+            repeated += latest[token] == stamp
+            latest[token] = stamp
         part = weights[key] * (1 - penalty * repeated / distinct)
         total += part
         if best < 0 or standing[key] < standing[best]:
@@ -137,7 +137,7 @@ def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
 
 @numba.njit(nogil=True, cache=True)
 def _unigrams(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    stamp, text, taken, seen, counted, unigrams, penalty, anywhere, record, matched, added, n
+    stamp, text, taken, latest, counted, unigrams, penalty, anywhere, record, matched, added, n
 ):
     """Count each type of token at a free place once; return what they add, and the records' end."""
     total = 0.0
@@ -147,7 +147,7 @@ def _unigrams(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
             continue
         counted[token] = stamp
         part = unigrams[token]
-        if seen[token] == stamp:
+        if latest[token] == stamp:
             part *= 1 - penalty
         total += part
         if record:

@@ -145,12 +145,12 @@ def aggregate(
     views = {key.tokens: key.view for key in keys}
     if not len(weighted.rare):
         return Ranked(np.zeros(0, np.int64), np.zeros(0), [], views)
-    found = _candidates(index, weighted, scoring)
+    candidates = _candidates(index, weighted, scoring)
     prepared = reader(weighted, single, scoring)
-    scores = _read_scores(index, prepared, found)
-    best = _best(index, found, scores, k)
-    matched = _matches(index, prepared, weighted, single_counts, found[best])
-    return Ranked(found[best], scores[best], matched, views)
+    scores = _read_scores(index, prepared, candidates)
+    best = _best(index, candidates, scores, k)
+    matched = _matches(index, prepared, weighted, single_counts, candidates[best])
+    return Ranked(candidates[best], scores[best], matched, views)
 
 
 def _counts(index: EvidenceIndex, ngrams: Sequence[tuple[int, ...]]) -> IntArray:
@@ -189,10 +189,10 @@ def _candidates(index: EvidenceIndex, weighted: WeightedKeys, scoring: Scoring) 
     rare = [weighted.ngrams[i] for i in weighted.rare]
     ptr, positions = index.occurrences(rare, scoring.max_occurrences)
     documents = np.asarray(index.documents_at(positions), np.int64)
-    found, scores = first_scores(
+    passages, scores = first_scores(
         weighted, ptr, positions, documents, index.vocabulary.border, scoring
     )
-    return found[_best(index, found, scores, scoring.full_documents)]
+    return passages[_best(index, passages, scores, scoring.full_documents)]
 
 
 def _best(index: EvidenceIndex, documents: IntArray, scores: Float64Array, most: int) -> IntArray:

@@ -55,7 +55,7 @@ def class_keys(
     ngrams: distinct. weights, counts: one per n-gram.
     """
     values, often = weights.tolist(), counts.tolist()
-    given = sorted(
+    order = sorted(
         (
             i
             for i in range(len(ngrams))
@@ -63,14 +63,14 @@ def class_keys(
         ),
         key=lambda i: (-values[i], ngrams[i]),
     )
-    chosen, rows = [ngrams[i] for i in given], np.array(given, np.int64)
+    weighted, rows = [ngrams[i] for i in order], np.array(order, np.int64)
     weights, counts = weights[rows], counts[rows]
     rare = np.flatnonzero(counts <= scoring.max_occurrences)
     rare = rare[np.lexsort((rows[rare], -weights[rare]))]
-    ptr, tokens = _flat(chosen)
-    types_ptr, types = _flat([tuple(dict.fromkeys(ngram)) for ngram in chosen])
+    ptr, tokens = _flat(weighted)
+    types_ptr, types = _flat([tuple(dict.fromkeys(ngram)) for ngram in weighted])
     standing = _standing(np.diff(ptr), weights, counts, scoring)
-    return WeightedKeys(chosen, weights, counts, rare, standing, ptr, tokens, types_ptr, types)
+    return WeightedKeys(weighted, weights, counts, rare, standing, ptr, tokens, types_ptr, types)
 
 
 def _standing(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.generative.failures.judge import FAILED as NO_VERDICT
 from argus.generative.failures.judge import NO, PARTIAL, YES
 from argus.generative.failures.measures.annotation import UNANNOTATED
+from argus.generative.failures.measures.columns import Row, number
 from argus.generative.failures.taxonomy import FailureMode
 from argus.measures.intervals import newcombe
 
-Row = Mapping[str, Any]
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
 _VERDICTS = {YES: 1.0, PARTIAL: 0.75, None: 0.5, NO_VERDICT: 0.5, NO: 0.0}
 _SWITCHED_OFF = {"titles": "titles", "queries": "pseudo-queries", "unigrams": "single tokens"}
-_SAID = {
+_IN_WORDS = {
     YES: "judged: one of them answers the question",
     PARTIAL: "judged: the answer follows from one of them",
     NO: "judged: none answers the question",
@@ -59,6 +60,28 @@ class Spread:
         return self.difference is not None and self.difference < 0
 
 
+class _OfReplay(TypedDict):
+    """What a replay comes to; see `_replay_indicators`."""
+
+    pruning_gain: float | None
+    outvoted: int | None
+    unknown_to_model: int | None
+
+
+class _Indicators(_OfReplay):
+    """Indicators that are made of several columns; see `derived`."""
+
+    annotation_gap: float | None
+    answer_is_cut: int | None
+    metadata_share: float | None
+    title_share: float | None
+    apart: int | None
+
+
+class WholeRow(Row, _Indicators):
+    """A row of failures.parquet with all that modes of failure are told by."""
+
+
 def outcome(row: Row) -> str:
     """Return how a question went: failed means no correct passage among the first k."""
     if row["hit_k"] is None:
@@ -66,38 +89,54 @@ def outcome(row: Row) -> str:
     return FOUND if row["hit_1"] else LATE if row["hit_k"] else FAILED
 
 
-def derived(row: Row, k: int) -> dict[str, Any]:
+def derived(row: Row, k: int) -> WholeRow:
     """Return a row with the indicators that are made of several columns; None as for columns.
 
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
     answer. metadata_share: of titles and pseudo-queries together. title_share: title_repetition
     over k, or over the passages of a shorter list. apart: 1 where terms are in a positive, never
-    side by side. Of a replay: see `_replayed`.
+    side by side. Of a replay: see `_replay_indicators`.
     """
-    known: dict[str, Any] = {
-        "annotation_gap": None,
-        "answer_is_cut": None,
-        "metadata_share": None,
-        "title_share": None,
-        "apart": None,
-        **_replayed(row, k),
+    return {
+        **row,
+        "annotation_gap": _annotation_gap(row),
+        "answer_is_cut": _answer_is_cut(row),
+        "metadata_share": _metadata_share(row),
+        "title_share": _title_share(row, k),
+        "apart": _apart(row),
+        **_replay_indicators(row, k),
     }
-    get = row.get
-    if get("answer_outcome") is not None:
-        gap = _VERDICTS[get("judged")] if get("answer_outcome") == UNANNOTATED else 0.0
-        known["annotation_gap"] = gap
-    if "cut_answer" in row and get("answer_hit_1") is not None:
-        known["answer_is_cut"] = int(get("cut_answer") is not None)
-    if get("title_score_share") is not None:
-        known["metadata_share"] = row["title_score_share"] + (get("query_score_share") or 0.0)
-    if get("title_repetition") is not None:
-        known["title_share"] = row["title_repetition"] / min(k, get("passages") or k)
-    if get("gold_adjacent") is not None:
-        known["apart"] = int(not row["gold_adjacent"])
-    return {**row, **known}
 
 
-def _replayed(row: Row, k: int) -> dict[str, Any]:
+def _annotation_gap(row: Row) -> float | None:
+    result = row.get("answer_outcome")
+    if result is None:
+        return None
+    return _VERDICTS[row.get("judged")] if result == UNANNOTATED else 0.0
+
+
+def _answer_is_cut(row: Row) -> int | None:
+    if "cut_answer" not in row or row.get("answer_hit_1") is None:
+        return None
+    return int(row["cut_answer"] is not None)
+
+
+def _metadata_share(row: Row) -> float | None:
+    titles = row.get("title_score_share")
+    return None if titles is None else titles + (row.get("query_score_share") or 0.0)
+
+
+def _title_share(row: Row, k: int) -> float | None:
+    repetition = row.get("title_repetition")
+    return None if repetition is None else repetition / min(k, row.get("passages") or k)
+
+
+def _apart(row: Row) -> int | None:
+    adjacent = row.get("gold_adjacent")
+    return None if adjacent is None else int(not adjacent)
+
+
+def _replay_indicators(row: Row, k: int) -> _OfReplay:
     """Return what a replay comes to; None for all without one.
 
     pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where it
@@ -105,7 +144,7 @@ def _replayed(row: Row, k: int) -> dict[str, Any]:
     key. unknown_to_model: 1 where the question failed and neither brings one among them.
     """
     if row.get("pruned") is None:
-        return dict.fromkeys(("pruning_gain", "outvoted", "unknown_to_model"))
+        return {"pruning_gain": None, "outvoted": None, "unknown_to_model": None}
     now, then = row["rank_now"], row["rank_unpruned"]
     better = then is not None and (now is None or then < now)
     brought = _within(then, k) and not _within(now, k)
@@ -118,14 +157,14 @@ def _replayed(row: Row, k: int) -> dict[str, Any]:
 
 
 def diagnose(
-    row: Row, modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
+    row: WholeRow, modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
 ) -> list[Finding]:
     """Return the modes that hold for a question: what shows the failure itself comes first.
 
     Behind it come traits that go with failing, by severity; last those that in this run hold more
     often where the passage is found. row: as `derived` returns it.
     """
-    found = []
+    findings = []
     for place, mode in enumerate(modes):
         value = _value(mode, row)
         if value is None or not mode.applies(value):
@@ -133,23 +172,23 @@ def diagnose(
         severity, direct = mode.severity(value), mode.is_direct(value)
         misleading = not direct and mode.id in spreads and spreads[mode.id].misleading
         finding = Finding(mode, severity, _in_words(mode, row, k))
-        found.append(((not direct, misleading, -severity, place), finding))
-    return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
+        findings.append(((not direct, misleading, -severity, place), finding))
+    return [finding for _, finding in sorted(findings, key=lambda pair: pair[0])]
 
 
-def spreads(rows: Iterable[Row], modes: Sequence[FailureMode]) -> dict[str, Spread]:
+def spreads(rows: Iterable[WholeRow], modes: Sequence[FailureMode]) -> dict[str, Spread]:
     """Return by mode how often it holds among failed and found questions; rows as `derived`."""
     rows = list(rows)
     return {mode.id: _spread(mode, rows) for mode in modes if mode.column}
 
 
-def _spread(mode: FailureMode, rows: Sequence[Row]) -> Spread:
+def _spread(mode: FailureMode, rows: Sequence[WholeRow]) -> Spread:
     values = [(value, row["hit_k"]) for row in rows if (value := _value(mode, row)) is not None]
     failed, found = (
-        [mode.applies(value) for value, hit in values if hit == wanted] for wanted in (0, 1)
+        [mode.applies(value) for value, hit in values if hit == side] for side in (0, 1)
     )
     counts = len(values), len(failed), len(found)
-    shares = [sum(held) / len(held) if held else None for held in (failed, found)]
+    shares = [sum(holds) / len(holds) if holds else None for holds in (failed, found)]
     if mode.failed_only:
         return Spread(*counts, shares[0], None, None, None, None)
     if shares[0] is None or shares[1] is None:
@@ -158,9 +197,8 @@ def _spread(mode: FailureMode, rows: Sequence[Row]) -> Spread:
     return Spread(*counts, shares[0], shares[1], shares[0] - shares[1], low, high)
 
 
-def _value(mode: FailureMode, row: Row) -> float | None:
-    value = row.get(mode.column) if mode.column else None
-    return None if value is None else float(value)
+def _value(mode: FailureMode, row: WholeRow) -> float | None:
+    return number(row, mode.column) if mode.column else None
 
 
 def _within(rank: int | None, k: int) -> bool:
@@ -169,17 +207,25 @@ def _within(rank: int | None, k: int) -> bool:
 
 def _outvoting(row: Row, k: int) -> str | None:
     """Return the kind of keys without which a positive ranks best, if that is among the first k."""
-    ranks = {what: row.get(f"rank_without_{what}") for what in _SWITCHED_OFF}
-    within = {what: rank for what, rank in ranks.items() if _within(rank, k)}
+    within = {what: rank for what, rank in _ranks_without(row).items() if _within(rank, k)}
     return min(within, key=lambda what: within[what] or 0) if within else None
 
 
-def _in_words(mode: FailureMode, row: Row, k: int) -> str:
+def _ranks_without(row: Row) -> dict[str, int | None]:
+    """Return the best positive's rank by the kind of keys that is left out."""
+    return {
+        "titles": row.get("rank_without_titles"),
+        "queries": row.get("rank_without_queries"),
+        "unigrams": row.get("rank_without_unigrams"),
+    }
+
+
+def _in_words(mode: FailureMode, row: WholeRow, k: int) -> str:
     named = dict(row)
     named["k"] = k
-    named["verdict"] = _SAID.get(row.get("judged"), "")
-    kept = row.get("pruned_kept_by")
-    named["kept_by"] = f"{kept} beams keep it" if kept else "no beam size tried keeps it"
+    named["verdict"] = _IN_WORDS.get(row.get("judged"), "")
+    beams = row.get("pruned_kept_by")
+    named["kept_by"] = f"{beams} beams keep it" if beams else "no beam size tried keeps it"
     ngrams = row.get("pruned") or 0
     named["dropped"] = f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}"
     now, then = row.get("rank_now"), row.get("rank_unpruned")
@@ -188,5 +234,5 @@ def _in_words(mode: FailureMode, row: Row, k: int) -> str:
     named["ranks"] = f"{then} instead of {named['now']}"
     outvoting = _outvoting(row, k)
     named["outvoting"] = _SWITCHED_OFF.get(outvoting or "", "")
-    named["outvoting_rank"] = row.get(f"rank_without_{outvoting}")
+    named["outvoting_rank"] = _ranks_without(row).get(outvoting or "")
     return mode.evidence.format(**named)

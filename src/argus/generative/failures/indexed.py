@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray
 from argus.generative.failures.case import Case, Positive
+from argus.generative.failures.measures.columns import IndexFigures
 from argus.generative.failures.words import holds_any, words
 from argus.generative.index import NgramIndex
 from argus.measures.implicitness import STOP_WORDS
 
 
-def indexed(case: Case, index: NgramIndex, k: int) -> dict[str, Any]:
-    """Return the columns `OF_INDEX` (docs/failures.md).
+def indexed(case: Case, index: NgramIndex, k: int) -> IndexFigures:
+    """Return the columns `IndexFigures` (docs/failures.md).
 
     k: how many passages of the list may be a part of a cut answer. The first question of an index
     sorts the hashes of its ids, 16 bytes per passage.
@@ -27,8 +27,8 @@ def indexed(case: Case, index: NgramIndex, k: int) -> dict[str, Any]:
     lookup = lookup_of(index)
     known = [lookup.number_of(positive) for positive in case.positives or ()]
     positives = [number for number in known if number is not None]
-    found = (lookup.number_of_id(passage.id) for passage in case.passages[:k])
-    near = dict.fromkeys([*positives, *(number for number in found if number is not None)])
+    listed = (lookup.number_of_id(passage.id) for passage in case.passages[:k])
+    near = dict.fromkeys([*positives, *(number for number in listed if number is not None)])
     pieces, word = most_pieces(case, index)
     return {
         "coverage": coverage(case.question, index),
@@ -102,8 +102,8 @@ def cut_answer(index: NgramIndex, answers: Sequence[str], near: Iterable[int]) -
     bear the same title. Texts alone are read, as words; a word that is itself cut is not seen.
     None where there is no such pair, or no answer.
     """
-    wanted = [words(answer) for answer in answers]
-    if all(len(answer) < 2 for answer in wanted):
+    parts = [words(answer) for answer in answers]
+    if all(len(part) < 2 for part in parts):
         return None  # a single word cannot be cut
     for first in dict.fromkeys(at for number in near for at in (number - 1, number)):
         if not 0 <= first < index.n_documents - 1:
@@ -111,9 +111,9 @@ def cut_answer(index: NgramIndex, answers: Sequence[str], near: Iterable[int]) -
         title, text = index.title_and_text(first)
         other, text_after = index.title_and_text(first + 1)
         before, after = words(text), words(text_after)
-        if not title or title != other or holds_any(before, wanted) or holds_any(after, wanted):
+        if not title or title != other or holds_any(before, parts) or holds_any(after, parts):
             continue
-        if holds_any((*before, *after), wanted):
+        if holds_any((*before, *after), parts):
             return f"{index.id_of(first)} + {index.id_of(first + 1)}"
     return None
 
@@ -140,8 +140,8 @@ class IndexLookup:
     def number_of_id(self, id_: str) -> int | None:
         """Return the number of the passage with an id; None where the index has none."""
         hashes, numbers = self._sorted
-        wanted = np.uint64(int.from_bytes(content_hash(id_, size=8), "little"))
-        begin, end = (int(np.searchsorted(hashes, wanted, side)) for side in ("left", "right"))
+        hash_ = np.uint64(int.from_bytes(content_hash(id_, size=8), "little"))
+        begin, end = (int(np.searchsorted(hashes, hash_, side)) for side in ("left", "right"))
         return next((n for n in numbers[begin:end].tolist() if self.index.id_of(n) == id_), None)
 
     def _number_of_text(self, title: str, text: str) -> int | None:
@@ -149,10 +149,10 @@ class IndexLookup:
         (tokens,) = self.index.vocabulary.encode([text])
         if not tokens:
             return None
-        wanted = words(title), words(text)
+        same = words(title), words(text)
         for number in self.index.documents(tokens).tolist():
-            found_title, found_text = self.index.title_and_text(number)
-            if (words(found_title), words(found_text)) == wanted:
+            own_title, own_text = self.index.title_and_text(number)
+            if (words(own_title), words(own_text)) == same:
                 return int(number)
         return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -56,13 +56,13 @@ class Judgement(BaseModel):
 
     @field_validator("verdict", mode="before")
     @classmethod
-    def _plain(cls, value: Any) -> Any:
+    def _plain(cls, value: object) -> object:
         """Read "yes" and "**YES.**", too."""
         return value.strip(" \t\n*_`'\".:").upper() if isinstance(value, str) else value
 
     @field_validator("explanation", mode="before")
     @classmethod
-    def _absent(cls, value: Any) -> Any:
+    def _absent(cls, value: object) -> object:
         return "" if value is None else value
 
 
@@ -107,9 +107,9 @@ def prompt(candidate: Candidate) -> Prompt:
     return Prompt(text, system=RULES, max_tokens=MAX_TOKENS)
 
 
-def prompts(asked: Sequence[Candidate]) -> list[Prompt]:
+def prompts(passages: Sequence[Candidate]) -> list[Prompt]:
     """Return what the judge is asked, in the order of the passages."""
-    return [prompt(candidate) for candidate in asked]
+    return [prompt(candidate) for candidate in passages]
 
 
 def best(verdicts: Iterable[str | None]) -> str:
@@ -118,5 +118,5 @@ def best(verdicts: Iterable[str | None]) -> str:
     FAILED where there is none at all. A passage without a verdict does not take away from what is
     known of the others, so the best may be too low: `judged_open` counts such passages.
     """
-    had = set(verdicts)
-    return next((verdict for verdict in VERDICTS if verdict in had), FAILED)
+    different = set(verdicts)
+    return next((verdict for verdict in VERDICTS if verdict in different), FAILED)

@@ -7,7 +7,6 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 _CITATION = re.compile(r"\[(\d+)\]")
 
@@ -33,8 +32,8 @@ class Reference:
 def references() -> dict[int, Reference]:
     """Return the works by number, in the order of taxonomy.toml."""
     text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
-    entries: list[dict[str, Any]] = tomllib.loads(text)["reference"]
-    return {entry["number"]: Reference(**entry) for entry in entries}
+    works = [Reference(**entry) for entry in tomllib.loads(text)["reference"]]
+    return {work.number: work for work in works}
 
 
 def cited(text: str) -> list[Reference]:
@@ -54,14 +53,14 @@ def spelt_out(text: str) -> str:
     """
     known = references()
     return re.sub(
-        r"(?P<before>(?P<word>\w+) )?\[(?P<number>\d+)\]", lambda found: _spelt(found, known), text
+        r"(?P<before>(?P<word>\w+) )?\[(?P<number>\d+)\]", lambda match: _spelt(match, known), text
     )
 
 
-def _spelt(found: re.Match[str], known: dict[int, Reference]) -> str:
-    reference = known.get(int(found["number"]))
+def _spelt(match: re.Match[str], known: dict[int, Reference]) -> str:
+    reference = known.get(int(match["number"]))
     if reference is None:
-        return found[0]
-    before = found["before"] or ""
-    bare = not before or found["word"] in ("and", "or")
+        return match[0]
+    before = match["before"] or ""
+    bare = not before or match["word"] in ("and", "or")
     return f"{before}{reference.short}" if bare else f"{before}({reference.short})"

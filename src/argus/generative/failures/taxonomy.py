@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from argus.errors import InputError
 
@@ -65,7 +65,7 @@ class FailureMode:
 
 
 def taxonomy(thresholds: Mapping[str, float] | None = None) -> list[FailureMode]:
-    """Return all modes in the order of the file, with other thresholds where some are given.
+    """Return all modes in the order of the file, with other thresholds for some of them.
 
     thresholds: by id. Raises InputError for an id that has none or whose mode is a matter of yes or
     no, for a value that is no number, and for one that no question could reach.
@@ -88,13 +88,13 @@ def taxonomy(thresholds: Mapping[str, float] | None = None) -> list[FailureMode]
                 fix=f"The default is {modes[id_].threshold:g}.",
                 where="--threshold",
             )
-        told = f"{modes[id_].column} {'from' if modes[id_].holds == 'above' else 'up to'} {value:g}"
-        modes[id_] = replace(modes[id_], threshold=value, threshold_text=f"{told} (as given)")
+        side = "from" if modes[id_].holds == "above" else "up to"
+        text = f"{modes[id_].column} {side} {value:g} (as given)"
+        modes[id_] = replace(modes[id_], threshold=value, threshold_text=text)
     return list(modes.values())
 
 
 @cache
 def _read() -> tuple[FailureMode, ...]:
     text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
-    entries: list[dict[str, Any]] = tomllib.loads(text)["mode"]
-    return tuple(FailureMode(**entry) for entry in entries)
+    return tuple(FailureMode(**entry) for entry in tomllib.loads(text)["mode"])

@@ -18,9 +18,9 @@ def holds(text: Sequence[str], part: Sequence[str]) -> bool:
     n = len(part)
     if not n:
         return False
-    wanted = tuple(part)
+    whole = tuple(part)
     return any(
-        text[at] == wanted[0] and tuple(text[at : at + n]) == wanted
+        text[at] == whole[0] and tuple(text[at : at + n]) == whole
         for at in range(len(text) - n + 1)
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from argus.data.corpus import refuse_repeated
@@ -35,14 +36,14 @@ class Changes:
         return bool(self.new or self.changed or self.missing)
 
     def __str__(self) -> str:
-        told = [
+        parts = [
             f"{len(ids):,} {what} ({', '.join(ids[:_NAMED])}{', ...' if len(ids) > _NAMED else ''})"
             for what, ids in (
                 ("changed", self.changed), ("new", self.new), ("missing", self.missing),
             )
             if ids
         ]  # fmt: skip
-        return ", ".join(told)
+        return ", ".join(parts)
 
 
 def build_index(
@@ -60,7 +61,7 @@ def build_index(
     documents is returned as it is. Raises InputError where the folder holds an index of other
     documents, another tokenizer or other views, and where no document has a token.
     """
-    asked = pseudo_queries or {}
+    queries = pseudo_queries or {}
     manifest = read_manifest(folder)
     if manifest is None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,20 +71,20 @@ def build_index(
             size=vocabulary.size,
             border=vocabulary.border,
             titles=titles,
-            counts=asdict(PassageCounts()),
+            counts=PassageCounts(),
         )
         manifest.write(folder)
     _check_same(manifest, vocabulary, titles, folder)
-    given = list(documents)
+    corpus = list(documents)
     if manifest.finished:
         index = NgramIndex.open(folder)
-        check_corpus(index, given, asked)
+        check_corpus(index, corpus, queries)
         return index
     if manifest.segments:  # what was written before the build was killed must still be true
-        changes = compare(open_segments(folder, manifest), given, asked)
+        changes = compare(open_segments(folder, manifest), corpus, queries)
         if changes.changed or changes.missing:
             raise _changed(changes, folder)
-    _add(folder, manifest, given, vocabulary, asked, segment_tokens)
+    _add(folder, manifest, corpus, vocabulary, queries, segment_tokens)
     return NgramIndex.open(folder)
 
 
@@ -99,16 +100,17 @@ def append(
     Returns what was new and what was not; documents that the index holds and that are not given
     stay. Raises InputError where one has changed since it was indexed: a segment is not rewritten.
     """
-    given = list(documents)
-    asked = pseudo_queries or {}
+    corpus = list(documents)
+    queries = pseudo_queries or {}
     index = NgramIndex.open(folder)
-    changes = compare(index, given, asked)
+    changes = compare(index, corpus, queries)
     if changes.changed:
         raise _changed(changes, folder)
     manifest = read_manifest(folder)
     assert manifest is not None
     if changes.new:
-        _add(folder, manifest, given, open_vocabulary(folder / TOKENIZER), asked, segment_tokens)
+        vocabulary = open_vocabulary(folder / TOKENIZER)
+        _add(folder, manifest, corpus, vocabulary, queries, segment_tokens)
     return changes
 
 
@@ -133,20 +135,20 @@ def compare(
 ) -> Changes:
     """Return how documents differ from those of an index; without tokens, they are in neither."""
     columns = 2 if pseudo_queries is None else 3
-    held = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
+    hashes = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
     unknown, changed = [], []
-    missing = set(held)
+    missing = set(hashes)
     for document in documents:
         missing.discard(document.id)
         queries = (pseudo_queries or {}).get(document.id, ())
-        if document.id not in held:
+        if document.id not in hashes:
             title = document.title if index.titles else ""
             unknown.append((document.id, " ".join((title, document.text, *queries))))
-        elif held[document.id] != list(document_hash(document, queries)[:columns]):
+        elif hashes[document.id] != list(document_hash(document, queries)[:columns]):
             changed.append(document.id)
     blocks = (unknown[at : at + BLOCK] for at in range(0, len(unknown), BLOCK))
     new = [id_ for block in blocks for id_ in _with_tokens(block, index.vocabulary)]
-    unchanged = len(held) - len(missing) - len(changed)
+    unchanged = len(hashes) - len(missing) - len(changed)
     return Changes(new, changed, sorted(missing), unchanged)
 
 
@@ -170,20 +172,20 @@ def _add(
     for stray in home.glob("[0-9][0-9][0-9][0-9]"):  # of a run that was killed while it wrote
         if stray.name not in manifest.segments:
             shutil.rmtree(stray)
-    held = set(open_segments(folder, manifest).ids()) if manifest.segments else set()
+    indexed = set(open_segments(folder, manifest).ids()) if manifest.segments else set()
     refuse_repeated(documents)
-    counts = PassageCounts(**manifest.counts)
-    left = [d for d in documents if d.id not in held]
+    counts = deepcopy(manifest.counts)
+    left = [d for d in documents if d.id not in indexed]
     blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)
     for passages in _grouped(blocks, segment_tokens):
         name = f"{len(manifest.segments) + 1:04d}"
         segment = make_segment(passages, vocabulary.border, vocabulary.size)
-        held.update(id_ for part in passages for id_ in part.ids)
+        indexed.update(id_ for part in passages for id_ in part.ids)
         write_segment(segment, home / name)
-        manifest = manifest.with_segment(name, asdict(counts))
+        manifest = manifest.with_segment(name, deepcopy(counts))
         manifest.write(folder)
-    given = dict.fromkeys([*counts.empty_ids, *(d.id for d in documents)])
-    counts.empty_ids = [id_ for id_ in given if id_ not in held]
+    ids = dict.fromkeys([*counts.empty_ids, *(d.id for d in documents)])
+    counts.empty_ids = [id_ for id_ in ids if id_ not in indexed]
     if not manifest.segments:
         raise InputError(
             f"{len(documents):,} documents, none with a title, a text or a pseudo-query",
@@ -191,7 +193,7 @@ def _add(
             fix="Check the names of the columns (--text-field, --title-field).",
             where="--corpus",
         )
-    replace(manifest, finished=True, counts=asdict(counts)).write(folder)
+    replace(manifest, finished=True, counts=counts).write(folder)
 
 
 def _grouped(blocks: Iterable[Passages], most: int) -> Iterator[list[Passages]]:

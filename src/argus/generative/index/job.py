@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.records import read_record
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import Changes, NgramIndex, append, build_index
 from argus.generative.index.manifest import TOKENIZER, read_manifest
-from argus.generative.jobs.folders import INDEX, described, manifest_of
-from argus.generative.jobs.pseudo_queries import OfCorpus, of_documents
+from argus.generative.index.summary import (
+    BuildSettings,
+    BuildSummary,
+    CorpusQueries,
+    WithAddition,
+)
+from argus.generative.pseudo_queries import OfCorpus, of_documents
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
 from argus.jobs.workspace import Record, keep_input, read_documents
 
@@ -61,7 +69,7 @@ class BuildResult:
     """The index, and what became of the corpus; the figures are also in summary.json."""
 
     index: NgramIndex
-    summary: dict[str, Any]
+    summary: BuildSummary
 
 
 def build(
@@ -82,29 +90,31 @@ def build(
     """
     fields = fields or FieldNames()
     documents, path = read_documents(corpus, fields, limit)
-    asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
-    _require_texts(documents, asked.by_document, titles=config.titles is not False)
+    queries = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    _require_texts(documents, queries.by_document, titles=config.titles is not False)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     earlier = _earlier_tokenizer(folder)
     name = config.tokenizer or ""
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
-    keep_input(folder, [path, asked.file, tokenizer])
-    settings = {"tokenizer": config.tokenizer or earlier, "titles": config.titles, "limit": limit}
-    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": asked.file})
+    keep_input(folder, [path, queries.file, tokenizer])
+    settings: BuildSettings = {
+        "tokenizer": config.tokenizer or earlier,
+        "titles": config.titles,
+        "limit": limit,
+    }
+    record = Record(JOB, dict(settings), {"corpus": path, "pseudo_queries": queries.file})
     make = _append if config.append else _new
-    made = make(record, folder, config, documents, asked.by_document)
-    summary = _summary(made.index, folder / INDEX, record, made.changes)
-    summary["pseudo_queries"] = _asked(asked)
-    summary["markers_added"] = made.markers_added
+    built = make(record, folder, config, documents, queries.by_document)
+    summary = _summary(built, folder / INDEX, record, queries)
     record.encoder["what"] = "index"
     record.encoder["fingerprint"] = described(folder / INDEX)
     folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["passages"]))
-    return BuildResult(made.index, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(dict(summary["passages"])))
+    return BuildResult(built.index, summary)
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Built:
     """An index, what was new where it was added to, and the markers its tokenizer had to be given.
 
     changes: None for a new index.
@@ -120,17 +130,17 @@ def _new(
     folder: ArtifactFolder,
     config: BuildConfig,
     documents: Sequence[Document],
-    asked: Mapping[str, list[str]],
-) -> _Made:
+    queries: Mapping[str, list[str]],
+) -> _Built:
     with record.timed("tokenizer"):
-        vocabulary = _vocabulary(config.tokenizer or "", documents, asked, folder)
+        vocabulary = _vocabulary(config.tokenizer or "", documents, queries, folder)
     record.open(folder)
     with record.timed("indexing"):
         index = build_index(
             documents, vocabulary, folder / INDEX,
-            pseudo_queries=asked, titles=config.titles is not False,
+            pseudo_queries=queries, titles=config.titles is not False,
         )  # fmt: skip
-    return _Made(index, markers_added=vocabulary.added)
+    return _Built(index, markers_added=vocabulary.added)
 
 
 def _append(
@@ -138,8 +148,8 @@ def _append(
     folder: ArtifactFolder,
     config: BuildConfig,
     documents: Sequence[Document],
-    asked: Mapping[str, list[str]],
-) -> _Made:
+    queries: Mapping[str, list[str]],
+) -> _Built:
     if folder.fresh:
         raise InputError(
             "--append with --fresh",
@@ -160,15 +170,15 @@ def _append(
     record.config["titles"] = titles
     record.open(folder)
     with record.timed("indexing"):
-        changes = append(home, documents, pseudo_queries=asked)
-    return _Made(NgramIndex.open(home), changes)
+        changes = append(home, documents, pseudo_queries=queries)
+    return _Built(NgramIndex.open(home), changes)
 
 
 def _require_texts(
-    documents: Sequence[Document], asked: Mapping[str, list[str]], *, titles: bool
+    documents: Sequence[Document], queries: Mapping[str, list[str]], *, titles: bool
 ) -> None:
     """Raise InputError, before anything is written, where there is nothing to index."""
-    if asked or any(d.text.strip() or (titles and d.title.strip()) for d in documents):
+    if queries or any(d.text.strip() or (titles and d.title.strip()) for d in documents):
         return
     raise InputError(
         f"{len(documents):,} documents, none with a {'title or a ' if titles else ''}text",
@@ -176,6 +186,12 @@ def _require_texts(
         fix="Check the names of the columns (--text-field, --title-field).",
         where="--corpus",
     )
+
+
+class _Section(TypedDict):
+    """What is read of the job's section of manifest.json."""
+
+    config: BuildSettings
 
 
 def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
@@ -186,15 +202,17 @@ def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
     """
     if folder.fresh or read_manifest(folder / INDEX) is None:
         return None
-    written = folder.read_json("manifest.json").get(JOB, {})
-    name = written.get("config", {}).get("tokenizer")
-    return name if isinstance(name, str) else None
+    section = folder.read_json("manifest.json").get(JOB)
+    if section is None:
+        return None
+    record = read_record(_Section, section, where=folder / "manifest.json", section=JOB)
+    return record["config"]["tokenizer"]
 
 
 def _vocabulary(
     name: str,
     documents: Sequence[Document],
-    asked: Mapping[str, list[str]],
+    queries: Mapping[str, list[str]],
     folder: ArtifactFolder,
 ) -> Vocabulary:
     """Return the tokenizer: opened; of an earlier run with as many tokens; or trained."""
@@ -211,56 +229,62 @@ def _vocabulary(
         ) from error
     home = folder / INDEX
     if not folder.fresh and read_manifest(home) is not None:
-        kept = open_vocabulary(home / TOKENIZER)
-        if kept.size == size or name == _earlier_tokenizer(folder):
-            return kept
-    return train_vocabulary(_texts(documents, asked), size)
+        earlier = open_vocabulary(home / TOKENIZER)
+        if earlier.size == size or name == _earlier_tokenizer(folder):
+            return earlier
+    return train_vocabulary(_texts(documents, queries), size)
 
 
-def _texts(documents: Sequence[Document], asked: Mapping[str, list[str]]) -> Iterator[str]:
+def _texts(documents: Sequence[Document], queries: Mapping[str, list[str]]) -> Iterator[str]:
     for document in documents:
         yield document.title
         yield document.text
-        yield from asked.get(document.id, ())
+        yield from queries.get(document.id, ())
 
 
-def _summary(
-    index: NgramIndex, home: Path, record: Record, changes: Changes | None
-) -> dict[str, Any]:
-    manifest = manifest_of(home)
+def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> BuildSummary:
+    index, manifest = built.index, manifest_of(home)
     counts = manifest.counts
     size = sum(index.bytes().values())
-    summary: dict[str, Any] = {
+    return {
         "index": str(home),
         "passages": {
             "total": index.n_documents,
-            **{name: n for name, n in counts.items() if name != "unknown_tokens"},
-            "empty": len(counts["empty_ids"]),
-            "empty_ids": counts["empty_ids"][:_NAMED],
+            "empty_ids": counts.empty_ids[:_NAMED],
+            "title_only": counts.title_only,
+            "untitled": counts.untitled,
+            "with_queries": counts.with_queries,
+            "empty": len(counts.empty_ids),
         },
         "tokens": {
             "total": index.n_tokens,
             "types": len(index.continuations(())[0]),
             "vocabulary": index.vocabulary_size,
-            "unknown": counts["unknown_tokens"],
+            "unknown": counts.unknown_tokens,
         },
         "titles": index.titles,
         "segments": len(manifest.segments),
         "bytes": size,
         "bytes_per_token": round(size / index.n_tokens, 3),
         "seconds": round(sum(record.timings_s.values()), 2),
+        **_addition(built.changes),
+        "pseudo_queries": _queries(queries),
+        "markers_added": built.markers_added,
     }
-    if changes is not None:
-        summary["added"] = {"passages": len(changes.new), "unchanged": changes.unchanged}
-    return summary
 
 
-def _asked(asked: OfCorpus) -> dict[str, int] | None:
-    queries = asked.by_document
-    if not queries:
+def _addition(changes: Changes | None) -> WithAddition:
+    if changes is None:
+        return {}
+    return {"added": {"passages": len(changes.new), "unchanged": changes.unchanged}}
+
+
+def _queries(queries: OfCorpus) -> CorpusQueries | None:
+    by_document = queries.by_document
+    if not by_document:
         return None
     return {
-        "documents": len(queries),
-        "queries": sum(map(len, queries.values())),
-        "elsewhere": asked.elsewhere,
+        "documents": len(by_document),
+        "queries": sum(map(len, by_document.values())),
+        "elsewhere": queries.elsewhere,
     }

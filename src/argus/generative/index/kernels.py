@@ -234,15 +234,15 @@ def merge(
 
 @numba.njit(nogil=True, cache=True)
 def locate(
-    suffixes: Array, low: IntArray, high: IntArray, wanted: npt.NDArray[np.bool_], base: int
+    suffixes: Array, low: IntArray, high: IntArray, which: npt.NDArray[np.bool_], base: int
 ) -> tuple[IntArray, IntArray]:
-    """Return the positions of the wanted ranges, ascending within each: (pointers, positions)."""
+    """Return the positions of some ranges, ascending within each: (pointers, positions)."""
     pointers = np.zeros(len(low) + 1, np.int64)
     for i in range(len(low)):
-        pointers[i + 1] = pointers[i] + (high[i] - low[i] if wanted[i] else 0)
+        pointers[i + 1] = pointers[i] + (high[i] - low[i] if which[i] else 0)
     positions = np.empty(pointers[-1], np.int64)
     for i in range(len(low)):
-        if wanted[i]:
+        if which[i]:
             part = positions[pointers[i] : pointers[i + 1]]
             for j in range(len(part)):
                 part[j] = base + suffixes[low[i] + j]

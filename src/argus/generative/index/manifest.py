@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import replacing
 from argus.errors import InputError
+from argus.generative.passages import PassageCounts
 
 FILE, VERSION = "ngram.json", 1
 SEGMENTS, TOKENIZER = "segments", "tokenizer"
@@ -25,7 +25,7 @@ class Manifest:
     vocabulary: fingerprint of the tokenizer. size: token ids. border: the
     token between passages. titles: whether ` title @@` stands in
     passages. segments: their folders' names, in order. finished: False while a build runs or after
-    it was killed. counts: what became of the documents (see `PassageCounts`).
+    it was killed. counts: what became of the documents.
     """
 
     vocabulary: str
@@ -34,7 +34,7 @@ class Manifest:
     titles: bool
     segments: tuple[str, ...] = ()
     finished: bool = False
-    counts: dict[str, Any]
+    counts: PassageCounts
     version: int = VERSION
 
     def write(self, folder: Path) -> None:
@@ -42,7 +42,7 @@ class Manifest:
         with replacing(folder / FILE) as temporary:
             temporary.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
-    def with_segment(self, name: str, counts: dict[str, Any]) -> Manifest:
+    def with_segment(self, name: str, counts: PassageCounts) -> Manifest:
         """Return the manifest with one more segment."""
         return replace(self, segments=(*self.segments, name), counts=counts)
 
@@ -59,7 +59,13 @@ def read_manifest(folder: Path) -> Manifest | None:
         content = json.loads(path.read_text(encoding="utf-8"))
         version = content["version"]
         if version == VERSION:
-            return Manifest(**{**content, "segments": tuple(content["segments"])})
+            return Manifest(
+                **{
+                    **content,
+                    "segments": tuple(content["segments"]),
+                    "counts": PassageCounts(**content["counts"]),
+                }
+            )
     except (ValueError, TypeError, KeyError, OSError) as error:
         raise InputError(
             f"no manifest of an n-gram index ({error})",

@@ -152,9 +152,9 @@ class NgramIndex:
         occurrences gives none.
         """
         low, high = self._find(ngrams)
-        wanted = (high - low).sum(axis=0) <= most
+        rare = (high - low).sum(axis=0) <= most
         parts = [
-            kernels.locate(s.suffixes, low[i], high[i], wanted, int(self._bases[i]))
+            kernels.locate(s.suffixes, low[i], high[i], rare, int(self._bases[i]))
             for i, s in enumerate(self.segments)
         ]
         if len(parts) == 1:
@@ -234,9 +234,9 @@ class NgramIndex:
 
     def _ranges(self, ngram: Tokens) -> list[tuple[int, int]]:
         """Return the rows of one n-gram in every segment, sooner than `_find` does."""
-        asked = np.asarray(ngram, np.int64)
+        tokens = np.asarray(ngram, np.int64)
         return [
-            kernels.find(s.text, s.suffixes, s.first, s.lists, self.border, asked)
+            kernels.find(s.text, s.suffixes, s.first, s.lists, self.border, tokens)
             for s in self.segments
         ]
 
@@ -260,11 +260,11 @@ class NgramIndex:
         """Return each segment with the documents numbered as it does, -1 where not its own."""
         if len(self.segments) == 1:
             return [(self.segments[0], documents)]
-        found = []
+        parts = []
         for i, s in enumerate(self.segments):
             local = documents - self._documents[i]
-            found.append((s, np.where((local >= 0) & (local < s.n_documents), local, -1)))
-        return found
+            parts.append((s, np.where((local >= 0) & (local < s.n_documents), local, -1)))
+        return parts
 
     def _gather(self, name: str, documents: IntArray) -> npt.NDArray[Any]:
         array = getattr(self.segments[0], name)

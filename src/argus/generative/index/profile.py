@@ -153,7 +153,7 @@ def _groups(
     """
     segments = len(parts) - 1
     row = parts[:-1].copy()
-    seen = np.full(n_documents, -1, np.int64)
+    latest = np.full(n_documents, -1, np.int64)
     sizes, passages = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.int64)
     distinct = total = alone = repeated = 0
     for s in range(segments):
@@ -167,7 +167,7 @@ def _groups(
                 least = s
         if least < 0:
             return distinct, total, alone, sizes[:repeated], passages[:repeated]
-        size, held = 0, 0
+        size, documents = 0, 0
         for s in range(segments - 1, least - 1, -1):  # `least` last: the others compare with it
             if row[s] == parts[s + 1] or (
                 s != least and _order(text, suffixes, parts, row, s, least, length) != 0
@@ -175,19 +175,19 @@ def _groups(
                 continue
             at, begin = row[s], row[s]
             while at == begin or (at < parts[s + 1] and shared[at] >= length):
-                held += seen[owner[at]] != distinct
-                seen[owner[at]] = distinct
+                documents += latest[owner[at]] != distinct
+                latest[owner[at]] = distinct
                 at += 1
             size += at - begin
             row[s] = _next(room, at, parts[s + 1], length)
         distinct += 1
         total += size
-        alone += held == 1
+        alone += documents == 1
         if size > 1:
             if repeated == len(sizes):
                 sizes = np.concatenate((sizes, np.empty_like(sizes)))
                 passages = np.concatenate((passages, np.empty_like(passages)))
-            sizes[repeated], passages[repeated] = size, held
+            sizes[repeated], passages[repeated] = size, documents
             repeated += 1
 
 

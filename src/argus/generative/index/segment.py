@@ -119,19 +119,19 @@ def write_segment(segment: Segment, folder: Path) -> None:
 
 def open_segment(folder: Path) -> Segment:
     """Map the arrays of a segment. Raises InputError where one is missing or cut."""
-    arrays: dict[str, Any] = {}
-    for f in fields(Segment):
-        path = folder / f"{f.name}.npy"
-        try:
-            arrays[f.name] = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-        except (OSError, ValueError, EOFError) as error:
-            raise InputError(
-                f"cannot be read ({str(error).splitlines()[0][:120]})",
-                expected="the array as `argus generative build` wrote it",
-                fix="Build the index again with --fresh.",
-                where=path,
-            ) from error
-    return Segment(**arrays)
+    return Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
+
+
+def _array(path: Path) -> Array:
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(
+            f"cannot be read ({str(error).splitlines()[0][:120]})",
+            expected="the array as `argus generative build` wrote it",
+            fix="Build the index again with --fresh.",
+            where=path,
+        ) from error
 
 
 def _offsets(lengths: list[int]) -> list[int]:

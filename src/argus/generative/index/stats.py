@@ -7,8 +7,8 @@ that stand within other titles, or that several passages bear, are no names eith
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,21 @@ import pyarrow as pa
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import IntArray
 from argus.errors import InputError
+from argus.generative.folders import described, index_folder
 from argus.generative.index import NgramIndex, profile
 from argus.generative.index.profile import LONGEST as MOST
-from argus.generative.jobs.folders import described, index_folder
+from argus.generative.index.profile import NgramProfile
+from argus.generative.index.summary import (
+    Histogram,
+    InnerTitle,
+    NgramCounts,
+    QueryCounts,
+    RepeatedTitle,
+    Spread,
+    StatsSummary,
+    TitleCounts,
+    TokenCounts,
+)
 from argus.jobs.workspace import Record, keep_input
 from argus.progress import progress
 from argus.reports import write_report
@@ -31,7 +43,7 @@ TABLE = "ngram_profile"
 LONGEST = 10
 """Tokens of the longest n-grams that are counted: as long as SEAL's searches write them."""
 BLOCK = 8192
-_QUANTILES = {"min": 0, "p5": 0.05, "median": 0.5, "p95": 0.95, "max": 1}
+_QUANTILES = (0, 0.05, 0.5, 0.95, 1)
 _BINS = 40
 _NAMED = 5
 _PARTS = {
@@ -48,7 +60,7 @@ Title = tuple[int, ...]
 class StatsResult:
     """The figures; they are also in `folder`, where one was given."""
 
-    summary: dict[str, Any]
+    summary: StatsSummary
     folder: Path | None = None
     report: Path | None = None
 
@@ -78,7 +90,7 @@ def stats(
     record = Record(JOB, {"index": str(home), "longest": longest}, {})
     record.encoder["what"] = "index"
     record.encoder["fingerprint"] = described(home)
-    summary = {"index": str(home), **_figures(opened, longest, record)}
+    summary = _summary(opened, home, longest, record)
     if folder is None:
         return StatsResult(summary)
     record.open(folder, about=[home.parent])
@@ -89,16 +101,19 @@ def stats(
     return StatsResult(summary, folder.path, write_report(folder.path))
 
 
-def _figures(index: NgramIndex, longest: int, record: Record) -> dict[str, Any]:
-    """Return all figures of an index."""
+def _summary(index: NgramIndex, home: Path, longest: int, record: Record) -> StatsSummary:
     with record.timed("passages"):
         lengths = _Lengths.of(index)
         titles = _titles(index, lengths) if index.titles else None
     with record.timed("n-grams"):
         ngrams = _ngrams(index, longest)
+    by_part = _bytes(index)
     return {
+        "index": str(home),
         "segments": len(index.segments),
-        **_size(index),
+        "tokens": _tokens(index),
+        "bytes": by_part,
+        "bytes_per_token": round(by_part["total"] / index.n_tokens, 3),
         "passages": {
             "total": index.n_documents,
             "tokens": spread(lengths.passages),
@@ -112,16 +127,22 @@ def _figures(index: NgramIndex, longest: int, record: Record) -> dict[str, Any]:
     }
 
 
-def spread(values: npt.NDArray[Any]) -> dict[str, float] | None:
+def spread(values: npt.NDArray[Any]) -> Spread | None:
     """Return mean and quantiles of numbers (values that occur, no interpolation); None of none."""
     if not len(values):
         return None
-    found = np.quantile(values, [*_QUANTILES.values()], method="lower")
-    named = {name: int(value) for name, value in zip(_QUANTILES, found, strict=True)}
-    return {"mean": round(float(values.mean()), 2), **named}
+    least, p5, median, p95, most = map(int, np.quantile(values, _QUANTILES, method="lower"))
+    return {
+        "mean": round(float(values.mean()), 2),
+        "min": least,
+        "p5": p5,
+        "median": median,
+        "p95": p95,
+        "max": most,
+    }
 
 
-def histogram(values: npt.NDArray[Any]) -> dict[str, list[int]]:
+def histogram(values: npt.NDArray[Any]) -> Histogram:
     """Return counts of whole numbers in bins of equal, whole width: edges (n + 1), counts (n)."""
     low, high = int(values.min()), int(values.max())
     width = max(1, -(-(high - low + 1) // _BINS))
@@ -146,47 +167,57 @@ class _Lengths:
         return cls(passages, titles, splits[:, 1] - splits[:, 0], splits[:, 1])
 
 
-def _size(index: NgramIndex) -> dict[str, Any]:
-    by_array = index.bytes()
-    parts = {part: sum(by_array[name] for name in names) for part, names in _PARTS.items()}
-    total = sum(by_array.values())
+def _tokens(index: NgramIndex) -> TokenCounts:
     return {
-        "tokens": {
-            "total": index.n_tokens,
-            "types": len(index.continuations(())[0]),
-            "vocabulary": index.vocabulary_size,
-        },
-        "bytes": {"total": total, **parts},
-        "bytes_per_token": round(total / index.n_tokens, 3),
+        "total": index.n_tokens,
+        "types": len(index.continuations(())[0]),
+        "vocabulary": index.vocabulary_size,
     }
 
 
-def _titles(index: NgramIndex, lengths: _Lengths) -> dict[str, Any]:
+def _bytes(index: NgramIndex) -> dict[str, int]:
+    by_array = index.bytes()
+    parts = {part: sum(by_array[name] for name in names) for part, names in _PARTS.items()}
+    return {"total": sum(by_array.values()), **parts}
+
+
+def _titles(index: NgramIndex, lengths: _Lengths) -> TitleCounts:
     """Describe titles as sequences of tokens: repeated ones, and those inside other titles."""
-    borne = Counter(_each_title(index, lengths))
-    without = borne.pop((), 0)
-    repeated = [title for title, n in borne.items() if n > 1]
-    inside = _contained(borne)
-    decode = index.vocabulary.decode_all
-    often = sorted(repeated, key=lambda title: (-borne[title], title))[:_NAMED]
-    widest = sorted(inside, key=lambda title: (-len(title), title))[:_NAMED]
-    within = [inside[title] for title in widest]
+    counts = Counter(_each_title(index, lengths))
+    without = counts.pop((), 0)
+    repeated = [title for title, n in counts.items() if n > 1]
+    inside = _contained(counts)
     return {
-        "distinct": len(borne),
+        "distinct": len(counts),
         "without": without,
         "tokens": spread(lengths.titles[lengths.titles > 0]),
         "repeated": len(repeated),
-        "passages_of_repeated": sum(borne[title] for title in repeated),
-        "most_repeated": [
-            {"title": text.strip(), "passages": borne[title]}
-            for title, text in zip(often, decode(often), strict=True)
-        ],
+        "passages_of_repeated": sum(counts[title] for title in repeated),
+        "most_repeated": _most_repeated(index, counts, repeated),
         "inside_others": len(inside),
-        "inside_examples": [
-            {"title": one.strip(), "inside": other.strip()}
-            for one, other in zip(decode(widest), decode(within), strict=True)
-        ],
+        "inside_examples": _inside_examples(index, inside),
     }
+
+
+def _most_repeated(
+    index: NgramIndex, counts: Counter[Title], repeated: Sequence[Title]
+) -> list[RepeatedTitle]:
+    often = sorted(repeated, key=lambda title: (-counts[title], title))[:_NAMED]
+    texts = index.vocabulary.decode_all(often)
+    return [
+        {"title": text.strip(), "passages": counts[title]}
+        for title, text in zip(often, texts, strict=True)
+    ]
+
+
+def _inside_examples(index: NgramIndex, inside: Mapping[Title, Title]) -> list[InnerTitle]:
+    widest = sorted(inside, key=lambda title: (-len(title), title))[:_NAMED]
+    decode = index.vocabulary.decode_all
+    outer = decode([inside[title] for title in widest])
+    return [
+        {"title": title.strip(), "inside": other.strip()}
+        for title, other in zip(decode(widest), outer, strict=True)
+    ]
 
 
 def _each_title(index: NgramIndex, lengths: _Lengths) -> Iterator[Title]:
@@ -206,18 +237,18 @@ def _blocks(index: NgramIndex) -> Iterator[tuple[IntArray, npt.NDArray[np.int32]
 
 def _contained(titles: Counter[Title]) -> dict[Title, Title]:
     """Return each title that stands within a longer one, with the first such one."""
-    found: dict[Title, Title] = {}
+    outer: dict[Title, Title] = {}
     for title in titles:
         n = len(title)
         for start in range(n):
             for end in range(start + 1, n + 1):
                 part = title[start:end]
                 if end - start < n and part in titles:
-                    found.setdefault(part, title)
-    return found
+                    outer.setdefault(part, title)
+    return outer
 
 
-def _pseudo_queries(index: NgramIndex, lengths: _Lengths) -> dict[str, Any] | None:
+def _pseudo_queries(index: NgramIndex, lengths: _Lengths) -> QueryCounts | None:
     """Return how many pseudo-queries passages have; None where there is none."""
     if not (lengths.queries_at < lengths.passages).any():
         return None
@@ -234,31 +265,39 @@ def _pseudo_queries(index: NgramIndex, lengths: _Lengths) -> dict[str, Any] | No
     }
 
 
-def _ngrams(index: NgramIndex, longest: int) -> list[dict[str, Any]]:
-    """Return the profile of n-grams of every length, quantiles by name."""
-    rows = []
-    for found in profile(index, range(1, longest + 1)):
-        row = asdict(found)
-        for name in ("frequency_quantiles", "passages_quantiles"):
-            row[name] = {_called(q): n for q, n in row[name].items()}
-        rows.append(row)
-    return rows
+def _ngrams(index: NgramIndex, longest: int) -> list[NgramCounts]:
+    """Return the profile of n-grams of every length."""
+    return [_row(of_length) for of_length in profile(index, range(1, longest + 1))]
 
 
-def _called(q: float) -> str:
-    return {0.5: "median", 1.0: "most"}.get(q, f"{100 * q:g}%")
+def _row(ngrams: NgramProfile) -> NgramCounts:
+    return {
+        "length": ngrams.length,
+        "distinct": ngrams.distinct,
+        "occurrences": ngrams.occurrences,
+        "singletons": ngrams.singletons,
+        "in_one_passage": ngrams.in_one_passage,
+        "frequency_quantiles": _by_name(ngrams.frequency_quantiles),
+        "passages_quantiles": _by_name(ngrams.passages_quantiles),
+    }
 
 
-def _table(ngrams: list[dict[str, Any]]) -> pa.Table:
+def _by_name(quantiles: Mapping[float, int]) -> dict[str, int]:
+    names = {0.5: "median", 1.0: "most"}
+    return {names.get(q, f"{100 * q:g}%"): n for q, n in quantiles.items()}
+
+
+def _table(ngrams: Sequence[NgramCounts]) -> pa.Table:
+    """Return a row per length, a column per quantile."""
     flat = [
         {
-            **{name: value for name, value in row.items() if not isinstance(value, dict)},
-            **{
-                f"{name.removesuffix('_quantiles')}_{quantile}": n
-                for name, value in row.items()
-                if isinstance(value, dict)
-                for quantile, n in value.items()
-            },
+            "length": row["length"],
+            "distinct": row["distinct"],
+            "occurrences": row["occurrences"],
+            "singletons": row["singletons"],
+            "in_one_passage": row["in_one_passage"],
+            **{f"frequency_{name}": n for name, n in row["frequency_quantiles"].items()},
+            **{f"passages_{name}": n for name, n in row["passages_quantiles"].items()},
         }
         for row in ngrams
     ]

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
+from argus.generative.index.summary import Histogram, NgramCounts, StatsSummary
 from argus.reports.figures import BAND_COLOURS, Figure, framed
-from argus.reports.section import Section, table
+from argus.reports.section import Section, Table, table
 
 _GREY = "#8a93a0"
 
 
-def section(folder: Path, stats: dict[str, Any]) -> Section:
+def section(folder: Path, summary: StatsSummary) -> Section:
     """Build it from summary.json."""
-    ngrams = stats["ngrams"]
+    ngrams = summary["ngrams"]
     plots = {
-        "generative_lengths": _lengths(stats["passages"]["histogram"]),
+        "generative_lengths": _lengths(summary["passages"]["histogram"]),
         "generative_distinct": _distinct(ngrams),
         "generative_telling": _telling(ngrams),
         "generative_passages": _passages(ngrams),
     }
     tables = {"generative_ngrams": _ngrams(ngrams)}
-    titles = stats["titles"]
+    titles = summary["titles"]
     if titles and titles["most_repeated"]:
         rows = [[row["title"], row["passages"]] for row in titles["most_repeated"]]
         tables["generative_repeated"] = table({"title": "text", "passages": "count"}, rows)
@@ -30,13 +31,13 @@ def section(folder: Path, stats: dict[str, Any]) -> Section:
         rows = [[row["title"], row["inside"]] for row in titles["inside_examples"]]
         tables["generative_inside"] = table({"title": "text", "within": "text"}, rows)
     brief = (
-        f"{stats['passages']['total']:,} passages, {stats['tokens']['total']:,} tokens, "
-        f"{stats['bytes_per_token']:.2f} bytes per token"
+        f"{summary['passages']['total']:,} passages, {summary['tokens']['total']:,} tokens, "
+        f"{summary['bytes_per_token']:.2f} bytes per token"
     )
     return Section(plots, tables, brief)
 
 
-def _lengths(histogram: dict[str, list[int]]) -> Figure:
+def _lengths(histogram: Histogram) -> Figure:
     edges, counts = histogram["edges"], histogram["counts"]
     bars = {
         "type": "bar",
@@ -52,7 +53,7 @@ def _lengths(histogram: dict[str, list[int]]) -> Figure:
     return framed([bars], "tokens of a passage", "passages", {"bargap": 0.04})
 
 
-def _distinct(ngrams: list[dict[str, Any]]) -> Figure:
+def _distinct(ngrams: list[NgramCounts]) -> Figure:
     lengths = [row["length"] for row in ngrams]
     bars = [
         {
@@ -73,8 +74,8 @@ def _distinct(ngrams: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _telling(ngrams: list[dict[str, Any]]) -> Figure:
-    shares = (
+def _telling(ngrams: list[NgramCounts]) -> Figure:
+    shares: tuple[tuple[str, Literal["in_one_passage", "singletons"], str], ...] = (
         ("are in one passage alone", "in_one_passage", BAND_COLOURS["high"]),
         ("occur once", "singletons", BAND_COLOURS["low"]),
     )
@@ -96,7 +97,7 @@ def _telling(ngrams: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _passages(ngrams: list[dict[str, Any]]) -> Figure:
+def _passages(ngrams: list[NgramCounts]) -> Figure:
     colours = iter([BAND_COLOURS["high"], BAND_COLOURS["mid"], BAND_COLOURS["low"], _GREY])
     names = list(ngrams[0]["passages_quantiles"])[-4:]
     lines = [
@@ -117,7 +118,7 @@ def _passages(ngrams: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _ngrams(ngrams: list[dict[str, Any]]) -> Any:
+def _ngrams(ngrams: list[NgramCounts]) -> Table:
     frequencies = list(ngrams[0]["frequency_quantiles"])
     passages = list(ngrams[0]["passages_quantiles"])
     columns = {

@@ -1,1 +1,1 @@
-"""Jobs of n-gram generative retrieval: build, train, search, stats."""
+"""Searches of an n-gram index: the job, its answers on disk, its files and its section."""

@@ -8,17 +8,47 @@ its hits. It is read by position, so no more than one answer is in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, NotRequired, TypeVar
 
+from typing_extensions import TypedDict
+
+from argus.data.records import read_record
 from argus.data.types import Query
-from argus.errors import InputError
+from argus.errors import InputError, Location
 from argus.generative.answer import Answer, Hit, HitKey
 
 FILE = "answers.jsonl"
+
+T = TypeVar("T")
+
+
+class _Header(TypedDict):
+    """The first line. settings: of any search, also one of an earlier version."""
+
+    settings: NotRequired[dict[str, object]]
+    border: NotRequired[str | None]
+
+
+class _HitLine(TypedDict):
+    """A passage; keys: text, count, weight, view."""
+
+    doc_id: str
+    score: float
+    title: str
+    text: str
+    keys: list[tuple[str, int, float, str]]
+
+
+class _AnswerLine(TypedDict):
+    """A question with its hits."""
+
+    query_id: str
+    question: str
+    hits: list[_HitLine]
 
 
 class AnswerFile:
@@ -28,9 +58,9 @@ class AnswerFile:
     answered when its id and its text are those of a line; of several lines the last one counts.
     """
 
-    def __init__(self, path: Path, settings: dict[str, Any], border: str) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, object], border: str) -> None:
         self.path, self.border = path, border
-        self.settings = json.loads(json.dumps(settings))
+        self.settings: dict[str, object] = json.loads(json.dumps(settings))
         self._places: dict[tuple[str, str], int] = {}
 
     def check(self) -> None:
@@ -46,7 +76,7 @@ class AnswerFile:
                 place, line = file.tell(), file.readline()
                 if not line.endswith(b"\n"):
                     return  # the end, or what a killed run left of a line
-                row = _row(self.path, line)
+                row = _read(_AnswerLine, self.path, line)
                 self._places[row["query_id"], row["question"]] = place
 
     def __contains__(self, query: Query) -> bool:
@@ -66,21 +96,19 @@ class AnswerFile:
         """Return the answer to a question that is answered."""
         with self.path.open("rb") as file:
             file.seek(self._places[query.id, query.text])
-            return _answer(_row(self.path, file.readline()))
+            return _answer(_read(_AnswerLine, self.path, file.readline()))
 
     def _check_header(self, line: bytes) -> None:
-        stored = _row(self.path, line).get("settings")
-        if not isinstance(stored, dict):
-            raise _broken(self.path, "no settings in its first line")
+        stored = _header(self.path, line)["settings"]
         names = [*self.settings, *(name for name in stored if name not in self.settings)]
         other = [name for name in names if stored.get(name) != self.settings.get(name)]
         if other:
-            told = ", ".join(
+            differences = ", ".join(
                 f"{name} ({_shown(stored.get(name))}, now {_shown(self.settings.get(name))})"
                 for name in other
             )
             raise InputError(
-                f"holds answers of another search; different: {told}",
+                f"holds answers of another search; different: {differences}",
                 expected="the same search as before, or a folder of its own",
                 fix="Give another --out, or start over with --fresh.",
                 where=self.path,
@@ -88,7 +116,7 @@ class AnswerFile:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredAnswer:
     """The answer to one question. border: its text in n-grams; None where the file lacks it."""
 
     query: Query
@@ -96,46 +124,51 @@ class Found:
     border: str | None
 
 
-def find_answer(path: Path, query_id: str, text: str | None = None) -> Found | None:
+def find_answer(path: Path, query_id: str, text: str | None = None) -> StoredAnswer | None:
     """Return the last answer to a question, whatever search made it, and the question as asked.
 
     text: None takes whatever was asked under this id. None where the file holds no such answer.
     Reads line by line. Raises InputError for a file that is no such file.
     """
-    wanted = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
-    found = None
+    id_ = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
+    last = None
     with path.open("rb") as file:
-        header = _row(path, file.readline())
-        if "settings" not in header:
-            raise _broken(path, "no settings in its first line")
+        header = _header(path, file.readline())
         for line in file:
-            if wanted in line and line.endswith(b"\n"):
-                row = _row(path, line)
-                same = row.get("query_id") == query_id and text in (None, row.get("question"))
-                found = row if same else found
-    if found is None:
+            if id_ in line and line.endswith(b"\n"):
+                row = _read(_AnswerLine, path, line)
+                same = row["query_id"] == query_id and text in (None, row["question"])
+                last = row if same else last
+    if last is None:
         return None
-    border = header.get("border")
+    query = Query(query_id, last["question"])
+    return StoredAnswer(query, _answer(last), header.get("border") or None)
+
+
+def _answer(row: _AnswerLine) -> Answer:
+    return Answer(row["query_id"], [_hit(hit) for hit in row["hits"]])
+
+
+def _hit(hit: _HitLine) -> Hit:
+    keys = [HitKey(*key) for key in hit["keys"]]
+    return Hit(hit["doc_id"], hit["score"], hit["title"], hit["text"], keys)
+
+
+def _header(path: Path, line: bytes) -> _Header:
+    header = _read(_Header, path, line)
+    if "settings" not in header:
+        raise _broken(path, "no settings in its first line")
+    return header
+
+
+def _read(kind: type[T], path: Path, line: bytes) -> T:
     try:
-        return Found(
-            Query(query_id, found["question"]),
-            _answer(found),
-            border if isinstance(border, str) and border else None,
-        )
-    except (KeyError, TypeError) as error:
-        raise _broken(path, f"{type(error).__name__}: {error}") from error
-
-
-def _answer(row: dict[str, Any]) -> Answer:
-    hits = [Hit(**{**hit, "keys": [HitKey(*key) for key in hit["keys"]]}) for hit in row["hits"]]
-    return Answer(row["query_id"], hits)
-
-
-def _row(path: Path, line: bytes) -> dict[str, Any]:
-    try:
-        return dict(json.loads(line))
-    except (ValueError, TypeError) as error:
+        return read_record(kind, json.loads(line), where=path)
+    except ValueError as error:
         raise _broken(path, str(error)) from error
+    except InputError as error:
+        place = error.where.field if isinstance(error.where, Location) else None
+        raise _broken(path, f"{place}: {error.got}" if place else error.got) from error
 
 
 def _broken(path: Path, why: str) -> InputError:
@@ -154,23 +187,24 @@ class _Appender:
     def add(self, query: Query, answer: Answer) -> None:
         """Write an answer to the disk."""
         place = self._file.tell()
-        hits = [_hit(hit) for hit in answer.hits]
-        self._file.write(_line({"query_id": query.id, "question": query.text, "hits": hits}))
+        hits = [_hit_line(hit) for hit in answer.hits]
+        row: _AnswerLine = {"query_id": query.id, "question": query.text, "hits": hits}
+        self._file.write(_line(row))
         self._file.flush()
         self._places[query.id, query.text] = place
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def _hit_line(hit: Hit) -> _HitLine:
     return {
         "doc_id": hit.doc_id,
         "score": float(hit.score),
         "title": hit.title,
         "text": hit.text,
-        "keys": [[key.text, int(key.count), float(key.weight), key.view] for key in hit.keys],
+        "keys": [(key.text, int(key.count), float(key.weight), key.view) for key in hit.keys],
     }
 
 
-def _line(row: dict[str, Any]) -> bytes:
+def _line(row: _Header | _AnswerLine) -> bytes:
     return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
 
 
@@ -180,13 +214,13 @@ def _whole(file: IO[bytes]) -> int:
     while end:
         start = max(0, end - (1 << 16))
         file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
         end = start
     return 0
 
 
-def _shown(value: Any, width: int = 40) -> str:
+def _shown(value: object, width: int = 40) -> str:
     text = json.dumps(value)
     return text if len(text) <= width else text[:width] + "..."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import corpus_file, read_corpus
@@ -16,11 +16,11 @@ from argus.data.provenance import content_hash
 from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
-from argus.generative.answer import Answer
+from argus.generative.answer import Answer, Hit
 from argus.generative.decode.settings import Decoding
+from argus.generative.folders import index_folder, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.answers import FILE, AnswerFile
-from argus.generative.jobs.folders import index_folder, manifest_of, need_model
 from argus.generative.jobs.outputs import (
     TABLE,
     Format,
@@ -29,6 +29,16 @@ from argus.generative.jobs.outputs import (
     shown,
     view_shares,
     write_results,
+)
+from argus.generative.jobs.summary import (
+    AnswerRecord,
+    HitRecord,
+    KeyRecord,
+    SearchIdentity,
+    SearchPace,
+    SearchRecord,
+    SearchSettings,
+    SearchSummary,
 )
 from argus.generative.scoring import Scoring
 from argus.generative.views import Mode
@@ -65,7 +75,7 @@ class SearchConfig:
                 f"{self.k}", expected="a whole number from 1", fix="For example 100.", where="--k"
             )
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> SearchSettings:
         """Return all that decides an answer, as plain values, except the model."""
         return {
             "mode": str(self.mode),
@@ -82,7 +92,7 @@ class SearchResult:
     folder: Path
     report: Path
     results: Results
-    summary: dict[str, Any]
+    summary: SearchSummary
 
 
 def search(
@@ -113,9 +123,9 @@ def search(
     originals = _originals(opened, corpus, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [home, model, source, Path(corpus) if corpus else None])
-    settings = {"model": str(model), **config.described(), "index": str(home)}
-    read = corpus_file(Path(corpus)) if corpus else None
-    record = Record(JOB, settings, {"queries": source, "corpus": read})
+    settings: SearchRecord = {"model": str(model), **config.described(), "index": str(home)}
+    texts = corpus_file(Path(corpus)) if corpus else None
+    record = Record(JOB, dict(settings), {"queries": source, "corpus": texts})
     weights = model_hash(model)
     record.encoder["what"] = "model"
     record.encoder["fingerprint"] = f"{config.mode} {model.name} {weights[:12]}"
@@ -134,9 +144,9 @@ def search(
     with record.timed("writing"):
         files = write_results(results, folder, config.formats, compact=config.compact)
         folder.write_table(TABLE, questions_table(results), csv=True)
-    summary = _summary(config, model, home, results, files) | pace
+    summary = _summary(config, model, home, results, files, pace)
     folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["questions"]))
+    folder.write_section("manifest.json", JOB, record.manifest(dict(summary["questions"])))
     return SearchResult(folder.path, write_report(folder.path), results, summary)
 
 
@@ -148,7 +158,7 @@ def ask(
     corpus: Path | str | None = None,
     fields: FieldNames | None = None,
     device: str | None = None,
-) -> dict[str, Any]:
+) -> AnswerRecord:
     """Answer one question: passages with score, title, text and keys, best first.
 
     Nothing is written. Raises InputError as `search` does, and for a question without words.
@@ -161,15 +171,29 @@ def ask(
     searcher = open_searcher(opened, model, config, device)
     topic = Topic(Query("query", text))
     (answer,) = searcher.search([topic.query], config.k)
-    hits = []
-    for rank, hit in enumerate(answer.hits, start=1):
-        title, passage = shown(hit, originals)
-        keys = [{"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
-                for k in hit.keys]  # fmt: skip
-        hits.append({"rank": rank, "id": hit.doc_id, "score": float(hit.score), "title": title,
-                     "text": passage, "keys": keys})  # fmt: skip
-    return {"query": text, "index": str(home), "model": str(model), "mode": str(config.mode),
-            "results": hits}  # fmt: skip
+    return {
+        "query": text,
+        "index": str(home),
+        "model": str(model),
+        "mode": str(config.mode),
+        "results": [_hit(rank, hit, originals) for rank, hit in enumerate(answer.hits, start=1)],
+    }
+
+
+def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
+    title, text = shown(hit, originals)
+    keys: list[KeyRecord] = [
+        {"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
+        for k in hit.keys
+    ]
+    return {
+        "rank": rank,
+        "id": hit.doc_id,
+        "score": float(hit.score),
+        "title": title,
+        "text": text,
+        "keys": keys,
+    }
 
 
 def open_searcher(
@@ -183,13 +207,13 @@ def open_searcher(
     return GenerativeSearcher(index, loaded, config.mode, config.decoding, config.scoring)
 
 
-def identity(index: NgramIndex, home: Path, weights: str, config: SearchConfig) -> dict[str, Any]:
+def identity(index: NgramIndex, home: Path, weights: str, config: SearchConfig) -> SearchIdentity:
     """Return all that decides an answer: index, model, settings."""
     vocabulary = manifest_of(home).vocabulary
-    held = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
+    content = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
     settings = config.described()
     settings["decoding"].pop("batch", None)  # scores do not depend on it
-    return {"index": held.hex(), "model": weights, **settings}
+    return {"index": content.hex(), "model": weights, **settings}
 
 
 def _topics(
@@ -227,12 +251,10 @@ def _answer(
     answers: AnswerFile,
     config: SearchConfig,
     record: Record,
-) -> dict[str, Any]:
-    """Answer what is not answered; return how much that was, and what it took.
-
-    searcher: None where nothing is left. seconds_by_step: the constraint is part of decoding.
-    """
-    seconds, by_step, batch = 0.0, {}, config.decoding.batch
+) -> SearchPace:
+    """Answer what is not answered; searcher: None where nothing is left."""
+    seconds, batch = 0.0, config.decoding.batch
+    by_step: dict[str, float] = {}
     if searcher is not None:
         start = time.perf_counter()
         with record.timed("searching"), answers.appending() as file:
@@ -259,11 +281,16 @@ def _reader(answers: AnswerFile) -> Callable[[Topic], Answer]:
 
 
 def _summary(
-    config: SearchConfig, model: Path, home: Path, results: Results, files: dict[str, str]
-) -> dict[str, Any]:
-    hits = keys = found = 0
+    config: SearchConfig,
+    model: Path,
+    home: Path,
+    results: Results,
+    files: dict[str, str],
+    pace: SearchPace,
+) -> SearchSummary:
+    hits = keys = answered = 0
     for _, answer in results:
-        hits, found = hits + len(answer.hits), found + bool(answer.hits)
+        hits, answered = hits + len(answer.hits), answered + bool(answer.hits)
         keys += sum(len(hit.keys) for hit in answer.hits)
     without_text = sum(not t.query.text.strip() for t in results.topics)
     return {
@@ -273,8 +300,8 @@ def _summary(
         "k": config.k,
         "questions": {
             "total": len(results.topics),
-            "answered": found,
-            "nothing_found": len(results.topics) - found - without_text,
+            "answered": answered,
+            "nothing_found": len(results.topics) - answered - without_text,
             "without_text": without_text,
         },
         "hits": hits,
@@ -282,4 +309,5 @@ def _summary(
         "view_shares": view_shares(results),
         "exact_texts": bool(results.originals),
         "files": files,
+        **pace,
     }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
-from argus.reports.figures import BAND_COLOURS, framed
+from argus.generative.jobs.summary import SearchSummary
+from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, naming, table
 
 FILE = "generative_search.parquet"
@@ -20,7 +20,7 @@ VIEWS = {
 }
 
 
-def section(folder: Path, search: dict[str, Any]) -> Section:
+def section(folder: Path, summary: SearchSummary) -> Section:
     """Build it from generative_search.parquet."""
     rows = pq.read_table(folder / FILE).slice(0, MAX_ROWS).to_pylist()
     columns = {
@@ -31,7 +31,7 @@ def section(folder: Path, search: dict[str, Any]) -> Section:
         "n-grams": "count",
         "passages": "count",
     }
-    shown = [
+    cells = [
         [
             f"{row['question']} · {row['query_id']}",
             naming(row["title"], row["first"]) if row["first"] is not None else "nothing found",
@@ -42,16 +42,15 @@ def section(folder: Path, search: dict[str, Any]) -> Section:
         ]
         for row in rows
     ]
-    total = search["questions"]["total"]
-    plots = {"generative_views": _views(search["view_shares"])} if search["view_shares"] else {}
-    tables = {"generative_questions": table(columns, shown, total=total)}
-    brief = (
-        f"{search['questions']['answered']:,} of {total:,} questions answered by {search['mode']}"
-    )
+    questions, shares = summary["questions"], summary["view_shares"]
+    total = questions["total"]
+    plots = {"generative_views": _views(shares)} if shares else {}
+    tables = {"generative_questions": table(columns, cells, total=total)}
+    brief = f"{questions['answered']:,} of {total:,} questions answered by {summary['mode']}"
     return Section(plots, tables, brief)
 
 
-def _views(shares: dict[str, float]) -> dict[str, Any]:
+def _views(shares: dict[str, float]) -> Figure:
     names = sorted(shares, key=lambda view: shares[view])
     bars = {
         "type": "bar",

@@ -24,8 +24,8 @@ from argus.generative.training.settings import ExampleConfig
 from argus.generative.training.similarity import start_probabilities
 from argus.generative.training.slots import (
     SUPERVISED,
-    Asked,
     Material,
+    Question,
     Slots,
     Source,
     View,
@@ -165,11 +165,11 @@ def build_examples(
     number = {d.id: i for i, d in enumerate(documents)}
     hidden = {title_key(d.title) for d in documents if d.id in set(held_out)} - {""}
     counts: dict[str, int] = {}
-    asked = _asked(queries, qrels or {}, number, counts)
+    questions = _questions(queries, qrels or {}, number, counts)
     pseudo = _pseudo(pseudo_queries or {}, number, hidden)
-    material = Material(documents, asked, pseudo)
+    material = Material(documents, questions, pseudo)
     train, validation = plan(material, hidden, config)
-    kind = UNSUPERVISED if asked else GOLD
+    kind = UNSUPERVISED if questions else GOLD
     drawn = Drawn(train, material, vocabulary, config, kind)
     checked = Drawn(validation, material, vocabulary, config, kind)
     pairs = checked.batch(_VALIDATION, range(len(checked)))
@@ -183,41 +183,44 @@ def build_examples(
 
 def fingerprint(examples: TrainingSet) -> str:
     """Return a hash of all that examples are drawn from."""
-    given, settings = examples.train.material, asdict(examples.train.config)
+    material, settings = examples.train.material, asdict(examples.train.config)
     parts = [f"{name}={value}" for name, value in sorted(settings.items())]
     parts += [examples.train.vocabulary.fingerprint, examples.train.kind]
-    parts += [text for d in given.documents for text in (d.id, d.title, d.text)]
-    parts += [text for q in given.questions for text in (q.id, q.text, str(q.gold))]
-    parts += [f"{n} {list(asked)}" for n, asked in sorted(given.pseudo.items())]
+    parts += [text for d in material.documents for text in (d.id, d.title, d.text)]
+    parts += [text for q in material.questions for text in (q.id, q.text, str(q.gold))]
+    parts += [f"{n} {list(queries)}" for n, queries in sorted(material.pseudo.items())]
     parts.append(str(examples.validation))
     return content_hash(*parts, examples.train.slots.tobytes()).hex()
 
 
-def _asked(
+def _questions(
     queries: Sequence[Query], qrels: Qrels, number: Mapping[str, int], counts: dict[str, int]
-) -> list[Asked]:
-    found = []
+) -> list[Question]:
+    answerable = []
     unknown = 0
     for query in queries:
         judged = [doc for doc, grade in sorted(qrels.get(query.id, {}).items()) if grade > 0]
         gold = tuple(number[doc] for doc in judged if doc in number)
         unknown += len(judged) - len(gold)
         if gold and query.text.strip():
-            found.append(Asked(query.id, query.text, gold))
-    counts |= {"questions": len(found), "questions_without_gold": len(queries) - len(found)}
+            answerable.append(Question(query.id, query.text, gold))
+    counts |= {
+        "questions": len(answerable),
+        "questions_without_gold": len(queries) - len(answerable),
+    }
     counts["gold_unknown"] = unknown
-    return found
+    return answerable
 
 
 def _pseudo(
-    given: Mapping[str, Sequence[str]], number: Mapping[str, int], hidden: Collection[str]
+    pseudo_queries: Mapping[str, Sequence[str]], number: Mapping[str, int], hidden: Collection[str]
 ) -> dict[int, list[str]]:
-    found = {}
-    for id_, texts in given.items():
+    by_number = {}
+    for id_, texts in pseudo_queries.items():
         usable = [text for text in texts if text.strip() and title_key(text) not in hidden]
         if id_ in number and usable:
-            found[number[id_]] = usable
-    return found
+            by_number[number[id_]] = usable
+    return by_number
 
 
 def _one(texts: Sequence[str], rng: np.random.Generator) -> str:

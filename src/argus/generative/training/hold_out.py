@@ -17,7 +17,7 @@ QUESTIONS, QRELS = "held_out.jsonl", "held_out.tsv"
 def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
     """Return the ids of the documents whose titles are held out, in the order of the corpus.
 
-    hold_out: how many, chosen by the hashes of their ids among those with a title; or a file with
+    hold_out: how many, drawn by the hashes of their ids among those with a title; or a file with
     an id per line. Raises InputError for too many, an id that is not in the corpus, and a document
     without title.
     """
@@ -32,8 +32,8 @@ def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
             where="--hold-out",
         )
     ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))
-    chosen = set(ranked[:hold_out])
-    return [id_ for id_ in titled if id_ in chosen]
+    first = set(ranked[:hold_out])
+    return [id_ for id_ in titled if id_ in first]
 
 
 def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: list[str]) -> None:
@@ -67,5 +67,5 @@ def _listed(path: Path, documents: Sequence[Document], titled: set[str]) -> list
                 fix="Remove the line, or check that --corpus and the file belong together.",
                 where=path,
             )
-    wanted = {line.strip() for line in lines}
-    return [d.id for d in documents if d.id in wanted]
+    listed = {line.strip() for line in lines}
+    return [d.id for d in documents if d.id in listed]

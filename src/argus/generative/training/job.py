@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +18,37 @@ from argus.data.types import Document, Qrels, Query
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
+from argus.generative.folders import MODEL, index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.folders import MODEL, index_folder
-from argus.generative.jobs.pseudo_queries import of_documents
+from argus.generative.pseudo_queries import of_documents
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
 from argus.generative.training.model import open_network, save_network
 from argus.generative.training.scratch import ScratchSize, new_network
 from argus.generative.training.settings import ExampleConfig, LearningConfig
-from argus.generative.training.task import seq2seq_task
+from argus.generative.training.summary import ModelNote, TrainSummary
+from argus.generative.training.task import Pair, seq2seq_task
 from argus.generative.vocabulary import Vocabulary
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm.weights import base_hash
 from argus.training.loop import Trained, train
+from argus.training.task import Task
 from argus.version import __version__
 
 SECTION = "generative_train"
 SCRATCH = "scratch"
 STATE, LOSSES = "training", "losses"
-SCRATCH_LEARNING: Mapping[str, Any] = {
-    "learning_rate": 1e-3, "batch_size": 64, "label_smoothing": 0.0, "epochs": 20, "patience": 10,
-    "evaluate_every": 200, "max_minutes": 25.0,
-}  # fmt: skip
+SCRATCH_LEARNING = LearningConfig(
+    learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
+    evaluate_every=200, max_minutes=25.0,
+)  # fmt: skip
 """What a model from scratch learns with unless told otherwise: measured on two cores."""
 
 
-def learning(model: str, **given: Any) -> LearningConfig:
-    """Return how a model learns: what is given and not None, else the defaults for its kind."""
-    defaults = dict(SCRATCH_LEARNING) if model == SCRATCH else {}
-    return LearningConfig(**defaults | {k: v for k, v in given.items() if v is not None})
+def learning(model: str, **options: Any) -> LearningConfig:  # the fields of LearningConfig
+    """Return how a model learns: options that are not None, else the defaults for its kind."""
+    defaults = SCRATCH_LEARNING if model == SCRATCH else LearningConfig()
+    return replace(defaults, **{k: v for k, v in options.items() if v is not None})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,7 @@ class GenerativeTrainResult:
 
     folder: Path
     model: Path
-    summary: dict[str, Any]
+    summary: TrainSummary
 
 
 def train_generative(
@@ -100,40 +102,40 @@ def train_generative(
     InputError for bad input: nothing to learn from, a model of another tokenizer, another training
     in OUT.
     """
-    chosen = check_device(device)
-    taught = _read(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
+    on = check_device(device)
+    inputs = _read(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     vocabulary = NgramIndex.open(index_folder(index)).vocabulary
     base = None if config.model == SCRATCH else Path(config.model)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    keep_input(folder, [base, Path(index), *taught.files.values()])
+    keep_input(folder, [base, Path(index), *inputs.files.values()])
     settings = {"model": config.model, "limit": limit, **config.learning.described()}
-    record = Record(SECTION, settings, taught.files)
-    held_out = choose(taught.documents, config.hold_out)
+    record = Record(SECTION, settings, inputs.files)
+    held_out = choose(inputs.documents, config.hold_out)
     with record.timed("planning the examples"):
-        examples = taught.examples(vocabulary, config.examples, held_out)
-    _require_examples(examples, len(taught.documents))
+        examples = inputs.examples(vocabulary, config.examples, held_out)
+    _require_examples(examples, len(inputs.documents))
     with record.timed("making the model"):
-        network = _network(config, base, vocabulary).to(chosen)
+        network = _network(config, base, vocabulary).to(on)
     record.open(folder)
     key, weights = _key(config, base, examples)
     with record.timed("training"):
         trained = train(
             network, _task(network, vocabulary, config.learning), examples.train,
-            examples.validation, config.learning, folder=folder / STATE, key=key, device=chosen,
+            examples.validation, config.learning, folder=folder / STATE, key=key, device=on,
         )  # fmt: skip
-    summary = _summary(config, examples, trained, network, chosen)
+    summary = _summary(config, examples, trained, network, on)
     note = _note(config, summary, vocabulary, weights)
     model = save_network(network, vocabulary, folder / MODEL, note)
-    write_held_out(folder, taught.documents, held_out)
+    write_held_out(folder, inputs.documents, held_out)
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_section("summary.json", SECTION, summary)
-    folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))
+    folder.write_section("manifest.json", SECTION, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
 
 
 @dataclass(frozen=True)
-class _Taught:
-    """What a model is taught with. files: by option, None for what is not given, or no file."""
+class _Inputs:
+    """What a model learns from. files: by option, None for what is not given, or no file."""
 
     documents: Sequence[Document]
     questions: list[Query]
@@ -158,17 +160,17 @@ def _read(
     pseudo_queries: Path | str | None,
     fields: FieldNames,
     limit: int | None,
-) -> _Taught:
+) -> _Inputs:
     documents, path = read_documents(corpus, fields, limit)
     questions, judged = _questions(queries, qrels, fields)
-    asked = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    pseudo = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
     files = {
         "corpus": path,
         "queries": _path(queries),
         "qrels": _path(qrels),
-        "pseudo_queries": asked.file,
+        "pseudo_queries": pseudo.file,
     }
-    return _Taught(documents, questions, judged, asked.by_document, files)
+    return _Inputs(documents, questions, judged, pseudo.by_document, files)
 
 
 def _questions(
@@ -208,7 +210,7 @@ def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocab
     return network
 
 
-def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Any:
+def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Task[Pair]:
     pad = vocabulary.border if vocabulary.pad is None else vocabulary.pad
     return seq2seq_task(
         start_token(network), pad, label_smoothing=config.label_smoothing, dtype=config.dtype
@@ -247,7 +249,7 @@ def _summary(
     trained: Trained,
     network: Any,
     device: str,
-) -> dict[str, Any]:
+) -> TrainSummary:
     state, settings = trained.progress, config.learning
     assert state.best is not None
     return {
@@ -278,13 +280,12 @@ def _summary(
 
 def _note(
     config: GenerativeTrainConfig,
-    summary: dict[str, Any],
+    summary: TrainSummary,
     vocabulary: Vocabulary,
     weights: str | None,
-) -> dict[str, Any]:
+) -> ModelNote:
     """Return argus.json: what the model is, and what it may be asked for."""
-    scratch = {"name": SCRATCH, **asdict(config.size)}
-    kept = ("views", "examples", "steps", "stopped", "evaluations", "best")
+    scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
     return {
         "argus": __version__,
         "vocabulary": vocabulary.fingerprint,
@@ -293,5 +294,10 @@ def _note(
             "examples": asdict(config.examples),
             "training": config.learning.described(),
         },
-        **{name: summary[name] for name in kept},
+        "views": summary["views"],
+        "examples": summary["examples"],
+        "steps": summary["steps"],
+        "stopped": summary["stopped"],
+        "evaluations": summary["evaluations"],
+        "best": summary["best"],
     }

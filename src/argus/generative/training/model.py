@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from argus.errors import InputError
 from argus.generative.decode.model import check_vocabulary, load_network
+from argus.generative.training.summary import ModelNote
 from argus.generative.vocabulary import Vocabulary
 from argus.training.folders import replacing_folder
 
@@ -41,9 +41,7 @@ def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
     return network.float().train()
 
 
-def save_network(
-    network: Any, vocabulary: Vocabulary, folder: Path, note: Mapping[str, Any]
-) -> Path:
+def save_network(network: Any, vocabulary: Vocabulary, folder: Path, note: ModelNote) -> Path:
     """Write network, tokenizer and note, whole or not at all; return the folder.
 
     A model like any other of `transformers`.
@@ -51,7 +49,7 @@ def save_network(
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    text = json.dumps(dict(note), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(note, indent=2, ensure_ascii=False, allow_nan=False)
     with replacing_folder(folder) as temporary:
         network.save_pretrained(str(temporary))
         vocabulary.save(temporary)

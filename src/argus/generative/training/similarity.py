@@ -22,9 +22,9 @@ def likeness(passage: Sequence[str], question: str) -> Floats:
     side: 1 for equal words whatever their case, 0.57 for "directed" and "director". Stop words of
     the question do not count, unless there are no others.
     """
-    wanted = [_letters(word) for word in dict.fromkeys(asked(question))]
-    found = {w: max((_dice(_grams(w), q) for q in wanted), default=0.0) for w in set(passage)}
-    return np.array([found[w] for w in passage], np.float64)
+    terms = [_letters(word) for word in dict.fromkeys(asked(question))]
+    like = {w: max((_dice(_grams(w), q) for q in terms), default=0.0) for w in set(passage)}
+    return np.array([like[w] for w in passage], np.float64)
 
 
 def start_probabilities(passage: Sequence[str], question: str, span: int) -> Floats:

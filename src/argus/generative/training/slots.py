@@ -39,7 +39,7 @@ SUPERVISED = (Source.QUESTION, Source.TITLE)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A question with the numbers of the documents that answer it."""
 
     id: str
@@ -52,7 +52,7 @@ class Material:
     """What examples are made from. pseudo: pseudo-queries by number of the document."""
 
     documents: Sequence[Document]
-    questions: Sequence[Asked]
+    questions: Sequence[Question]
     pseudo: Mapping[int, Sequence[str]]
 
 
@@ -67,7 +67,7 @@ def plan(
     """Return the slots to train on and those to validate with.
 
     held_out: keys (`title_key`) of titles that are neither source nor target. Titles and questions
-    to validate with are chosen by hashes of themselves. Nothing that asks for them, or with them,
+    to validate with are drawn by hashes of themselves. Nothing that asks for them, or with them,
     is learnt; their passages' spans are, for these are what a corpus is searched by. Where there is
     no title and no question, some documents are validated with instead.
     """
@@ -76,18 +76,18 @@ def plan(
         (value for slot in _slots(material, titles, held_out, config) for value in slot), np.int32
     ).reshape(-1, 4)
     named = sorted({t for t in titles if t and t not in held_out})
-    chosen_titles = _chosen(named, config)
-    asked = [q.id for q in material.questions if title_key(q.text) not in held_out]
-    chosen_questions = _chosen(asked, config)
-    if not (named or asked):
-        documents = _chosen([d.id for d in material.documents], config)
-        kept = np.array([d.id in documents for d in material.documents], bool)[rows[:, 2]]
-        return rows[~kept], _some(rows[kept], config)
-    ours = np.array([t in chosen_titles for t in titles], bool)
-    theirs = np.array([q.id in chosen_questions for q in material.questions] or [False], bool)
+    validation_titles = _sample(named, config)
+    questions = [q.id for q in material.questions if title_key(q.text) not in held_out]
+    validation_questions = _sample(questions, config)
+    if not (named or questions):
+        documents = _sample([d.id for d in material.documents], config)
+        validation = np.array([d.id in documents for d in material.documents], bool)[rows[:, 2]]
+        return rows[~validation], _some(rows[validation], config)
+    ours = np.array([t in validation_titles for t in titles], bool)
+    theirs = np.array([q.id in validation_questions for q in material.questions] or [False], bool)
     by_title = (rows[:, 0] == Source.TITLE) | (rows[:, 1] == View.TITLE)
-    kept = (by_title & ours[rows[:, 2]]) | ((rows[:, 3] >= 0) & theirs[rows[:, 3]])
-    return rows[~kept], _some(rows[kept], config)
+    validation = (by_title & ours[rows[:, 2]]) | ((rows[:, 3] >= 0) & theirs[rows[:, 3]])
+    return rows[~validation], _some(rows[validation], config)
 
 
 def _slots(
@@ -109,8 +109,8 @@ def _slots(
             if material.documents[document].text.strip():
                 yield from ((Source.SPAN, view, document, -1) for view in views)
             if material.pseudo.get(document):
-                asked = [v for v in views if v != View.QUERY]
-                yield from ((Source.PSEUDO, view, document, -1) for view in asked)
+                others = [v for v in views if v != View.QUERY]
+                yield from ((Source.PSEUDO, view, document, -1) for view in others)
 
 
 def _views(
@@ -124,7 +124,7 @@ def _views(
         yield View.QUERY
 
 
-def _chosen(names: Sequence[str], config: ExampleConfig) -> set[str]:
+def _sample(names: Sequence[str], config: ExampleConfig) -> set[str]:
     """Return those to validate with, at least one of two."""
     n = min(max(1, round(config.validation_share * len(names))), config.validation_most)
     ranked = sorted(names, key=lambda name: content_hash("generative-validation", name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tests.generative.failures.golden.twelve import ablated, differences, lengths
 
 
-def test_question_0_two_of_two_correct_and_the_answer_is_title_and_body():
+def test_question_0_two_correct_and_the_answer_in_both_views():
     # 1 Linda Davis (correct):      T Linda Davis 8, Linda Davis 2, Q who sang does he love you with
     #                               reba 6, country music 1, Reba 2, duet 1                sum 20
     # 2 Does He Love You (correct): T Does He Love You 4, Linda Davis 2, Reba 2, duet 1    sum 9

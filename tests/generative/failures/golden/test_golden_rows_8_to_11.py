@@ -50,7 +50,7 @@ def test_question_8_the_first_passage_has_no_n_grams():
     assert differences(8, expected) == {}
 
 
-def test_question_9_terms_that_never_stand_together_and_gold_without_the_answer():
+def test_question_9_terms_apart_and_gold_without_the_answer():
     # 1 Tomato (wrong):      tomatoes 6, of tomatoes 4                          sum 10
     # 2 Tomato soup (wrong): T Tomato soup 1 (frequency 0), tomatoes 6          sum 7
     # 3 Tom (correct):       T Tom 3, tomatoes 3                                sum 6
@@ -118,7 +118,7 @@ def test_question_10_a_single_passage_for_three_positives():
     assert differences(10, expected) == {}
 
 
-def test_question_11_a_positive_without_id_and_a_passage_listed_twice():
+def test_question_11_a_nameless_positive_and_a_passage_twice():
     # 1 Brazil (wrong):                T Brazil 4, Brazil 4, Q what language do people speak in
     #                                  brazil 8                                         sum 16
     # 2 Languages of Brazil (correct): official language 5, Brazil 4, PORTUGUESE 3      sum 12

@@ -69,7 +69,7 @@ def test_question_9_with_terms_over_the_border_of_title_and_text():
     assert unlike(row(record), dict(gold_holds_answer=0, gold_terms=2, gold_adjacent=0)) == {}
 
 
-def test_question_11_with_another_passage_of_the_words_of_its_positive():
+def test_question_11_with_another_passage_of_the_same_words():
     # The fourth, listed twice before, gets an id of its own: it says what the second says, but the
     # one positive is found once.
     record = records()[11]
@@ -86,7 +86,7 @@ def test_question_11_with_another_passage_of_the_words_of_its_positive():
     assert unlike(row(record), expected) == {}
 
 
-def test_question_8_with_the_answer_as_a_pseudo_query_and_a_second_answer():
+def test_question_8_with_a_pseudo_query_and_a_second_answer():
     # Passage 2: T Alexander Fleming 7, T Alexander 2, Alexander Fleming 1, now Q alexander fleming
     # 4 in place of the one with a comma, and Alexander 1. "Alexander" would gain 2/1 - 1, but
     # "Alexander Fleming" weighs most as a title: 7/4 - 1.
@@ -104,7 +104,7 @@ def test_question_8_with_the_answer_as_a_pseudo_query_and_a_second_answer():
     assert unlike(row(record), expected) == {}
 
 
-def test_question_8_with_n_grams_of_no_weight_as_the_others_has_no_gain():
+def test_question_8_with_ngrams_of_no_weight_has_no_gain():
     record = records()[8]
     for key in record["ctxs"][1]["keys"][2:]:
         key[2] = 0.0

@@ -162,7 +162,7 @@ def test_spearman_s_rho_of_frequency_and_hits():
         assert found["frequency_top", outcome] == [10, pytest.approx(rho), pytest.approx(p_value)]
 
 
-def test_the_interval_of_rho_is_left_out_where_too_few_resamples_vary():
+def test_rho_has_no_interval_where_too_few_resamples_vary():
     # hit_1 is constant in 0.6^10 + 0.4^10 = 0.6% of the resamples of ten questions, four of which
     # hit; hit_k, of eight, in 0.8^10 + 0.2^10 = 10.7%.
     table = tables()["correlations"]["correlations"]

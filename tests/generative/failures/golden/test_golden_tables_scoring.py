@@ -30,7 +30,7 @@ def test_table_8_dominance_of_one_n_gram():
     assert lines(table, "low", "high", "hit_1", "hit_k") == alike(expected)
 
 
-def test_eleven_questions_are_parted_into_deciles_that_weigh_one_and_a_tenth():
+def test_eleven_questions_make_deciles_of_one_and_a_tenth():
     # Question 2 (0.3, hits 0 and 1) twice: 0.3 0.3 | 0.4 | 0.5 x 4 | 0.6 x 3 | 0.75.
     # D1: 1.1 of the two. D2: the other 0.9 of them, 0.2 of question 0 (hits 1 and 1).
     # D3: the other 0.8 of it, 0.3 of the four at 0.5, whose mean hits are 1/4 and 1/2.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from argus.generative.failures.measures import measure, to_table
-from argus.generative.failures.measures.columns import ABLATIONS, OF_OUTPUT
+from argus.generative.failures.measures.columns import OF_OUTPUT, Ablations
 from argus.generative.failures.reading import Problems, Reading, read_case
 from argus.generative.failures.tables import figures
 from argus.generative.failures.tokens import WordTokens
@@ -78,7 +78,7 @@ def ablated(**figures: tuple[float, int, int] | None) -> dict[str, float | int |
     for what, values in figures.items():
         names = (f"{figure}_without_{what}" for figure in ("r_precision", "hit_1", "hit_k"))
         made |= dict(zip(names, values or (None, None, None), strict=True))
-    assert made.keys() == ABLATIONS.keys()
+    assert made.keys() == Ablations.__annotations__.keys()
     return made
 
 

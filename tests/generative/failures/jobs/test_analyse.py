@@ -90,7 +90,7 @@ def test_fresh_never_empties_the_folder_that_is_read(tmp_path):
     assert file.is_file()
 
 
-def test_a_replay_takes_at_most_so_many_questions_failed_ones_first(ready, tmp_path):
+def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):
     records = [
         {"id": q, "question": text, "ctxs": [{"passage_id": first, "score": 1.0}]}
         for q, text, first in (
@@ -122,7 +122,7 @@ def test_settings_out_of_range_are_refused():
         FailureConfig(k=0)
 
 
-def test_a_judge_that_cannot_be_asked_leaves_the_rest_of_the_report(endpoint, tmp_path):
+def test_a_judge_out_of_reach_leaves_the_rest_of_the_report(endpoint, tmp_path):
     endpoint.behave = lambda *_: {"status": 401}
     file = write_output(tmp_path / "seal.json", two_of_three())
     llm = judge(endpoint)
@@ -158,7 +158,7 @@ def test_outputs_without_ids_are_compared_by_their_questions(tmp_path):
     assert len(pairs) == 3
 
 
-def test_two_outputs_of_other_questions_are_not_compared_and_that_is_said(tmp_path):
+def test_outputs_of_other_questions_are_not_compared(tmp_path):
     first = write_output(tmp_path / "a.json", two_of_three())
     other = [r | {"id": f"x{r['id']}", "question": f"Not {r['id']}"} for r in two_of_three()]
     second = write_output(tmp_path / "b.json", other)
@@ -193,7 +193,7 @@ def test_judged_questions_that_an_output_lacks_are_told(tmp_path):
     assert summary["needs"][0].startswith("1 judged questions are not in a: they are not counted")
 
 
-def test_questions_without_ids_are_judged_by_the_ids_of_the_same_words(tmp_path):
+def test_questions_without_ids_are_judged_by_the_same_words(tmp_path):
     bare = [{n: v for n, v in r.items() if n != "id"} for r in two_of_three()]
     queries = tmp_path / "queries.jsonl"
     rows = [{"_id": f"q{r['id']}", "text": r["question"]} for r in two_of_three()[::-1]]
@@ -218,7 +218,7 @@ def test_a_file_of_questions_alone_is_refused(tmp_path):
         analyse(write_output(tmp_path / "a.json", bare), out=tmp_path / "out")
 
 
-def test_what_the_judge_would_cost_is_said_without_asking_or_writing(endpoint, tmp_path):
+def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
     from argus.generative.failures.jobs.analyse import estimate_verdicts
 
     file = write_output(tmp_path / "seal.json", two_of_three())

@@ -51,7 +51,7 @@ def by_passage(judged, column):
 def test_a_question_gets_the_best_verdict_on_its_passages(endpoint, config, tmp_path):
     endpoint.behave = saying(a="PARTIAL", b="yes", d="PARTIAL")
     judged = judge_passages({"seal": iter(CANDIDATES)}, config(), tmp_path / LEDGER)
-    assert judged.verdicts == {"seal": {"q1": "YES", "q2": "NO", "q3": "PARTIAL", "q4": "NO"}}
+    assert judged.best == {"seal": {"q1": "YES", "q2": "NO", "q3": "PARTIAL", "q4": "NO"}}
     rows = judged.table.to_pylist()
     assert [(r["query_id"], r["passage_id"], r["rank"], r["verdict"]) for r in rows] == [
         ("q1", "a", 1, "PARTIAL"), ("q1", "b", 4, "YES"), ("q2", "c", 2, "NO"),
@@ -83,15 +83,13 @@ def test_the_schema_and_the_prompt_of_the_thesis_are_sent(endpoint, config, tmp_
     assert body["max_tokens"] == 1_024
 
 
-def test_passages_that_fail_are_counted_and_the_rest_of_their_question_decides(
-    endpoint, config, tmp_path
-):
+def test_passages_that_fail_are_counted_and_the_rest_decides(endpoint, config, tmp_path):
     endpoint.behave = saying(
         a={"text": "I cannot say."}, c={"status": 500}, e={"text": '{"verdict": "PERHAPS"}'}, d="NO"
     )
     judged = judge_passages({"seal": CANDIDATES}, config(), tmp_path / LEDGER)
     # q1: a failed, b is NO. q2: nothing but c, which failed. q3: d is NO, e failed. q4: NO.
-    assert judged.verdicts["seal"] == {"q1": "NO", "q2": "failed", "q3": "NO", "q4": "NO"}
+    assert judged.best["seal"] == {"q1": "NO", "q2": "failed", "q3": "NO", "q4": "NO"}
     counts = judged.summary["systems"]["seal"]
     assert counts["questions"] == {
         "total": 4, "YES": 0, "PARTIAL": 0, "NO": 3, "failed": 1, "incomplete": 2,
@@ -116,7 +114,7 @@ def test_a_second_run_asks_only_what_has_no_verdict(endpoint, config, tmp_path):
     assert (left.prompts, left.to_ask, left.cached, left.failed_before) == (6, 1, 5, 1)
     judged = judge_passages({"seal": CANDIDATES}, config(), tmp_path / LEDGER)
     assert len(endpoint.requests) == 1
-    assert judged.verdicts["seal"]["q1"] == "YES"
+    assert judged.best["seal"]["q1"] == "YES"
     assert judged.summary["language_model"]["cached"] == 5
 
 
@@ -125,15 +123,13 @@ def test_two_systems_share_a_passage_and_a_budget(endpoint, config, tmp_path):
     both = {"seal": iter(CANDIDATES[:2]), "minder": iter(CANDIDATES[:1]), "none": ()}
     judged = judge_passages(both, config(), tmp_path / LEDGER)
     assert len(endpoint.requests) == 2
-    assert judged.verdicts == {"seal": {"q1": "YES"}, "minder": {"q1": "YES"}, "none": {}}
+    assert judged.best == {"seal": {"q1": "YES"}, "minder": {"q1": "YES"}, "none": {}}
     assert judged.table["system"].to_pylist() == ["seal", "seal", "minder"]
     assert judged.summary["systems"]["minder"]["passages"]["YES"] == 1
     assert judged.summary["systems"]["none"]["questions"]["total"] == 0
 
 
-def test_a_budget_that_ends_leaves_passages_not_asked_and_the_cost_is_given(
-    endpoint, config, tmp_path
-):
+def test_a_budget_that_ends_leaves_passages_not_asked(endpoint, config, tmp_path):
     said = {"verdict": "YES", "explanation": "so"}
     endpoint.behave = lambda text, n: {
         "content": endpoint.chat(json.dumps(said), usage=(2_000, 1_000))
@@ -143,7 +139,7 @@ def test_a_budget_that_ends_leaves_passages_not_asked_and_the_cost_is_given(
     counts = judged.summary["systems"]["seal"]["passages"]
     assert counts["ok"] >= 1 and counts["not_asked"] >= 1
     assert counts["ok"] + counts["not_asked"] == 6
-    assert judged.verdicts["seal"]["q4"] == "failed"
+    assert judged.best["seal"]["q4"] == "failed"
     assert by_passage(judged, "state")["f"] == "not asked"
     assert by_passage(judged, "reason")["f"].startswith("not asked: ")
     # 2,000 tokens at 1 and 1,000 at 2 per million
@@ -176,13 +172,13 @@ def test_an_endpoint_that_refuses_keeps_what_was_answered(endpoint, config, tmp_
 
 def test_without_a_passage_nothing_is_asked_opened_or_written(endpoint, config, tmp_path):
     judged = judge_passages({"seal": ()}, config(), tmp_path / LEDGER)
-    assert judged.verdicts == {"seal": {}}
+    assert judged.best == {"seal": {}}
     assert (judged.table.num_rows, judged.summary["language_model"]) == (0, None)
     assert estimate_judging({"seal": ()}, config(), tmp_path / LEDGER).prompts == 0
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_estimate_leaves_no_ledger_and_prices_what_would_be_asked(config, tmp_path):
+def test_an_estimate_prices_prompts_and_leaves_no_ledger(config, tmp_path):
     priced = config(input_price=1.0, output_price=2.0)
     found = estimate_judging({"a": CANDIDATES, "b": CANDIDATES}, priced, tmp_path / LEDGER)
     assert (found.prompts, found.to_ask, found.repeated) == (12, 6, 6)

@@ -76,7 +76,7 @@ def test_given_judgements_and_answers_replace_those_of_the_file(tmp_path):
     assert rows["a"]["answer_hit_1"] == 1, "keeps its own answers"
 
 
-def test_names_come_from_the_folder_where_the_file_has_a_plain_one(tmp_path):
+def test_a_plainly_named_file_is_called_by_its_folder(tmp_path):
     from argus.data.fields import FieldNames
 
     (tmp_path / "seal").mkdir()

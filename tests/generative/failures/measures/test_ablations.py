@@ -10,7 +10,7 @@ def figures(case, what, k=10):
     return tuple(row[name] for name in names)
 
 
-def test_a_correct_passage_comes_first_without_the_titles_of_others():
+def test_without_titles_a_correct_passage_comes_first():
     # Weights without titles: 1, 3, 2: the second (correct) is first; R = 2: 1/2.
     # Without unigrams ("a"): 9, 3, 2, as it was.
     case = made(
@@ -53,7 +53,7 @@ def test_passages_without_n_grams_weigh_nothing():
     assert figures(case, "titles", k=2) == (1, 1, 1)
 
 
-def test_without_n_grams_of_that_kind_the_order_stays_whatever_the_weights():
+def test_without_ngrams_of_that_kind_the_order_stays():
     case = made(found(True, {"a b": 1}), found(False, {"a b": 5}), positives=1)
     for what in ("titles", "queries", "unigrams"):
         assert figures(case, what) == (1, 1, 1)

@@ -20,7 +20,7 @@ def test_of_equally_heavy_n_grams_those_listed_first_count():
     assert row["frequency_top"] == 3
 
 
-def test_n_grams_without_frequency_are_left_out_of_the_mean_but_keep_their_place():
+def test_ngrams_without_frequency_are_left_out_of_the_mean():
     # The five heaviest stay a, c, d, e, f; of those c, d are known: (30 + 40) / 2.
     counts = {"a": None, "b": 2, "c": 30, "d": 40, "e": None, "f": None}
     row = generation(made(found(None, SIX), counts=counts), 10)
@@ -81,7 +81,7 @@ def test_an_answer_does_not_run_over_two_n_grams():
 
 
 @pytest.mark.parametrize("first", [found(None), found(None, {})])
-def test_where_the_first_passage_has_no_n_grams_others_may_still_hold_the_answer(first):
+def test_passages_below_a_first_without_ngrams_hold_the_answer(first):
     row = generation(made(first, found(None, {"rome": 1}), answers=["rome"], question="a"), 10)
     assert row.pop("answer_ngram_k") == 1
     assert len(row) == 7

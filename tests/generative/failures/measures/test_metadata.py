@@ -10,7 +10,7 @@ TITLES = ("title_score_correct", "title_score_wrong")
 
 
 def figures(case, names):
-    row = metadata(case, 1)
+    row = metadata(case)
     return [row[name] for name in names]
 
 
@@ -27,7 +27,7 @@ def test_scores_are_summed_over_all_passages_whatever_k():
     assert figures(case, CORRECT) == [8, 3, 0]
 
 
-def test_without_a_correct_passage_only_the_scores_over_all_apply():
+def test_without_a_correct_passage_scores_over_all_apply():
     wrong = made(found(False, {"</s> rome": 4}), positives=1)
     unjudged = made(found(None, {"</s> rome": 4}))
     assert figures(wrong, SCORES) == figures(unjudged, SCORES) == [4, 4, 0]
@@ -41,7 +41,7 @@ def test_a_correct_passage_without_n_grams_has_no_score():
 
 @pytest.mark.parametrize("passages", [[], [found(True)], [found(True, {})]])
 def test_without_n_grams_nothing_applies(passages):
-    row = metadata(made(*passages, positives=1, answers=["rome"]), 10)
+    row = metadata(made(*passages, positives=1, answers=["rome"]))
     assert len(row) == 10
     assert set(row.values()) == {None}
 
@@ -80,7 +80,7 @@ def test_of_several_n_grams_of_an_answer_the_heaviest_count():
     assert figures(made(found(None, keys), answers=["rome"]), GAINS) == [1, None]
 
 
-def test_of_several_answers_the_one_that_weighs_most_as_title_counts():
+def test_of_several_answers_the_heaviest_title_counts():
     # rome: 4 / 1; paris: 6 / 2 - 1 = 2, and 6 > 4.
     keys = {"</s> rome": 4, "rome": 1, "</s> paris": 6, "paris": 2}
     assert figures(made(found(None, keys), answers=["rome", "paris"]), GAINS) == [2, None]
@@ -94,7 +94,7 @@ def test_where_the_other_weighs_nothing_there_is_no_ratio():
     assert figures(made(found(None, both), answers=["rome", "paris"]), GAINS) == [0, None]
 
 
-def test_where_the_other_weighs_as_good_as_nothing_there_is_no_ratio():
+def test_there_is_no_ratio_to_a_negligible_weight():
     rome = {"</s> rome": 1e90, "rome": 1e-300}
     assert figures(made(found(None, rome), answers=["rome"]), GAINS) == [None, None]
     least = {"</s> rome": 1e12, "rome": 1.0}

@@ -56,7 +56,7 @@ def test_a_search_that_finds_nothing_misses():
     assert figures["first_correct"] is None
 
 
-def test_a_search_that_finds_nothing_misses_where_answers_say_what_is_correct():
+def test_an_empty_list_misses_where_answers_decide():
     nothing = dataclasses.replace(made(answers=["x"]), by_answer=True)
     figures = quality(nothing, 10)
     assert [figures[name] for name in ("hit_1", "hit_k", "outcome")] == [0, 0, "NN"]

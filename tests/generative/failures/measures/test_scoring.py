@@ -85,7 +85,7 @@ def test_table_17_by_hand():
     assert figures(case, WEIGHTS, 2) == [4, 4, 2]
 
 
-def test_a_mean_weight_counts_an_n_gram_in_every_passage_that_it_is_in():
+def test_a_mean_weight_counts_an_ngram_in_every_passage():
     # a weighs 1 and 2, b weighs 6: (1 + 2 + 6) / 3 = 3; of n-grams alone it would be 3.75.
     case = made(found(False, {"a": 1}), found(False, {"a": 2, "b": 6}), positives=1)
     assert figures(case, KEYS) == [0, 1, 0]
@@ -128,7 +128,7 @@ def test_without_n_grams_only_titles_apply(passages):
     assert set(row.values()) == {None}
 
 
-def test_where_only_the_first_passage_has_no_n_grams_the_others_count():
+def test_passages_below_a_first_without_ngrams_count():
     case = made(found(True), found(False, {"a": 2}), positives=1)
     row = scoring(case, 10)
     assert (row["ngrams_all"], row["ngrams_first"], row["dominance"]) == (1, None, None)

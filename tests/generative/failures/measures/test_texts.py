@@ -5,7 +5,7 @@ from tests.generative.failures.measures.making import found, made
 
 
 def figures(question, positives, answers=()):
-    row = texts(made(question=question, positives=positives, answers=answers), 10)
+    row = texts(made(question=question, positives=positives, answers=answers))
     return tuple(row[name] for name in ("gold_holds_answer", "gold_terms", "gold_adjacent"))
 
 
@@ -23,7 +23,7 @@ def test_neighbours_must_be_two_different_terms():
     assert figures("river of Rome", ["Rome! Rome, a long river"]) == (None, 2, 0)
 
 
-def test_neighbours_may_be_in_another_positive_than_the_most_terms():
+def test_neighbours_may_be_in_another_positive():
     question = "long river of Rome"
     assert figures(question, ["rome x long x river", "x river rome"]) == (None, 3, 1)
 
@@ -39,7 +39,7 @@ def test_neighbours_in_a_title_are_neighbours():
     assert figures("river of Rome", [("The river of Rome", "The Tiber.")]) == (None, 2, 1)
 
 
-def test_the_end_of_a_title_and_the_beginning_of_its_text_are_no_neighbours():
+def test_the_ends_of_title_and_text_are_no_neighbours():
     assert figures("river of Rome", [("The river", "Rome has one.")]) == (None, 2, 0)
 
 
@@ -75,4 +75,4 @@ def test_positives_whose_text_is_not_known_are_passed_over():
 
 def test_texts_of_passages_are_not_those_of_positives():
     case = made(found(True, text="river Rome"), question="river of Rome", positives=1)
-    assert set(texts(case, 10).values()) == {None}
+    assert set(texts(case).values()) == {None}

@@ -52,7 +52,7 @@ def view_of(searcher, name):
     return next(view for view in searcher.views if view.name == name)
 
 
-def test_of_a_text_all_ngrams_are_wanted_that_the_search_could_write(parts):
+def test_a_text_gives_all_ngrams_that_the_search_could_write(parts):
     vocabulary, index, _ = parts
     texts = vocabulary.encode([DOCUMENTS[0].text, DOCUMENTS[1].text])
     want = {
@@ -81,7 +81,7 @@ def test_titles_and_pseudo_queries_are_wanted_whole(parts):
     assert gold_ngrams(index, range(6), view_of(searcher, "question")) == []
 
 
-def test_a_title_that_is_longer_than_the_search_writes_is_not_wanted(parts):
+def test_a_title_longer_than_the_search_writes_is_left_out(parts):
     vocabulary, index, _ = parts
     size = len(vocabulary.encode(["Eiffel Tower"])[0]) + 1
     for longest, wanted in ((size, True), (size - 1, False)):

@@ -56,7 +56,7 @@ def plain_steps(parts, search):
     for _ in range(search.longest):
         candidates = []
         for ngram, total in live:
-            logs = next_log_probabilities(model, source, (*search.given, *ngram))[-1]
+            logs = next_log_probabilities(model, source, (*search.opening, *ngram))[-1]
             candidates += [
                 ((*ngram, int(token)), total + float(logs[token]))
                 for token in passages.continuations([*search.prefix, *ngram])[0]
@@ -99,7 +99,7 @@ def existing(parts, search):
 
 @pytest.mark.parametrize("beams", [1, 2, 5])
 @pytest.mark.parametrize("view", ["body", "title", "query"])
-def test_ngrams_leave_at_the_steps_and_with_the_ranks_of_a_plain_search(parts, view, beams):
+def test_ngrams_leave_at_the_steps_of_a_plain_search(parts, view, beams):
     """All n-grams of the corpus at once."""
     _, index, _, model = parts
     search, source = search_of(parts, view, beams), encoded(parts)
@@ -115,7 +115,7 @@ def test_ngrams_leave_at_the_steps_and_with_the_ranks_of_a_plain_search(parts, v
 
 
 @pytest.mark.parametrize("view", ["body", "title", "query"])
-def test_an_ngram_leaves_where_it_does_whatever_is_followed_beside_it(parts, view):
+def test_an_ngram_leaves_alike_whatever_is_followed_beside(parts, view):
     _, index, _, model = parts
     search, source = search_of(parts, view, 3), encoded(parts)
     ngrams = existing(parts, search)
@@ -167,7 +167,7 @@ def test_hypotheses_that_end_take_no_place_from_those_that_go_on(parts):
 
 
 @pytest.mark.parametrize("view", ["body", "title", "query"])
-def test_the_beam_size_that_keeps_an_ngram_writes_it_and_half_of_it_does_not(parts, view):
+def test_the_beam_size_that_keeps_an_ngram_is_the_least(parts, view):
     _, index, _, model = parts
     search, source = search_of(parts, view, 1), encoded(parts)
     sizes = (1, 2, 4, 8, 16)
@@ -186,7 +186,7 @@ def test_the_beam_size_that_keeps_an_ngram_writes_it_and_half_of_it_does_not(par
     assert view != "body" or len({*kept.values()}) > 1
 
 
-def test_one_search_per_beam_size_serves_all_and_none_follows_the_last_one_kept(parts, monkeypatch):
+def test_one_search_per_beam_size_serves_all_ngrams(parts, monkeypatch):
     _, index, _, model = parts
     search, source = search_of(parts, "body", 1), encoded(parts)
     made = []

@@ -104,7 +104,7 @@ def test_some_passages_of_the_tests_have_pruned_ngrams(parts):
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_each_is_followed_until_it_leaves_and_until_a_beam_keeps_it(parts, question):
+def test_each_is_followed_until_a_beam_keeps_it(parts, question):
     searcher = searcher_of(parts, EVERYTHING, beams=1)
     replayed = Replay(searcher, most_beams=64).replay(question, [0, 1, 4])
     sizes = (1, 2, 4, 8, 16, 32, 64)
@@ -159,7 +159,7 @@ def test_texts_are_without_the_markers_that_rows_say_in_words(parts):
         assert heaviest_first.row()["pruned_ngram"] == lost.text + ending
 
 
-def test_of_markers_in_a_passage_those_at_the_ends_of_an_ngram_go_but_one_alone_stays(tmp_path):
+def test_markers_at_the_ends_of_an_ngram_go_one_alone_stays(tmp_path):
     """Where ` @@` and ` ||` are ordinary tokens, texts hold them."""
     names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     ids = {word: i for i, word in enumerate([*names.values(), "a", "tower", "@@", "||"])}
@@ -227,7 +227,7 @@ def test_ranks_are_of_the_best_of_all_positives(parts):
     assert replay.replay(QUESTIONS[0], [3, 5, 2, 0]).now == min(alone[d] for d in (3, 5, 2, 0))
 
 
-def test_ngrams_are_those_of_the_first_three_positives_each_taken_once(parts):
+def test_ngrams_are_of_the_first_three_positives_each_once(parts):
     replay = Replay(searcher_of(parts, EVERYTHING))
     three, five = (replay.replay(QUESTIONS[0], p) for p in ([0, 1, 2], [0, 1, 0, 2, 4, 3]))
     assert five.pruned == three.pruned
@@ -249,7 +249,7 @@ def test_of_equally_heavy_ones_the_tokens_decide(parts):
     assert order == sorted(order)
 
 
-def test_positives_that_the_index_does_not_hold_take_no_place_among_the_three(parts):
+def test_positives_outside_the_index_take_no_place_of_three(parts):
     """Looked up in the order of a file: those that the index does not hold have no number."""
     ids = ("nowhere", "only", "gone", "eiffel", "no one", "paris", "bare")
     numbers = [lookup_of(parts[1]).number_of(Positive(id_, "", None)) for id_ in ids]
@@ -268,7 +268,7 @@ def test_a_row_has_the_columns_of_the_model_in_their_order(parts):
     assert {type(row[name]) for name in ("pruned", "pruned_at", "pruned_rank", "rank_now")} == {int}
 
 
-def test_rows_of_lost_ngrams_are_plain_values_and_the_first_is_that_of_the_question(parts):
+def test_rows_of_lost_ngrams_are_plain_values_heaviest_first(parts):
     replayed = Replay(searcher_of(parts, EVERYTHING)).replay(QUESTIONS[0], [0, 1])
     rows = replayed.lost_rows()
     assert len(rows) == len(replayed.lost) > 1

@@ -15,7 +15,7 @@ def judged(rows, outcomes=OUTCOMES, verdicts=JUDGED):
     )
 
 
-def test_outcomes_are_counted_over_questions_with_positives_and_answers(rows):
+def test_outcomes_are_of_questions_with_positives_and_answers(rows):
     found = judged(rows)["t09_outcomes"]
     assert found["n"] == 10
     assert [row[:3] for row in found["rows"]] == [
@@ -33,7 +33,7 @@ def test_verdicts_are_counted_over_unannotated_cases(rows):
     ]  # fmt: skip
 
 
-def test_adjusted_hits_add_the_verdicts_and_at_most_the_failed_ones(rows):
+def test_adjusted_hits_add_verdicts_and_at_most_failed_ones(rows):
     found = judged(rows)["t11_adjusted_hits"]
     assert found["n"] == 10
     made = {row[0]: row[1:] for row in found["rows"]}
@@ -43,7 +43,7 @@ def test_adjusted_hits_add_the_verdicts_and_at_most_the_failed_ones(rows):
     assert made["yes_and_partial"][:2] + made["yes_and_partial"][4:] == [7, 0.7, 8, 0.8]
 
 
-def test_a_case_that_was_not_judged_is_told_apart_and_may_count_at_most(rows):
+def test_a_case_without_a_judge_may_count_at_most(rows):
     found = judged(rows, ["hit", "unannotated", "unannotated"], [None, "NO", None])
     assert found["t10_verdicts"]["rows"][-1][:2] == ["not_judged", 1]
     assert found["t11_adjusted_hits"]["rows"][1][1] == 1

@@ -1,7 +1,7 @@
 from argus.generative.failures.tables.corpus import corpus
 
 
-def test_the_index_adds_coverage_pieces_cut_answers_and_what_is_indexed(rows):
+def test_the_index_adds_coverage_pieces_and_cut_answers(rows):
     found = corpus(
         rows(
             positives=[2, 2, 1, 1],

@@ -4,7 +4,7 @@ from argus.generative.failures.measures.columns import COLUMNS
 from argus.generative.failures.tables.correlations import INDICATORS, correlations
 
 
-def test_every_indicator_that_was_measured_is_set_against_both_hits(rows):
+def test_every_measured_indicator_is_set_against_both_hits(rows):
     found = correlations(
         rows(
             hit_1=[1, 1, 0, 0, None],

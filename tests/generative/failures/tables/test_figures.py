@@ -56,7 +56,7 @@ def test_the_order_of_rows_changes_nothing_and_all_is_plain_json(n, seed, missin
                 assert len(row) == len(made["columns"]), name
 
 
-def test_everything_measured_gives_every_table_under_a_name_of_its_own():
+def test_everything_measured_gives_every_table_once():
     found = figures(made_up(60, 0, 0.05), k=10, seed=0)
     names = [name for name, _, _ in csv_tables(found)]
     assert len(names) == len(set(names)) == sum(len(found[section]) for section in SECTIONS)

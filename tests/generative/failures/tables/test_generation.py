@@ -27,7 +27,7 @@ def test_deciles_of_frequency_have_ranges_and_hit_rates(rows):
     assert [row[5:] for row in tied] == [[0.25, 0.5]] * 10
 
 
-def test_deciles_leave_out_questions_of_which_nothing_is_known_to_be_correct(rows):
+def test_deciles_leave_out_questions_that_are_not_judged(rows):
     found = generation(
         rows(
             hit_1=[1] * 10 + [None] * 3,

@@ -3,7 +3,7 @@ import pytest
 from argus.generative.failures.tables.metadata import metadata
 
 
-def test_shares_are_pooled_and_averaged_over_all_and_over_correct_passages(rows):
+def test_shares_are_pooled_and_averaged_over_passages(rows):
     found = metadata(
         rows(
             hit_1=[1, 0, 0],
@@ -34,7 +34,7 @@ def test_a_score_of_nothing_has_no_share(rows):
     assert "positive_ctxs" in found["score_shares_correct"]["not_applicable"]
 
 
-def test_the_gain_of_an_answer_as_title_is_given_over_questions_that_have_one(rows):
+def test_the_gain_of_titles_is_over_questions_that_have_one(rows):
     found = metadata(
         rows(
             score_all=[1.0] * 4,
@@ -58,7 +58,7 @@ def test_no_answer_that_is_a_title_too_is_said(rows):
     assert "have no answers" in without["not_applicable"]
 
 
-def test_titles_of_correct_passages_are_compared_with_those_of_wrong_ones(rows):
+def test_titles_of_correct_and_wrong_passages_are_compared(rows):
     found = metadata(
         rows(
             hit_1=[1, 1, 1, 1, 0],

@@ -30,7 +30,7 @@ def test_pruning_and_ranks_are_told_over_replayed_questions(rows):
     }
 
 
-def test_a_search_that_never_ranks_a_positive_is_shown_where_there_is_something_to_switch_off(rows):
+def test_a_variant_without_ranks_is_shown_where_it_has_ngrams(rows):
     columns = {"positives": [1], "pruned": [0], "rank_now": [1], "title_ngrams_all": [4]}
     columns |= {f"rank_{name}": [None] for name in ("unpruned", "without_titles")}
     made = replay(rows(**columns, query_ngrams_all=[None]))["replay_ranks"]["rows"]

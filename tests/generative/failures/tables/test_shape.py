@@ -23,7 +23,7 @@ def test_the_spread_of_nothing_is_empty_and_never_zero():
     assert found == {"n": 2, "mean": 3, "sigma": 1, "median": 3, "min": 2, "max": 4}
 
 
-def test_the_interval_of_none_begins_at_0_and_that_of_all_ends_at_1():
+def test_intervals_of_none_and_of_all_end_at_0_and_1():
     rounded = [n for n in range(1, 100) if wilson(0, n)[0] > 0 or wilson(1, n)[1] < 1]
     assert rounded
     for n in rounded:

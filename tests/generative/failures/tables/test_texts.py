@@ -1,7 +1,7 @@
 from argus.generative.failures.tables.texts import texts
 
 
-def test_hits_where_the_positive_has_the_answer_and_terms_side_by_side(rows):
+def test_hits_by_what_the_positives_texts_hold(rows):
     found = texts(
         rows(
             positives=[1] * 4,

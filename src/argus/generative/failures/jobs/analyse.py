@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.cores import available_cores
 from argus.data.artifacts import ArtifactFolder
@@ -17,11 +17,11 @@ from argus.generative.failures.jobs.files import write_files, write_optional
 from argus.generative.failures.jobs.inputs import Output, open_outputs
 from argus.generative.failures.jobs.judging import (
     LEDGER,
-    Judged,
+    Verdicts,
     estimate_judging,
     judge_passages,
 )
-from argus.generative.failures.jobs.measuring import Measured, Setup, measure_output
+from argus.generative.failures.jobs.measuring import Measurements, Setup, measure_output
 from argus.generative.failures.jobs.messages import needs, problems
 from argus.generative.failures.jobs.replaying import ReplayedOutput, replay_output
 from argus.generative.failures.jobs.settings import FailureConfig
@@ -34,9 +34,10 @@ from argus.generative.failures.jobs.summary import (
     system_summary,
 )
 from argus.generative.failures.judge import Candidate
+from argus.generative.failures.summary import FailureSummary, SystemSummary
 from argus.generative.failures.taxonomy import FailureMode, taxonomy
+from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.folders import index_folder, need_model
 from argus.jobs.workspace import Record, keep_input
 from argus.reports import write_report
 from argus.reports.html import OUTPUTS
@@ -58,7 +59,7 @@ class FailureResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: FailureSummary
     incomplete: list[str]
 
 
@@ -72,9 +73,9 @@ class _Analysis:
     outputs: list[Output]
     home: Path | None
     model: Path | None
-    measured: list[Measured]
+    measured: list[Measurements]
     replayed: list[ReplayedOutput | None]
-    judged: Judged | None = None
+    verdicts: Verdicts | None = None
     unjudged: str | None = None
 
 
@@ -126,7 +127,7 @@ def estimate_verdicts(
             "no language model", expected="--llm with --estimate", fix="Name it.", where="--llm"
         )
     analysis, folder, _ = _measure(outputs, out, config, corpus, queries, qrels, fields)
-    return estimate_judging(_asked(analysis), config.llm, folder / LEDGER)
+    return estimate_judging(_candidates(analysis), config.llm, folder / LEDGER)
 
 
 def _measure(
@@ -154,7 +155,9 @@ def _measure(
     keep_input(folder, [*paths, home, model, corpus, queries, qrels, config.tokenizer])
     files = {f"output {i}": output.file for i, output in enumerate(opened, start=1)}
     inputs = {**files, "texts": corpus, "queries": queries, "qrels": qrels}
-    record = Record(JOB, config.described(), {name: _file(path) for name, path in inputs.items()})
+    record = Record(
+        JOB, dict(config.described()), {name: _file(path) for name, path in inputs.items()}
+    )
     record.encoder["what"] = OUTPUTS
     record.encoder["fingerprint"] = " and ".join(output.name for output in opened)
     measured = [_measured(output, setup, config, record) for output in opened]
@@ -168,12 +171,12 @@ def _file(path: Path | None) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _measured(output: Output, setup: Setup, config: FailureConfig, record: Record) -> Measured:
+def _measured(output: Output, setup: Setup, config: FailureConfig, record: Record) -> Measurements:
     border = _border(setup.index) or output.border or setup.border
     with record.timed(f"measuring {output.name}"):
-        found = measure_output(output, replace(setup, border=border), _workers(output, config))
-    check_measured(output, found, setup)
-    return found
+        measured = measure_output(output, replace(setup, border=border), _workers(output, config))
+    check_measured(output, measured, setup)
+    return measured
 
 
 def _workers(output: Output, config: FailureConfig) -> int:
@@ -195,9 +198,9 @@ def _replay(analysis: _Analysis, record: Record, device: str | None) -> None:
     config, home, model = analysis.config.replay, analysis.home, analysis.model
     if config is None or home is None or model is None:
         return
-    for i, (output, found) in enumerate(zip(analysis.outputs, analysis.measured, strict=True)):
+    for i, (output, measured) in enumerate(zip(analysis.outputs, analysis.measured, strict=True)):
         with record.timed(f"replaying {output.name}"):
-            analysis.replayed[i] = replay_output(output, found, home, model, config, device)
+            analysis.replayed[i] = replay_output(output, measured, home, model, config, device)
 
 
 def _judge(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> None:
@@ -210,19 +213,19 @@ def _judge(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> None:
     sides = zip(analysis.outputs, analysis.measured, strict=True)
     try:
         with record.timed("judging"):
-            judged = judge_passages(_asked(analysis), analysis.config.llm, folder / LEDGER)
+            verdicts = judge_passages(_candidates(analysis), analysis.config.llm, folder / LEDGER)
     except ArgusError as error:
         analysis.unjudged = str(error)
         return
-    for output, found in sides:
-        verdicts, left = judged.verdicts.get(output.name, {}), judged.open.get(output.name, {})
-        for row in found.rows:
-            row["judged"] = verdicts.get(row["query_id"])
+    for output, measured in sides:
+        best, left = verdicts.best.get(output.name, {}), verdicts.open.get(output.name, {})
+        for row in measured.rows:
+            row["judged"] = best.get(row["query_id"])
             row["judged_open"] = left.get(row["query_id"])
-    analysis.judged = judged
+    analysis.verdicts = verdicts
 
 
-def _asked(analysis: _Analysis) -> dict[str, list[Candidate]]:
+def _candidates(analysis: _Analysis) -> dict[str, list[Candidate]]:
     """Return the passages to judge, by system."""
     sides = zip(analysis.outputs, analysis.measured, strict=True)
     return {output.name: [c for one in m.candidates for c in one] for output, m in sides}
@@ -232,15 +235,15 @@ def _reported(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> Fa
     """Write everything."""
     outputs, config = analysis.outputs, analysis.config
     systems = [
-        diagnosed(output.name, found.rows, analysis.modes, config.k)
-        for output, found in zip(outputs, analysis.measured, strict=True)
+        diagnosed(output.name, measured.rows, analysis.modes, config.k)
+        for output, measured in zip(outputs, analysis.measured, strict=True)
     ]
     paired = pairs(systems)
     with record.timed("tables"):
         summary = _summary(analysis, systems, paired)
         write_files(folder, systems, paired, summary)
         lost = {o.name: r.lost for o, r in zip(outputs, analysis.replayed, strict=True) if r}
-        write_optional(folder, lost, analysis.judged.table if analysis.judged else None)
+        write_optional(folder, lost, analysis.verdicts.table if analysis.verdicts else None)
     folder.write_section("summary.json", JOB, summary)
     counts = {system.name: len(system.rows) for system in systems}
     folder.write_section("manifest.json", JOB, record.manifest(counts))
@@ -251,31 +254,33 @@ def _reported(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> Fa
 
 def _summary(
     analysis: _Analysis, systems: Sequence[System], paired: Sequence[Sequence[str]]
-) -> dict[str, Any]:
+) -> FailureSummary:
     config, modes = analysis.config, analysis.modes
-    told = [
+    of_systems: list[SystemSummary] = [
         {
             "name": output.name,
             "file": str(output.file),
             "broken": output.broken,
-            "problems": problems(found),
+            "problems": problems(measured),
             **system_summary(system, modes, config.k, config.seed),
         }
-        for output, found, system in zip(analysis.outputs, analysis.measured, systems, strict=True)
+        for output, measured, system in zip(
+            analysis.outputs, analysis.measured, systems, strict=True
+        )
     ]
-    said = needs(config, analysis.setup, analysis.outputs, analysis.measured, analysis.replayed)
+    missing = needs(config, analysis.setup, analysis.outputs, analysis.measured, analysis.replayed)
     compared = comparison(systems, paired, config.seed)
     if len(systems) == 2 and compared is None:
-        said.insert(0, "The two outputs have no question in common: they are not compared.")
+        missing.insert(0, "The two outputs have no question in common: they are not compared.")
     return {
         "k": config.k,
         "correct": config.correct.value,
         "tokens": "tokenizer" if config.tokenizer else "index" if config.index else "words",
-        "systems": told,
+        "systems": of_systems,
         "comparison": compared,
         "taxonomy": described_modes(modes),
-        "needs": said,
+        "needs": missing,
         "replayed": [r.summary() if r else None for r in analysis.replayed],
-        "judge": analysis.judged.summary if analysis.judged else None,
+        "judge": analysis.verdicts.summary if analysis.verdicts else None,
         "unjudged": analysis.unjudged,
     }

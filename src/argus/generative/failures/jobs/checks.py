@@ -10,8 +10,9 @@ from argus.data.topics import read_topics
 from argus.data.types import Qrels, Topic
 from argus.errors import InputError
 from argus.generative.failures.jobs.inputs import Output
-from argus.generative.failures.jobs.measuring import Measured, Setup
+from argus.generative.failures.jobs.measuring import Measurements, Setup
 from argus.generative.failures.jobs.settings import FailureConfig
+from argus.generative.failures.reading.problems import Problem
 from argus.generative.failures.words import words
 from argus.generative.index import NgramIndex
 
@@ -41,29 +42,31 @@ def make_setup(
 
 def _ids(topics: list[Topic]) -> dict[tuple[str, ...], str]:
     """Return the ids of questions by their words; those that several have are left out."""
-    asked = [(words(topic.query.text), topic.query.id) for topic in topics]
-    times = Counter(question for question, _ in asked)
-    return {question: id_ for question, id_ in asked if times[question] == 1}
+    questions = [(words(topic.query.text), topic.query.id) for topic in topics]
+    times = Counter(question for question, _ in questions)
+    return {question: id_ for question, id_ in questions if times[question] == 1}
 
 
-def check_measured(output: Output, found: Measured, setup: Setup) -> None:
+def check_measured(output: Output, measured: Measurements, setup: Setup) -> None:
     """Refuse an output of which nothing could be said.
 
     Raises InputError where it holds no question, no passage, none of the questions that are
     judged, or passages of another index.
     """
-    _need_questions(output, found)
-    if setup.qrels is not None and all(row["query_id"] not in setup.qrels for row in found.rows):
+    _need_questions(output, measured)
+    if setup.qrels is not None and all(row["query_id"] not in setup.qrels for row in measured.rows):
         raise InputError(
             f"--qrels judges {len(setup.qrels):,} questions ({next(iter(setup.qrels))!r}, ...), "
-            f"none of the {len(found.rows):,} of this output ({found.rows[0]['query_id']!r}, ...)",
+            f"none of the {len(measured.rows):,} of this output "
+            f"({measured.rows[0]['query_id']!r}, ...)",
             expected="judgements of the questions that were asked",
             fix="Check that both belong together. A file whose questions have no ids needs "
             "--queries, too, which has ids and texts.",
             where=output.file,
         )
-    listed = any(row["passages"] for row in found.rows)
-    if setup.index is not None and listed and not found.known and not any(found.positives):
+    listed = any(row["passages"] for row in measured.rows)
+    matched = measured.known or any(measured.positives)
+    if setup.index is not None and listed and not matched:
         raise InputError(
             "no passage and no positive of this output is in --corpus-index",
             expected="the index of the passages that were searched",
@@ -72,13 +75,14 @@ def check_measured(output: Output, found: Measured, setup: Setup) -> None:
         )
 
 
-def _need_questions(output: Output, found: Measured) -> None:
-    read = found.problems.as_dict().get("records_unreadable", {"count": 0})["count"]
-    if found.rows and any(row["passages"] for row in found.rows):
+def _need_questions(output: Output, measured: Measurements) -> None:
+    rows = measured.rows
+    if any(row["passages"] for row in rows):
         return
-    what = "no question in it" if not found.rows else f"{len(found.rows):,} questions, no passage"
-    if read:
-        what += f"; {read:,} records are no question"
+    what = f"{len(rows):,} questions, no passage" if rows else "no question in it"
+    unreadable = measured.problems.counts.get(Problem.RECORDS, 0)
+    if unreadable:
+        what += f"; {unreadable:,} records are no question"
     if output.broken:
         what += f": {output.broken}"
     raise InputError(

@@ -6,14 +6,20 @@ import csv
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Literal, get_args
 
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.generative.failures.jobs.summary import System, diagnosis_table
 from argus.generative.failures.measures import to_table
-from argus.generative.failures.tables import csv_tables
+from argus.generative.failures.summary import (
+    FailureSummary,
+    ModeSummary,
+    PrunedNgram,
+    PrunedRow,
+)
+from argus.generative.failures.tables import Figures, csv_tables
 
 MEASURES, DIAGNOSIS, TABLES = "failures", "failure_diagnosis", "failure_tables"
 PRUNED, JUDGED = "pruned", "judged"
@@ -24,10 +30,13 @@ PRUNED_SCHEMA = pa.schema(
         *((name, pa.int64()) for name in ("left_at", "rank", "kept_by")),
     ]
 )
-MODE_COLUMNS = (
+_ModeColumn = Literal[
     "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
     "among_found", "difference", "low", "high", "leading",
-)  # fmt: skip
+]  # fmt: skip
+MODE_COLUMNS: tuple[_ModeColumn, ...] = get_args(_ModeColumn)
+CsvTable = tuple[Sequence[str], Sequence[Sequence[object]]]
+"""Columns and rows."""
 LISTED_BY = " | "
 """Between the parts of a list in a CSV file."""
 
@@ -36,7 +45,7 @@ def write_files(
     folder: ArtifactFolder,
     systems: Sequence[System],
     paired: Sequence[Sequence[str]],
-    summary: Mapping[str, Any],
+    summary: FailureSummary,
 ) -> None:
     """Write rows, diagnoses and tables; those of two systems stand in one file.
 
@@ -52,29 +61,37 @@ def write_files(
     _write(folder, DIAGNOSIS, diagnosis_table(systems, paired))
     shutil.rmtree(folder / TABLES, ignore_errors=True)
     (folder / TABLES).mkdir()
-    tables = _joined({told["name"]: told["figures"] for told in summary["systems"]})
+    tables = _joined({system["name"]: system["figures"] for system in summary["systems"]})
     for name, (columns, rows) in {**_own_tables(summary), **tables}.items():
         write_csv(folder / TABLES / f"{name}.csv", columns, rows)
 
 
-def _own_tables(summary: Mapping[str, Any]) -> dict[str, tuple[list[str], list[list[Any]]]]:
+def _own_tables(summary: FailureSummary) -> dict[str, CsvTable]:
     """Return the tables that are of all systems: modes, the comparison, and what k was."""
-    about = [[name, summary[name]] for name in ("k", "correct", "tokens")]
-    names = [*MODE_COLUMNS]
-    modes = [
-        [told["name"], *(mode[name] for name in names)]
-        for told in summary["systems"]
-        for mode in told["modes"]
+    settings: list[list[object]] = [
+        ["k", summary["k"]],
+        ["correct", summary["correct"]],
+        ["tokens", summary["tokens"]],
     ]
-    found = {"settings": (["setting", "value"], about), "modes": (["system", *names], modes)}
+    modes = [
+        [system["name"], *_cells(mode)] for system in summary["systems"] for mode in system["modes"]
+    ]
+    tables: dict[str, CsvTable] = {
+        "settings": (["setting", "value"], settings),
+        "modes": (["system", *MODE_COLUMNS], modes),
+    }
     compared = summary["comparison"]
     if compared:
-        found["comparison"] = (compared["columns"], compared["rows"])
-    return found
+        tables["comparison"] = (compared["columns"], compared["rows"])
+    return tables
+
+
+def _cells(mode: ModeSummary) -> list[object]:
+    return [mode[name] for name in MODE_COLUMNS]
 
 
 def write_optional(
-    folder: ArtifactFolder, lost: Mapping[str, Sequence[Mapping[str, Any]]], judged: pa.Table | None
+    folder: ArtifactFolder, lost: Mapping[str, Sequence[PrunedNgram]], judged: pa.Table | None
 ) -> None:
     """Write what a replay lost and what a judge said; remove those files of an earlier analysis.
 
@@ -84,13 +101,15 @@ def write_optional(
         for suffix in (".parquet", ".csv"):
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
     if lost:
-        rows = [{"system": system, **row} for system, of_one in lost.items() for row in of_one]
+        rows: list[PrunedRow] = [
+            {"system": system, **row} for system, ngrams in lost.items() for row in ngrams
+        ]
         _write(folder, PRUNED, pa.Table.from_pylist(rows, PRUNED_SCHEMA))
     if judged is not None:
         _write(folder, JUDGED, judged)
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a CSV file, whole or not at all; None is empty."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -104,17 +123,16 @@ def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
     write_csv(folder / f"{name}.csv", table.column_names, rows)
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     return LISTED_BY.join(str(part) for part in value) if isinstance(value, list) else value
 
 
-def _joined(
-    figures: Mapping[str, Mapping[str, Any]],
-) -> dict[str, tuple[list[str], list[list[Any]]]]:
+def _joined(figures: Mapping[str, Figures]) -> dict[str, CsvTable]:
     """Return every table that applies to some system, with the system in its first column."""
-    found: dict[str, tuple[list[str], list[list[Any]]]] = {}
-    for system, tables in figures.items():
-        for name, columns, rows in csv_tables(tables):
-            held = found.setdefault(name, (["system", *columns], []))[1]
-            held += [[system, *row] for row in rows]
-    return found
+    columns_of: dict[str, list[str]] = {}
+    rows_of: dict[str, list[list[object]]] = {}
+    for system, of_system in figures.items():
+        for name, columns, rows in csv_tables(of_system):
+            columns_of.setdefault(name, ["system", *columns])
+            rows_of.setdefault(name, []).extend([system, *row] for row in rows)
+    return {name: (columns_of[name], rows_of[name]) for name in columns_of}

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from argus.data.corpus import read_corpus
 from argus.data.fields import FieldNames
@@ -26,7 +26,7 @@ _PLAIN_NAMES = {"dpr", "kilt", "answers", "run", "output", "outputs", "results"}
 
 @dataclass
 class Output:
-    """What one system found, as records that are read one at a time.
+    """What one system brought back, as records that are read one at a time.
 
     broken: after reading, where and why the file breaks off. settings: of the search that made it,
     where the file says. border: the text that begins titles; None where the file does not say.
@@ -34,7 +34,7 @@ class Output:
 
     name: str
     file: Path
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     border: str | None = None
     broken: str | None = None
 
@@ -62,15 +62,16 @@ class RunOutput(Output):
     def _record(self, query: str, scores: dict[str, float]) -> bytes:
         topic = self.topics[query]
         contexts = [{**self._passage(doc), "score": scores[doc]} for doc in ranking(scores)]
-        given = {name: topic.given[name] for name in ("positive_ctxs",) if name in topic.given}
+        positives = {n: topic.given[n] for n in ("positive_ctxs",) if n in topic.given}
         judged = [doc for doc, grade in self.qrels.get(query, {}).items() if grade > 0]
         if judged:
-            given["positive_ctxs"] = [self._passage(doc) for doc in judged]
+            positives["positive_ctxs"] = [self._passage(doc) for doc in judged]
         answers = {"answers": list(topic.answers)} if topic.answers else {}
-        whole = {"id": query, "question": topic.query.text, **answers, **given, "ctxs": contexts}
+        question = {"id": query, "question": topic.query.text}
+        whole = {**question, **answers, **positives, "ctxs": contexts}
         return json.dumps(whole, ensure_ascii=False).encode("utf-8")
 
-    def _passage(self, doc: str) -> dict[str, Any]:
+    def _passage(self, doc: str) -> dict[str, str]:
         known = self.corpus.get(doc)
         title, text = (known.title, known.text) if known else ("", "")
         return {"passage_id": doc, "title": title, "text": text}
@@ -153,20 +154,29 @@ def _open(file: Path, texts: _Texts) -> Output:
         return RunOutput(name, file, run=run, topics=topics, corpus=corpus, qrels=texts.qrels)
     header = _header(file)
     beside = file.with_name(ANSWERS)  # says how the results beside it were made
-    if not header and file.name in (DPR, KILT) and beside.is_file():
+    if header is None and file.name in (DPR, KILT) and beside.is_file():
         header = _header(beside)
-    return Output(name, file, header.get("settings", {}), header.get("border"))
+    return Output(name, file) if header is None else Output(name, file, *header)
 
 
-def _header(file: Path) -> dict[str, Any]:
-    """Return the first line of answers, which says how they were made; empty for other files."""
+class _Header(NamedTuple):
+    """What a search says of itself; border: None where it does not say."""
+
+    settings: Mapping[str, object]
+    border: str | None
+
+
+def _header(file: Path) -> _Header | None:
+    """Return what the first line of answers says of their search; None for other files."""
     first = next(iter(JsonList(file)), None)
     try:
         header = json.loads(first.content) if first else None
     except ValueError:
-        return {}
-    made = header.get("settings") if isinstance(header, dict) else None
-    return header if isinstance(header, dict) and isinstance(made, dict) else {}
+        return None
+    if not isinstance(header, dict) or not isinstance(header.get("settings"), dict):
+        return None
+    border = header.get("border")
+    return _Header(header["settings"], border if isinstance(border, str) else None)
 
 
 def _is_run(file: Path) -> bool:
@@ -197,15 +207,15 @@ def _file(path: Path) -> Path:
             fix="Check the path.",
             where=path,
         )
-    found = next((path / n for n in (DPR, ANSWERS, RUN, RUN_JSON) if (path / n).is_file()), None)
-    if found is None:
+    file = next((path / n for n in (DPR, ANSWERS, RUN, RUN_JSON) if (path / n).is_file()), None)
+    if file is None:
         raise InputError(
             f"the folder holds none of {DPR}, {ANSWERS}, {RUN}",
             expected="the folder of argus generative search, or a file",
             fix="Give the file itself.",
             where=path,
         )
-    return found
+    return file
 
 
 def _name(file: Path) -> str:

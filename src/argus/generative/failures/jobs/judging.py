@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,11 +16,20 @@ from argus.errors import ArgusError
 from argus.generative.failures.judge import (
     ANSWERS_PARTED_BY,
     FAILED,
+    NO,
+    PARTIAL,
     VERDICTS,
+    YES,
     Candidate,
     Judgement,
     best,
     prompts,
+)
+from argus.generative.failures.summary import (
+    JudgedRow,
+    JudgeSummary,
+    NoVerdict,
+    SystemVerdicts,
 )
 from argus.jobs.heard import Answers, Heard
 from argus.llm import (
@@ -47,26 +55,26 @@ SCHEMA = pa.schema([*((name, pa.string()) for name in _TEXTS), ("rank", pa.int64
 
 
 @dataclass(frozen=True)
-class Judged:
+class Verdicts:
     """What the judge said.
 
-    verdicts: by system, then by question: the best over its passages (`failed`: none was had).
+    best: by system, then by question: the best verdict over its passages (`failed`: there is none).
     open: likewise, how many of its passages have none.
     table: one row per passage, in the order in which they came; `verdict` is null where there is
     none, and `reason` says why. summary: counts, and what it took.
     """
 
-    verdicts: dict[str, dict[str, str]]
+    best: dict[str, dict[str, str]]
     open: dict[str, dict[str, int]]
     table: pa.Table
-    summary: dict[str, Any]
+    summary: JudgeSummary
 
 
 def judge_passages(
     candidates: Mapping[str, Iterable[Candidate]],
     config: ChatConfig | LocalConfig,
     ledger: Path | str,
-) -> Judged:
+) -> Verdicts:
     """Ask about all passages of all systems, each once, within one budget.
 
     candidates: by the system's name; only they are kept in memory. ledger: the file of answers. The
@@ -74,26 +82,26 @@ def judge_passages(
     without a verdict is counted. Raises ArgusError where none of them has one, LanguageModelError
     when the endpoint cannot be used; nothing is opened where there is nothing to ask.
     """
-    asked = _listed(candidates)
+    passages = _listed(candidates)
     outcomes: list[Outcome[Judgement]] = []
     spent: Answers | None = None
-    if asked:
+    if passages:
         with Ledger(Path(ledger)) as opened:
             heard = Heard(open_model(config, opened))
-            answers = heard.complete(prompts([c for _, c in asked]), schema=Judgement)
+            answers = heard.complete(prompts([c for _, c in passages]), schema=Judgement)
             outcomes = list(answers)
             spent = heard.summary()
         _require_one(outcomes, config.label)
-    rows = [_row(system, c, o) for (system, c), o in zip(asked, outcomes, strict=True)]
+    rows = [_row(system, c, o) for (system, c), o in zip(passages, outcomes, strict=True)]
     verdicts = {system: _best_of(rows, system) for system in candidates}
-    summary = {
+    summary: JudgeSummary = {
         "model": config.label,
         "systems": {system: _counts(rows, verdicts[system], system) for system in candidates},
         "failures": _reasons(rows),
         "language_model": spent,
     }
     left = {system: _open(rows, system) for system in candidates}
-    return Judged(verdicts, left, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
+    return Verdicts(verdicts, left, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
 
 
 def estimate_judging(
@@ -102,13 +110,13 @@ def estimate_judging(
     ledger: Path | str,
 ) -> Estimate:
     """Return what `judge_passages` would ask and cost, asking nothing and writing nothing."""
-    asked = prompts([candidate for _, candidate in _listed(candidates)])
+    questions = prompts([candidate for _, candidate in _listed(candidates)])
     with ledger_to_read(Path(ledger)) as opened:
-        return estimate(asked, opened, config, schema=Judgement)
+        return estimate(questions, opened, config, schema=Judgement)
 
 
 def _listed(candidates: Mapping[str, Iterable[Candidate]]) -> list[tuple[str, Candidate]]:
-    return [(system, c) for system, found in candidates.items() for c in found]
+    return [(system, c) for system, of_system in candidates.items() for c in of_system]
 
 
 def _require_one(outcomes: Sequence[Outcome[Judgement]], name: str) -> None:
@@ -125,15 +133,21 @@ def _require_one(outcomes: Sequence[Outcome[Judgement]], name: str) -> None:
     )
 
 
-def _row(system: str, candidate: Candidate, outcome: Outcome[Judgement]) -> dict[str, Any]:
-    said = outcome.value if outcome.state is State.OK else None
-    return asdict(candidate) | {
+def _row(system: str, candidate: Candidate, outcome: Outcome[Judgement]) -> JudgedRow:
+    judgement = outcome.value if outcome.state is State.OK else None
+    return {
         "system": system,
+        "query_id": candidate.query_id,
+        "passage_id": candidate.passage_id,
+        "rank": candidate.rank,
+        "question": candidate.question,
         "answers": ANSWERS_PARTED_BY.join(candidate.answers),
+        "title": candidate.title,
+        "text": candidate.text,
         "state": str(outcome.state),
-        "verdict": None if said is None else said.verdict,
-        "explanation": "" if said is None else said.explanation,
-        "reason": "" if said is not None else _reason(outcome),
+        "verdict": None if judgement is None else judgement.verdict,
+        "explanation": "" if judgement is None else judgement.explanation,
+        "reason": "" if judgement is not None else _reason(outcome),
     }
 
 
@@ -141,25 +155,23 @@ def _reason(outcome: Outcome[Judgement]) -> str:
     return f"{NOT_ASKED if outcome.state is State.NOT_ASKED else ''}{outcome.reason}"
 
 
-def _best_of(rows: Sequence[Mapping[str, Any]], system: str) -> dict[str, str]:
-    """Return the best verdict on every question of a system that was asked about."""
-    said: dict[str, list[str | None]] = {}
+def _best_of(rows: Sequence[JudgedRow], system: str) -> dict[str, str]:
+    """Return the best verdict on every question of a system of which a passage was judged."""
+    by_question: dict[str, list[str | None]] = {}
     for row in rows:
         if row["system"] == system:
-            said.setdefault(row["query_id"], []).append(row["verdict"])
-    return {question: best(verdicts) for question, verdicts in said.items()}
+            by_question.setdefault(row["query_id"], []).append(row["verdict"])
+    return {question: best(verdicts) for question, verdicts in by_question.items()}
 
 
-def _open(rows: Sequence[Mapping[str, Any]], system: str) -> dict[str, int]:
+def _open(rows: Sequence[JudgedRow], system: str) -> dict[str, int]:
     """Return how many passages of every question of a system have no verdict."""
     own = [row for row in rows if row["system"] == system]
     without = Counter(row["query_id"] for row in own if row["verdict"] is None)
     return {row["query_id"]: without[row["query_id"]] for row in own}
 
 
-def _counts(
-    rows: Sequence[Mapping[str, Any]], verdicts: Mapping[str, str], system: str
-) -> dict[str, Any]:
+def _counts(rows: Sequence[JudgedRow], verdicts: Mapping[str, str], system: str) -> SystemVerdicts:
     """Return counts of questions by verdict, and of passages by state and by verdict.
 
     incomplete: questions that have a verdict below YES, and a passage without one.
@@ -171,18 +183,25 @@ def _counts(
     return {
         "questions": {
             "total": len(verdicts),
-            **{name: questions[name] for name in (*VERDICTS, FAILED)},
+            "YES": questions[YES],
+            "PARTIAL": questions[PARTIAL],
+            "NO": questions[NO],
+            "failed": questions[FAILED],
             "incomplete": sum(verdicts[q] in VERDICTS[1:] for q in open_),
         },
         "passages": {
             "total": len(own),
-            **{str(state).replace(" ", "_"): states[str(state)] for state in State},
-            **{name: passages[name] for name in VERDICTS},
+            "ok": states[State.OK],
+            "failed": states[State.FAILED],
+            "not_asked": states[State.NOT_ASKED],
+            "YES": passages[YES],
+            "PARTIAL": passages[PARTIAL],
+            "NO": passages[NO],
         },
     }
 
 
-def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _reasons(rows: Sequence[JudgedRow]) -> list[NoVerdict]:
     """Return why passages have no verdict, commonest first, without what the model said."""
     reasons = Counter(
         row["reason"].partition("; it begins ")[0] for row in rows if row["verdict"] is None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from argus.data.json_list import Item
 from argus.data.types import Qrels
@@ -20,6 +20,12 @@ from argus.generative.failures.indexed import indexed, lookup_of, with_texts
 from argus.generative.failures.jobs.inputs import Output
 from argus.generative.failures.judge import Candidate, candidates
 from argus.generative.failures.measures import measure
+from argus.generative.failures.measures.columns import (
+    IndexFigures,
+    JudgeFigures,
+    ReplayFigures,
+    Row,
+)
 from argus.generative.failures.reading import Problems, Reading, read_case
 from argus.generative.failures.tokens import Tokens, VocabularyTokens, WordTokens
 from argus.generative.index import NgramIndex
@@ -50,7 +56,7 @@ class Setup:
 
 
 @dataclass
-class Measured:
+class Measurements:
     """What an output comes to.
 
     rows: columns of docs/failures.md; no id comes twice. positives: numbers in the index, for each
@@ -59,7 +65,7 @@ class Measured:
     amiss in the file.
     """
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     positives: list[tuple[int, ...]] = field(default_factory=list)
     candidates: list[list[Candidate]] = field(default_factory=list)
     known: int = 0
@@ -67,16 +73,16 @@ class Measured:
     problems: Problems = field(default_factory=Problems)
     _ids: set[str] = field(default_factory=set)
 
-    def add(self, other: Measured) -> None:
+    def add(self, other: Measurements) -> None:
         """Take over what another part holds."""
-        for row, positives, asked in zip(
+        for row, positives, of_row in zip(
             other.rows, other.positives, other.candidates, strict=True
         ):
-            self._add(row, positives, asked)
+            self._add(row, positives, of_row)
         self.known += other.known
         self.problems.merge(other.problems)
 
-    def _add(self, row: dict[str, Any], positives: tuple[int, ...], asked: list[Candidate]) -> None:
+    def _add(self, row: Row, positives: tuple[int, ...], candidates: list[Candidate]) -> None:
         """Take over a question; one whose id has come before is given another."""
         own = id_ = row["query_id"]
         times = 1
@@ -86,9 +92,9 @@ class Measured:
         if id_ != own:
             self.renamed.append(id_)
         self._ids.add(id_)
-        self.rows.append(row | {"query_id": id_})
+        self.rows.append({**row, "query_id": id_})
         self.positives.append(positives)
-        self.candidates.append([replace(candidate, query_id=id_) for candidate in asked])
+        self.candidates.append([replace(candidate, query_id=id_) for candidate in candidates])
 
 
 class Measurer:
@@ -105,24 +111,26 @@ class Measurer:
             border=setup.border,
         )
 
-    def measure(self, items: Iterable[Item]) -> Measured:
+    def measure(self, items: Iterable[Item]) -> Measurements:
         """Return the rows of some records, in their order."""
-        found = Measured()
+        measured = Measurements()
         for item in items:
-            case = read_case(item.content, item.number, self.reading, found.problems)
+            case = read_case(item.content, item.number, self.reading, measured.problems)
             if case is None:
                 continue
             if self._index is not None:
                 case = with_texts(case, self._index)
-            row = measure(case, self.setup.k)
-            if self._index is not None:
-                row |= indexed(case, self._index, self.setup.k)
-                found.known += self._known(case)
-            found.rows.append(row)
-            found.positives.append(self._numbers(case))
-            asked = candidates(case, self.setup.k) if self.setup.judged else []
-            found.candidates.append(asked)
-        return found
+                measured.known += self._known(case)
+            measured.rows.append(self._row(case))
+            measured.positives.append(self._numbers(case))
+            judged = self.setup.judged
+            measured.candidates.append(candidates(case, self.setup.k) if judged else [])
+        return measured
+
+    def _row(self, case: Case) -> Row:
+        index, k = self._index, self.setup.k
+        of_index = IndexFigures() if index is None else indexed(case, index, k)
+        return {**measure(case, k), **of_index, **ReplayFigures(), **JudgeFigures()}
 
     def _numbers(self, case: Case) -> tuple[int, ...]:
         """Return the positives' numbers in the index; none without one."""
@@ -150,17 +158,17 @@ class Measurer:
         return WordTokens()
 
 
-def measure_output(output: Output, setup: Setup, workers: int) -> Measured:
+def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
     """Measure all questions of an output; `output.broken` then says where it breaks off.
 
     workers: processes; 1 measures in this one.
     """
-    found = Measured()
+    measured = Measurements()
     with progress(f"measuring {output.name}", None) as advance:
         for part in _parts(_blocks(output.items()), setup, workers):
-            found.add(part)
+            measured.add(part)
             advance(len(part.rows))
-    return found
+    return measured
 
 
 def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
@@ -176,9 +184,9 @@ def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
         yield block
 
 
-def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator[Measured]:
+def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator[Measurements]:
     """Yield what every block comes to, in their order."""
-    early: dict[int, Measured] = {}
+    early: dict[int, Measurements] = {}
     with open_engine(EngineConfig(workers=workers)) as engine:
         work = Work(setup=_measurer, shared=setup, what="measuring")
         for here, (number, part) in enumerate(engine.run(work, blocks), 1):
@@ -189,5 +197,5 @@ def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator
                 first += 1
 
 
-def _measurer(setup: Setup) -> Callable[[list[Item]], Measured]:
+def _measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
     return Measurer(setup).measure

@@ -3,55 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from argus.generative.failures.jobs.inputs import Output, RunOutput
-from argus.generative.failures.jobs.measuring import Measured, Setup
+from argus.generative.failures.jobs.measuring import Measurements, Setup
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.jobs.settings import FailureConfig
 from argus.generative.failures.measures.annotation import UNANNOTATED
 from argus.generative.failures.reading.problems import Problem
+from argus.generative.failures.summary import FileProblem
 
 SAME_RANKS = 0.9
 """Share of replayed questions below which a replay is not that of the output."""
 
 
-def problems(found: Measured) -> list[dict[str, Any]]:
+def problems(measured: Measurements) -> list[FileProblem]:
     """Return what was amiss in a file: how often, and where first.
 
     What all questions lack is no problem of the file: `needs` says so once.
     """
-    rows = found.rows
+    rows = measured.rows
     everywhere = {
         Problem.NO_KEYS: all(row["ngrams_all"] is None for row in rows),
         Problem.NO_ANSWERS: all(row["answer_hit_k"] is None for row in rows),
         Problem.NO_POSITIVES: all(row["hit_k"] is None for row in rows),
     }
-    told = [
+    listed: list[FileProblem] = [
         {
             "what": problem["message"],
             "count": problem["count"],
             "first": "{where}: {found}".format(**problem["examples"][0]),
         }
-        for name, problem in found.problems.as_dict().items()
+        for name, problem in measured.problems.as_dict().items()
         if not everywhere.get(Problem(name), False)
     ]
-    if found.renamed:
-        told.append(
+    if measured.renamed:
+        listed.append(
             {
                 "what": "questions whose id had come before, given another",
-                "count": len(found.renamed),
-                "first": found.renamed[0],
+                "count": len(measured.renamed),
+                "first": measured.renamed[0],
             }
         )
-    return told
+    return listed
 
 
 def needs(
     config: FailureConfig,
     setup: Setup,
     outputs: Sequence[Output],
-    measured: Sequence[Measured],
+    measured: Sequence[Measurements],
     replayed: Sequence[ReplayedOutput | None],
 ) -> list[str]:
     """Return what was not measured for want of something, and what to give for it."""
@@ -63,23 +63,23 @@ def needs(
 
 
 def _of_judgements(
-    setup: Setup, outputs: Sequence[Output], measured: Sequence[Measured]
+    setup: Setup, outputs: Sequence[Output], measured: Sequence[Measurements]
 ) -> Iterator[str]:
-    for output, found in zip(outputs, measured, strict=True):
-        asked = {row["query_id"] for row in found.rows}
-        absent = sum(query not in asked for query in setup.qrels or ())
+    for output, of_output in zip(outputs, measured, strict=True):
+        ids = {row["query_id"] for row in of_output.rows}
+        absent = sum(query not in ids for query in setup.qrels or ())
         if absent:
             yield (
                 f"{absent:,} judged questions are not in {output.name}: they are not counted, "
                 "neither as failed nor as found."
             )
-        annotated = any(row["positives"] for row in found.rows)
-        if annotated and all(row["first_correct"] is None for row in found.rows):
+        annotated = any(row["positives"] for row in of_output.rows)
+        if annotated and all(row["first_correct"] is None for row in of_output.rows):
             yield (
                 f"No positive is among the passages of {output.name}, for no question: check that "
                 "both have ids of one scheme."
             )
-    if all(row["hit_k"] is None for found in measured for row in found.rows):
+    if all(row["hit_k"] is None for of_output in measured for row in of_output.rows):
         yield (
             "Which passages are correct is not known: give --qrels, outputs with positive_ctxs, or "
             "--correct answer where answers are known. Without, there is no failure to explain."
@@ -87,9 +87,9 @@ def _of_judgements(
 
 
 def _of_outputs(
-    config: FailureConfig, outputs: Sequence[Output], measured: Sequence[Measured]
+    config: FailureConfig, outputs: Sequence[Output], measured: Sequence[Measurements]
 ) -> Iterator[str]:
-    rows = [row for found in measured for row in found.rows]
+    rows = [row for of_output in measured for row in of_output.rows]
     if all(row["ngrams_all"] is None for row in rows):
         yield "The outputs hold no n-grams: generative and scoring failures are not applicable." + (
             ""
@@ -110,21 +110,21 @@ def _of_replays(
     if config.replay is None:
         yield "False pruning and exact ablations need --corpus-index and --model."
         return
-    for output, told in zip(outputs, replayed, strict=True):
-        if told is None:
+    for output, replay in zip(outputs, replayed, strict=True):
+        if replay is None:
             continue
-        how = f"{told.mode} with {told.beams} beams"
-        if told.questions < told.of:
+        how = f"{replay.mode} with {replay.beams} beams"
+        if replay.questions < replay.of:
             yield (
-                f"{told.questions:,} of {told.of:,} questions of {output.name} were replayed "
+                f"{replay.questions:,} of {replay.of:,} questions of {output.name} were replayed "
                 "(--replay): what a replay shows is of these."
             )
-        if not told.as_searched:
-            said = "says otherwise" if output.settings else "does not say how it was made"
-            yield f"{output.name} was replayed as {how}; the output {said} (--mode, --beams)."
-        if told.same < SAME_RANKS * told.compared:
+        if not replay.as_searched:
+            remark = "says otherwise" if output.settings else "does not say how it was made"
+            yield f"{output.name} was replayed as {how}; the output {remark} (--mode, --beams)."
+        if replay.same < SAME_RANKS * replay.compared:
             yield (
                 f"In the replay of {output.name} the best positive has the rank of the output for "
-                f"only {told.same:,} of {told.compared:,} questions: another model, index or "
+                f"only {replay.same:,} of {replay.compared:,} questions: another model, index or "
                 "settings made it, and what the replay shows is of another search."
             )

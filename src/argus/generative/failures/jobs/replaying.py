@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
 from argus.generative.failures.diagnosis import FAILED, outcome
 from argus.generative.failures.jobs.inputs import Output
-from argus.generative.failures.jobs.measuring import Measured
+from argus.generative.failures.jobs.measuring import Measurements
+from argus.generative.failures.measures.columns import Row
+from argus.generative.failures.summary import PrunedNgram, ReplaySummary
 from argus.generative.index import NgramIndex
 from argus.generative.jobs.search import SearchConfig, identity, open_searcher
 from argus.generative.scoring import Scoring
 from argus.generative.views import Mode
 from argus.llm.weights import model_hash
 from argus.progress import progress
+
+S = TypeVar("S", Decoding, Scoring)
 
 MOST_QUESTIONS = 200
 """Replayed unless more are asked for; a question takes about a second."""
@@ -55,17 +59,24 @@ class ReplayedOutput:
     of: int = 0
     same: int = 0
     compared: int = 0
-    lost: list[dict[str, Any]] = field(default_factory=list)
+    lost: list[PrunedNgram] = field(default_factory=list)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ReplaySummary:
         """Return it for summary.json."""
-        names = ("mode", "beams", "as_searched", "questions", "of", "same", "compared")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "mode": self.mode,
+            "beams": self.beams,
+            "as_searched": self.as_searched,
+            "questions": self.questions,
+            "of": self.of,
+            "same": self.same,
+            "compared": self.compared,
+        }
 
 
 def replay_output(
     output: Output,
-    measured: Measured,
+    measured: Measurements,
     index: Path,
     model: Path,
     config: ReplayConfig,
@@ -79,36 +90,36 @@ def replay_output(
     from argus.generative.failures.replay import Replay
 
     opened = NgramIndex.open(index)
-    chosen = _search_config(output.settings, model, config)
-    _check_origin(output, opened, index, model, chosen)
-    replayer = Replay(open_searcher(opened, model, chosen, device))
+    search = _search_config(output.settings, model, config)
+    _check_origin(output, opened, index, model, search)
+    replayer = Replay(open_searcher(opened, model, search, device))
     able = [i for i, positives in enumerate(measured.positives) if positives]
-    taken = _taken(measured.rows, able, config.questions)
-    made = output.settings
-    as_searched = bool(made) and all(
-        given is None or given == said
-        for given, said in (
-            (config.mode, made.get("mode")),
-            (config.beams, made.get("decoding", {}).get("beams")),
-        )
-    )
-    told = ReplayedOutput(str(chosen.mode), chosen.decoding.beams, as_searched, of=len(able))
-    with progress(f"replaying {output.name}", len(taken)) as advance:
-        for i in taken:
+    sample = _sample(measured.rows, able, config.questions)
+    as_searched = _as_searched(output.settings, config)
+    whole = ReplayedOutput(str(search.mode), search.decoding.beams, as_searched, of=len(able))
+    with progress(f"replaying {output.name}", len(sample)) as advance:
+        for i in sample:
             row = measured.rows[i]
             replayed = replayer.replay(row["question"], measured.positives[i])
-            row |= replayed.row()
-            told.questions += 1
-            told.compared += row["first_correct"] is not None
-            told.same += (
-                row["first_correct"] is not None and row["rank_now"] == row["first_correct"]
-            )
-            told.lost += [{"query_id": row["query_id"], **lost} for lost in replayed.lost_rows()]
+            measured.rows[i] = {**row, **replayed.row()}
+            rank = row["first_correct"]
+            whole.questions += 1
+            whole.compared += rank is not None
+            whole.same += rank is not None and replayed.now == rank
+            whole.lost += [{"query_id": row["query_id"], **lost} for lost in replayed.lost_rows()]
             advance(1)
-    return told
+    return whole
 
 
-def _taken(rows: Sequence[dict[str, Any]], able: Sequence[int], most: int) -> list[int]:
+def _as_searched(settings: Mapping[str, object], config: ReplayConfig) -> bool:
+    """Whether a replay is made as the output says that its search was."""
+    decoding = settings.get("decoding")
+    beams = decoding.get("beams") if isinstance(decoding, dict) else None
+    same_mode = config.mode is None or config.mode == settings.get("mode")
+    return bool(settings) and same_mode and config.beams in (None, beams)
+
+
+def _sample(rows: Sequence[Row], able: Sequence[int], most: int) -> list[int]:
     """Return which questions are replayed: failed ones first, but a share of those found."""
     judged = [i for i in able if rows[i]["hit_k"] is not None]
     failed = [i for i in judged if outcome(rows[i]) == FAILED]
@@ -120,11 +131,12 @@ def _taken(rows: Sequence[dict[str, Any]], able: Sequence[int], most: int) -> li
 def _check_origin(
     output: Output, index: NgramIndex, home: Path, model: Path, config: SearchConfig
 ) -> None:
-    made = output.settings
-    if not {"index", "model"} <= made.keys():
+    stored = output.settings
+    if not {"index", "model"} <= stored.keys():
         return
     now = identity(index, home, model_hash(model), config)
-    other = [name for name in ("model", "index") if made[name] != now[name]]
+    pairs = (("model", now["model"]), ("index", now["index"]))
+    other = [name for name, hash_ in pairs if stored[name] != hash_]
     if other:
         raise InputError(
             f"these answers were made with another {' and '.join(other)}",
@@ -134,24 +146,26 @@ def _check_origin(
         )
 
 
-def _search_config(made: dict[str, Any], model: Path, config: ReplayConfig) -> SearchConfig:
-    """Return the settings of the search, those that are given before those that it says."""
-    decoding = _known(Decoding, made.get("decoding"))
+def _search_config(
+    settings: Mapping[str, object], model: Path, config: ReplayConfig
+) -> SearchConfig:
+    """Return the settings of the search; those of `config` go before those that it says."""
+    decoding = _known(Decoding, settings.get("decoding"))
     if config.beams is not None:
         decoding = replace(decoding, beams=config.beams)
     try:
-        mode = config.mode or Mode(made.get("mode", Mode.SEAL))
+        mode = config.mode or Mode(str(settings.get("mode", Mode.SEAL)))
     except ValueError as error:
         raise _unreadable(error) from error
-    scoring = _known(Scoring, made.get("scoring"))
+    scoring = _known(Scoring, settings.get("scoring"))
     return SearchConfig(model=model, mode=mode, decoding=decoding, scoring=scoring)
 
 
-def _known(kind: Any, values: Any) -> Any:
+def _known(kind: type[S], values: object) -> S:
     """Return settings of a kind from plain values, unknown names left out."""
-    given = values if isinstance(values, dict) else {}
+    plain = values if isinstance(values, dict) else {}
     try:
-        return kind(**{f.name: given[f.name] for f in fields(kind) if f.name in given})
+        return kind(**{f.name: plain[f.name] for f in fields(kind) if f.name in plain})
     except (TypeError, ValueError) as error:
         raise _unreadable(error) from error
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.errors import InputError
 from argus.generative.failures.jobs.replaying import ReplayConfig
+from argus.generative.failures.summary import FailureSettings
 
 if TYPE_CHECKING:
     from argus.llm import ChatConfig, LocalConfig
@@ -24,7 +25,7 @@ class Correct(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FailureConfig:
-    """What is known besides the outputs; what is not given is not measured, and that is said.
+    """What is known besides the outputs; without it less is measured, and the report says what.
 
     k: passages that a reader reads. correct: by annotation, or by holding an answer. tokenizer: a
     folder; None takes the index's, else words. index: of the passages. replay: searches again, with
@@ -56,7 +57,7 @@ class FailureConfig:
                 where="--model",
             )
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> FailureSettings:
         """Return it as plain values, for the manifest."""
         replay = self.replay
         return {

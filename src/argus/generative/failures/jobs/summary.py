@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -21,12 +20,20 @@ from argus.generative.failures.diagnosis import (
     spreads,
 )
 from argus.generative.failures.measures import to_table
+from argus.generative.failures.measures.columns import Row, number
+from argus.generative.failures.summary import (
+    Comparison,
+    DiagnosisRow,
+    ModeSummary,
+    SystemFigures,
+    TaxonomyMode,
+)
 from argus.generative.failures.tables import figures
+from argus.generative.failures.tables.records import Value
 from argus.generative.failures.taxonomy import FailureMode
 from argus.generative.failures.words import words
 from argus.measures.significance import paired_difference
 
-Rows = Sequence[dict[str, Any]]
 COMPARED = (
     "hit_1", "hit_k", "r_precision", "answer_hit_1", "answer_hit_k", "unigram_share", "overlap",
     "dominance", "diversity", "frequency_top", "title_score_share", "query_score_share",
@@ -40,6 +47,7 @@ DIAGNOSIS_SCHEMA = pa.schema(
         ("evidence", pa.list_(pa.string())),
     ]
 )
+_UNMEASURED = Spread(0, 0, 0, None, None, None, None, None)
 _NO_QUERIES = "the system wrote no pseudo-query for any question"
 
 
@@ -48,13 +56,13 @@ class System:
     """One system's rows, and the modes of failure that hold for each of them."""
 
     name: str
-    rows: Rows
+    rows: Sequence[Row]
     findings: list[list[Finding]]
     spreads: dict[str, Spread]
     modes: list[FailureMode]
 
 
-def diagnosed(name: str, rows: Rows, modes: Sequence[FailureMode], k: int) -> System:
+def diagnosed(name: str, rows: Sequence[Row], modes: Sequence[FailureMode], k: int) -> System:
     """Return a system with a diagnosis for every question.
 
     Pseudo-queries are not missed where the system writes none at all.
@@ -68,7 +76,7 @@ def diagnosed(name: str, rows: Rows, modes: Sequence[FailureMode], k: int) -> Sy
 
 def system_summary(
     system: System, modes: Sequence[FailureMode], k: int, seed: int
-) -> dict[str, Any]:
+) -> SystemFigures:
     """Return the figures of one system."""
     outcomes = Counter(outcome(row) for row in system.rows)
     return {
@@ -86,7 +94,7 @@ def system_summary(
 
 def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) -> pa.Table:
     """Return one row per system and question. paired: of `pairs`."""
-    rows = [
+    rows: list[DiagnosisRow] = [
         {
             "system": system.name,
             "query_id": row["query_id"],
@@ -94,11 +102,11 @@ def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) 
             "pair": pair,
             "outcome": outcome(row),
             "first_correct": row["first_correct"],
-            "modes": [finding.mode.name for finding in found],
-            "evidence": [finding.evidence for finding in found],
+            "modes": [finding.mode.name for finding in findings],
+            "evidence": [finding.evidence for finding in findings],
         }
         for system, names in zip(systems, paired, strict=True)
-        for row, found, pair in zip(system.rows, system.findings, names, strict=True)
+        for row, findings, pair in zip(system.rows, system.findings, names, strict=True)
     ]
     return pa.Table.from_pylist(rows, DIAGNOSIS_SCHEMA)
 
@@ -110,15 +118,15 @@ def pairs(systems: Sequence[System]) -> list[list[str]]:
     them, so where that pairs fewer than the words alone, the words decide. What comes twice in a
     file is not paired.
     """
-    by_id = [[f"{row['query_id']} {_asked(row)}" for row in s.rows] for s in systems]
-    by_words = [[_asked(row) for row in s.rows] for s in systems]
+    by_id = [[f"{row['query_id']} {_words(row)}" for row in s.rows] for s in systems]
+    by_words = [[_words(row) for row in s.rows] for s in systems]
     alone = len(systems) == 1 or len(_shared(by_id)) >= len(_shared(by_words))
     return by_id if alone else by_words
 
 
 def comparison(
     systems: Sequence[System], paired: Sequence[Sequence[str]], seed: int
-) -> dict[str, Any] | None:
+) -> Comparison | None:
     """Return differences of two systems, question by question; None for one, or without shared.
 
     paired: of `pairs`.
@@ -142,20 +150,20 @@ def comparison(
 
 
 def _compared(
-    name: str, sides: Sequence[Mapping[str, Mapping[str, Any]]], shared: Sequence[str], seed: int
-) -> Iterator[list[Any]]:
+    name: str, sides: Sequence[Mapping[str, Row]], shared: Sequence[str], seed: int
+) -> Iterator[list[Value]]:
     """Yield the row of a figure, none where no question has it on both sides."""
-    ids = [q for q in shared if all(side[q].get(name) is not None for side in sides)]
+    values = [{q: number(side[q], name) for q in shared} for side in sides]
+    before, after = ({q: v for q, v in of_side.items() if v is not None} for of_side in values)
+    ids = [q for q in shared if q in before and q in after]
     if not ids:
         return
-    before, after = ({q: float(side[q][name]) for q in ids} for side in sides)
-    told = paired_difference(before, after, seed=seed)
-    values = (told.mean_before, told.mean_after, told.mean_difference, told.low, told.high,
-              told.p_value)  # fmt: skip
-    yield [name, len(ids), *map(_round, values)]
+    change = paired_difference({q: before[q] for q in ids}, {q: after[q] for q in ids}, seed=seed)
+    means = (change.mean_before, change.mean_after, change.mean_difference)
+    yield [name, len(ids), *map(_round, (*means, change.low, change.high, change.p_value))]
 
 
-def _asked(row: Mapping[str, Any]) -> str:
+def _words(row: Row) -> str:
     return " ".join(words(row["question"]))
 
 
@@ -165,22 +173,33 @@ def _shared(named: Sequence[Sequence[str]]) -> set[str]:
     return set.intersection(*once)
 
 
-def described_modes(modes: Sequence[FailureMode]) -> list[dict[str, Any]]:
+def described_modes(modes: Sequence[FailureMode]) -> list[TaxonomyMode]:
     """Return the taxonomy as it is shown."""
-    names = ("id", "category", "name", "definition", "indicator", "needs", "threshold_text",
-             "reference", "direct")  # fmt: skip
-    return [{name: asdict(mode)[name] for name in names} for mode in modes]
+    return [
+        {
+            "id": mode.id,
+            "category": mode.category,
+            "name": mode.name,
+            "definition": mode.definition,
+            "indicator": mode.indicator,
+            "needs": mode.needs,
+            "threshold_text": mode.threshold_text,
+            "reference": mode.reference,
+            "direct": mode.direct,
+        }
+        for mode in modes
+    ]
 
 
-def _mode(mode: FailureMode, system: System) -> dict[str, Any]:
-    spread: Spread | None = system.spreads.get(mode.id)
+def _mode(mode: FailureMode, system: System) -> ModeSummary:
+    spread = system.spreads.get(mode.id, _UNMEASURED)
     failing = [
-        found
-        for row, found in zip(system.rows, system.findings, strict=True)
+        findings
+        for row, findings in zip(system.rows, system.findings, strict=True)
         if outcome(row) == FAILED
     ]
     why = None
-    if spread is None:
+    if mode.id not in system.spreads:
         why = _NO_QUERIES
     elif not spread.measured:
         why = f"needs {mode.needs}"
@@ -190,20 +209,20 @@ def _mode(mode: FailureMode, system: System) -> dict[str, Any]:
         "category": mode.category,
         "direct": mode.direct,
         "threshold_text": mode.threshold_text,
-        "measured": spread.measured if spread else 0,
-        "measured_failed": spread.measured_failed if spread else 0,
-        "measured_found": spread.measured_found if spread else 0,
-        "among_failed": _round(spread and spread.failed),
-        "among_found": _round(spread and spread.found),
-        "difference": _round(spread and spread.difference),
-        "low": _round(spread and spread.low),
-        "high": _round(spread and spread.high),
-        "leading": sum(bool(found) and found[0].mode.id == mode.id for found in failing),
+        "measured": spread.measured,
+        "measured_failed": spread.measured_failed,
+        "measured_found": spread.measured_found,
+        "among_failed": _round(spread.failed),
+        "among_found": _round(spread.found),
+        "difference": _round(spread.difference),
+        "low": _round(spread.low),
+        "high": _round(spread.high),
+        "leading": sum(bool(f) and f[0].mode.id == mode.id for f in failing),
         "not_applicable": why,
     }
 
 
-def _telling(mode: Mapping[str, Any]) -> tuple[bool, int, float, float]:
+def _telling(mode: ModeSummary) -> tuple[bool, int, float, float]:
     """Return the place of a mode: what explains most comes first.
 
     Modes that hold for no failed question come last; of the others first those that show the
@@ -216,5 +235,5 @@ def _telling(mode: Mapping[str, Any]) -> tuple[bool, int, float, float]:
     return (not failed, -leading, -least, -failed)
 
 
-def _round(value: Any) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(float(value), 5)

@@ -1,13 +1,12 @@
 """One question -> its row of failures.parquet. What every figure is: docs/failures.md.
 
-A module per group of columns, each a function (case, k) -> its columns; a figure that does not
-apply is None.
+A module per group of columns, each a function of a case that returns its columns; a figure that
+does not apply is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -15,7 +14,7 @@ from argus.errors import InputError
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.ablations import ablations
 from argus.generative.failures.measures.annotation import annotation
-from argus.generative.failures.measures.columns import COLUMNS, OF_OUTPUT
+from argus.generative.failures.measures.columns import COLUMNS, OF_OUTPUT, OutputRow, Row
 from argus.generative.failures.measures.generation import generation
 from argus.generative.failures.measures.metadata import metadata
 from argus.generative.failures.measures.quality import quality
@@ -24,10 +23,8 @@ from argus.generative.failures.measures.texts import texts
 
 __all__ = ["measure", "to_table"]
 
-_GROUPS = (quality, metadata, generation, scoring, annotation, texts, ablations)
 
-
-def measure(case: Case, k: int) -> dict[str, Any]:
+def measure(case: Case, k: int) -> OutputRow:
     """Return all that an output file tells of a question: the columns of OF_OUTPUT, in order.
 
     Raises InputError for a k below 1.
@@ -39,18 +36,26 @@ def measure(case: Case, k: int) -> dict[str, Any]:
             fix="The thesis looks at the first 10 passages.",
             where="failure analysis",
         )
-    row = {"query_id": case.id, "question": case.question, "passages": len(case.passages)}
-    for group in _GROUPS:
-        row |= group(case, k)
-    return row
+    return {
+        "query_id": case.id,
+        "question": case.question,
+        "passages": len(case.passages),
+        **quality(case, k),
+        **metadata(case),
+        **generation(case, k),
+        **scoring(case, k),
+        **annotation(case, k),
+        **texts(case),
+        **ablations(case, k),
+    }
 
 
-def to_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def to_table(rows: Sequence[Row]) -> pa.Table:
     """Return rows as a table: of COLUMNS those that some row has; what another lacks is null.
 
     Without rows, the columns of OF_OUTPUT. Raises InputError for a name that is no column.
     """
-    names = set().union(*rows) if rows else set(OF_OUTPUT)
+    names = {name for row in rows for name in row} if rows else set(OF_OUTPUT)
     if unknown := sorted(names - set(COLUMNS)):
         raise InputError(
             f"a row with {', '.join(unknown)}",

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import fsum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.arrays import IS_QUERY, IS_TITLE, Arrays
-from argus.generative.failures.measures.columns import SWITCHED_OFF
+from argus.generative.failures.measures.columns import Ablations
 from argus.generative.failures.measures.quality import ranking
 
 
-def ablations(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of ABLATIONS; None where correctness or all n-grams are missing."""
+def ablations(case: Case, k: int) -> Ablations:
+    """Return the columns of `Ablations`; None where correctness or all n-grams are missing."""
     arrays = Arrays.of(case)
     views = arrays.views[arrays.ngrams]
-    off = {
-        "titles": views == IS_TITLE,
-        "queries": views == IS_QUERY,
-        "unigrams": arrays.unigrams[arrays.ngrams],
+    known = case.judged and len(views)
+    titles, queries, unigrams = (
+        ranking(case, _correct_without(arrays, off) if known else None, k)
+        for off in (views == IS_TITLE, views == IS_QUERY, arrays.unigrams[arrays.ngrams])
+    )
+    return {
+        "r_precision_without_titles": titles["r_precision"],
+        "hit_1_without_titles": titles["hit_1"],
+        "hit_k_without_titles": titles["hit_k"],
+        "r_precision_without_queries": queries["r_precision"],
+        "hit_1_without_queries": queries["hit_1"],
+        "hit_k_without_queries": queries["hit_k"],
+        "r_precision_without_unigrams": unigrams["r_precision"],
+        "hit_1_without_unigrams": unigrams["hit_1"],
+        "hit_k_without_unigrams": unigrams["hit_k"],
     }
-    figures: dict[str, Any] = {}
-    for what in SWITCHED_OFF:
-        known = case.judged and len(views)
-        correct = _correct_without(arrays, off[what]) if known else None
-        of_what = ranking(case, correct, k)
-        figures.update((f"{name}_without_{what}", value) for name, value in of_what.items())
-    return figures
 
 
 def _correct_without(arrays: Arrays, off: npt.NDArray[np.bool_]) -> list[bool]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.answers import texts_with_answer
+from argus.generative.failures.measures.columns import Annotation
 
 HIT, UNANNOTATED, ABSENT = "hit", "unannotated", "absent"
 
 
-def annotation(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of ANNOTATION (thesis, Table 9).
+def annotation(case: Case, k: int) -> Annotation:
+    """Return the columns of `Annotation` (thesis, Table 9).
 
     Both are None without answers, or without positives: where correctness goes by answers, nobody
     annotated anything.

@@ -48,10 +48,10 @@ class Arrays:
 
 
 def _arrays(case: Case) -> Arrays:
-    found = case.ngrams
-    views = np.array([_CODES[ngram.view] for ngram in found], np.int8)
-    lengths = np.array([len(ngram.tokens) for ngram in found], np.int64)
-    counts = [np.nan if ngram.count is None else ngram.count for ngram in found]
+    ngrams = case.ngrams
+    views = np.array([_CODES[ngram.view] for ngram in ngrams], np.int8)
+    lengths = np.array([len(ngram.tokens) for ngram in ngrams], np.int64)
+    counts = [np.nan if ngram.count is None else ngram.count for ngram in ngrams]
     keys = [passage.keys for passage in case.passages]
     sizes = np.array([0 if key is None else len(key) for key in keys], np.int64)
     return Arrays(

@@ -1,15 +1,15 @@
 """What is measured of every question: the columns of failures.parquet (docs/failures.md).
 
-None means that a figure does not apply: no n-grams, no frequencies, no answers, no positives.
+A group of columns is a record; the types of the table are those of its fields. None means that a
+figure does not apply: no n-grams, no frequencies, no answers, no positives.
 """
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import get_type_hints
 
-TEXT, COUNT, NUMBER, COUNTS, NUMBERS = (
-    pa.string(), pa.int64(), pa.float64(), pa.list_(pa.int64()), pa.list_(pa.float64()),
-)  # fmt: skip
+import pyarrow as pa
+from typing_extensions import TypedDict
 
 LENGTHS = 11
 """Bins of the length tables: n-grams of 1 to 10 tokens, and of more."""
@@ -18,102 +18,240 @@ TOP_NGRAMS = 5
 
 NEGLIGIBLE = 1e-12
 """Of a numerator: what divides it and is less counts as 0, and there is no ratio."""
-
-QUALITY = {
-    "positives": COUNT,
-    "r_precision": NUMBER,
-    "hit_1": COUNT,
-    "hit_k": COUNT,
-    "first_correct": COUNT,
-    "outcome": TEXT,
-    "answer_hit_1": COUNT,
-    "answer_hit_k": COUNT,
-}
-METADATA = {
-    "score_all": NUMBER,
-    "score_title": NUMBER,
-    "score_query": NUMBER,
-    "score_correct": NUMBER,
-    "score_title_correct": NUMBER,
-    "score_query_correct": NUMBER,
-    "answer_title_gain": NUMBER,
-    "answer_title_gain_correct": NUMBER,
-    "title_score_correct": NUMBER,
-    "title_score_wrong": NUMBER,
-}
-GENERATION = {
-    "frequency_top": NUMBER,
-    "frequency_all": NUMBER,
-    "rarest_top": COUNT,
-    "unigram_share": NUMBER,
-    "ngram_words": NUMBER,
-    "overlap": NUMBER,
-    "answer_ngram_1": COUNT,
-    "answer_ngram_k": COUNT,
-}
-SCORING = {
-    "dominance": NUMBER,
-    "ngrams_all": COUNT,
-    "title_ngrams_all": COUNT,
-    "query_ngrams_all": COUNT,
-    "ngrams_first": COUNT,
-    "query_ngrams_first": COUNT,
-    "unigram_score_share": NUMBER,
-    "title_score_share": NUMBER,
-    "query_score_share": NUMBER,
-    "diversity": NUMBER,
-    "title_repetition": COUNT,
-    "keys_correct": NUMBER,
-    "keys_wrong": NUMBER,
-    "keys_shared": NUMBER,
-    "weight_correct": NUMBER,
-    "weight_wrong": NUMBER,
-    "weight_shared": NUMBER,
-    "length_ngrams": COUNTS,
-    "length_weight": NUMBERS,
-    "length_log_frequency": NUMBERS,
-    "length_counted": COUNTS,
-}
-ANNOTATION = {"answer_outcome": TEXT, "answer_rank": COUNT}
-TEXTS = {
-    "gold_holds_answer": COUNT,
-    "gold_terms": COUNT,
-    "gold_adjacent": COUNT,
-}
 SWITCHED_OFF = ("titles", "queries", "unigrams")
 """Of the ablations: n-grams whose weights are left out of the sums."""
-ABLATIONS = {
-    f"{figure}_without_{what}": NUMBER if figure == "r_precision" else COUNT
-    for what in SWITCHED_OFF
-    for figure in ("r_precision", "hit_1", "hit_k")
+
+
+class Question(TypedDict):
+    """The question, and how many passages were found for it."""
+
+    query_id: str
+    question: str
+    passages: int
+
+
+class Positives(TypedDict):
+    """How many passages are annotated as correct."""
+
+    positives: int | None
+
+
+class Ranking(TypedDict):
+    """How good a ranking is; hits are 0 or 1."""
+
+    r_precision: float | None
+    hit_1: int | None
+    hit_k: int | None
+
+
+class Outcome(TypedDict):
+    """The rank of the first correct passage, the first two of them, and answers in texts."""
+
+    first_correct: int | None
+    outcome: str | None
+    answer_hit_1: int | None
+    answer_hit_k: int | None
+
+
+class Quality(Positives, Ranking, Outcome):
+    """How well the question was answered."""
+
+
+class ViewScores(TypedDict):
+    """Sums of weights by view, over all passages and over correct ones."""
+
+    score_all: float | None
+    score_title: float | None
+    score_query: float | None
+    score_correct: float | None
+    score_title_correct: float | None
+    score_query_correct: float | None
+
+
+class TitleGains(TypedDict):
+    """By how much an answer weighs more as a title than as another n-gram."""
+
+    answer_title_gain: float | None
+    answer_title_gain_correct: float | None
+
+
+class TitleScores(TypedDict):
+    """What titles weigh in correct passages, and in others."""
+
+    title_score_correct: float | None
+    title_score_wrong: float | None
+
+
+class Metadata(ViewScores, TitleGains, TitleScores):
+    """What titles and pseudo-queries bring."""
+
+
+class FirstNgrams(TypedDict):
+    """The n-grams of the first passage."""
+
+    frequency_top: float | None
+    frequency_all: float | None
+    rarest_top: int | None
+    unigram_share: float | None
+    ngram_words: float | None
+    overlap: float | None
+
+
+class Generation(FirstNgrams):
+    """What was generated; answers are 0 or 1."""
+
+    answer_ngram_1: int | None
+    answer_ngram_k: int | None
+
+
+class Dominance(TypedDict):
+    """The heaviest weight of the first passage / the sum."""
+
+    dominance: float | None
+
+
+class Quantities(TypedDict):
+    """How many n-grams there are."""
+
+    ngrams_all: int | None
+    title_ngrams_all: int | None
+    query_ngrams_all: int | None
+    ngrams_first: int | None
+    query_ngrams_first: int | None
+
+
+class ScoreShares(TypedDict):
+    """Shares of the first passage's weights."""
+
+    unigram_score_share: float | None
+    title_score_share: float | None
+    query_score_share: float | None
+
+
+class Variety(TypedDict):
+    """Different tokens / tokens, and passages of the commonest title."""
+
+    diversity: float | None
+    title_repetition: int | None
+
+
+class TellingKeys(TypedDict):
+    """Shares and mean weights of n-grams by the passages that they are in."""
+
+    keys_correct: float | None
+    keys_wrong: float | None
+    keys_shared: float | None
+    weight_correct: float | None
+    weight_wrong: float | None
+    weight_shared: float | None
+
+
+class Lengths(TypedDict):
+    """Sums over n-grams by their number of tokens; LENGTHS values each."""
+
+    length_ngrams: list[int] | None
+    length_weight: list[float] | None
+    length_log_frequency: list[float] | None
+    length_counted: list[int] | None
+
+
+class Scoring(Dominance, Quantities, ScoreShares, Variety, TellingKeys, Lengths):
+    """How n-grams came to a ranking."""
+
+
+class Annotation(TypedDict):
+    """Whether an answer stands in a passage that nobody annotated, and its rank."""
+
+    answer_outcome: str | None
+    answer_rank: int | None
+
+
+class Texts(TypedDict):
+    """What the positives' texts hold."""
+
+    gold_holds_answer: int | None
+    gold_terms: int | None
+    gold_adjacent: int | None
+
+
+class Ablations(TypedDict):
+    """The ranking without titles, pseudo-queries or unigrams."""
+
+    r_precision_without_titles: float | None
+    hit_1_without_titles: int | None
+    hit_k_without_titles: int | None
+    r_precision_without_queries: float | None
+    hit_1_without_queries: int | None
+    hit_k_without_queries: int | None
+    r_precision_without_unigrams: float | None
+    hit_1_without_unigrams: int | None
+    hit_k_without_unigrams: int | None
+
+
+class OutputRow(Question, Quality, Metadata, Generation, Scoring, Annotation, Texts, Ablations):
+    """All that an output file alone tells."""
+
+
+class IndexFigures(TypedDict, total=False):
+    """What the index adds."""
+
+    coverage: float | None
+    pieces: int | None
+    pieces_word: str | None
+    cut_answer: str | None
+    positives_indexed: int | None
+
+
+class ReplayFigures(TypedDict, total=False):
+    """What replaying the search adds."""
+
+    pruned: int | None
+    pruned_ngram: str | None
+    pruned_at: int | None
+    pruned_rank: int | None
+    pruned_kept_by: int | None
+    pruned_weight: float | None
+    rank_now: int | None
+    rank_unpruned: int | None
+    rank_without_titles: int | None
+    rank_without_queries: int | None
+    rank_without_unigrams: int | None
+
+
+class JudgeFigures(TypedDict, total=False):
+    """What a language model adds: YES, PARTIAL, NO, or failed; passages without a verdict."""
+
+    judged: str | None
+    judged_open: int | None
+
+
+class Row(OutputRow, IndexFigures, ReplayFigures, JudgeFigures):
+    """A row of failures.parquet; what was not measured of any question is not there."""
+
+
+_KINDS = {
+    str: pa.string(),
+    int: pa.int64(),
+    str | None: pa.string(),
+    int | None: pa.int64(),
+    float | None: pa.float64(),
+    list[int] | None: pa.list_(pa.int64()),
+    list[float] | None: pa.list_(pa.float64()),
 }
-OF_OUTPUT = {
-    "query_id": TEXT, "question": TEXT, "passages": COUNT,
-    **QUALITY, **METADATA, **GENERATION, **SCORING, **ANNOTATION, **TEXTS, **ABLATIONS,
-}  # fmt: skip
-"""All that an output file alone tells."""
-OF_INDEX = {
-    "coverage": NUMBER,
-    "pieces": COUNT,
-    "pieces_word": TEXT,
-    "cut_answer": TEXT,
-    "positives_indexed": COUNT,
-}
-"""What the index adds."""
-OF_MODEL = {
-    "pruned": COUNT,
-    "pruned_ngram": TEXT,
-    "pruned_at": COUNT,
-    "pruned_rank": COUNT,
-    "pruned_kept_by": COUNT,
-    "pruned_weight": NUMBER,
-    "rank_now": COUNT,
-    "rank_unpruned": COUNT,
-    "rank_without_titles": COUNT,
-    "rank_without_queries": COUNT,
-    "rank_without_unigrams": COUNT,
-}
-"""What replaying the search adds."""
-OF_JUDGE = {"judged": TEXT, "judged_open": COUNT}
-"""What a language model adds: YES, PARTIAL, NO, or failed; passages without a verdict."""
-COLUMNS = {**OF_OUTPUT, **OF_INDEX, **OF_MODEL, **OF_JUDGE}
+
+
+def _columns(record: type) -> dict[str, pa.DataType]:
+    return {name: _KINDS[kind] for name, kind in get_type_hints(record).items()}
+
+
+OF_OUTPUT = _columns(OutputRow)
+OF_INDEX = _columns(IndexFigures)
+OF_MODEL = _columns(ReplayFigures)
+COLUMNS = _columns(Row)
+"""Name to type, in the order of the table."""
+
+
+def number(row: Row, column: str) -> float | None:
+    """Return the number in a column of a row; None where there is none."""
+    value = row.get(column)
+    return float(value) if isinstance(value, int | float) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,20 @@ import numpy.typing as npt
 from argus.generative.failures.case import Case, Keys, Passage
 from argus.generative.failures.measures.answers import answer_words, hold_answer
 from argus.generative.failures.measures.arrays import Arrays
-from argus.generative.failures.measures.columns import TOP_NGRAMS
+from argus.generative.failures.measures.columns import TOP_NGRAMS, FirstNgrams, Generation
+
+_NONE: FirstNgrams = {
+    "frequency_top": None,
+    "frequency_all": None,
+    "rarest_top": None,
+    "unigram_share": None,
+    "ngram_words": None,
+    "overlap": None,
+}
 
 
-def generation(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of GENERATION (thesis, Tables 4 to 7)."""
+def generation(case: Case, k: int) -> Generation:
+    """Return the columns of `Generation` (thesis, Tables 4 to 7)."""
     return {
         **_of_first(case),
         "answer_ngram_1": _answer_ngram(case, case.passages[:1]),
@@ -23,13 +31,10 @@ def generation(case: Case, k: int) -> dict[str, Any]:
     }
 
 
-def _of_first(case: Case) -> dict[str, Any]:
+def _of_first(case: Case) -> FirstNgrams:
     keys = case.first
     if keys is None:
-        return dict.fromkeys(
-            ("frequency_top", "frequency_all", "rarest_top", "unigram_share", "ngram_words",
-             "overlap")
-        )  # fmt: skip
+        return _NONE
     arrays = Arrays.of(case)
     counts = arrays.counts[keys.ngrams]
     heaviest = np.argsort(-keys.weights, kind="stable")[:TOP_NGRAMS]
@@ -54,11 +59,11 @@ def _mean(values: npt.NDArray[np.float64]) -> float | None:
 
 def _overlap(case: Case, keys: Keys) -> float | None:
     """C(Q, G_n) of the thesis: the share of the question's tokens that some n-gram has."""
-    asked = set(case.question_tokens)
-    if not asked:
+    tokens = set(case.question_tokens)
+    if not tokens:
         return None
     written = set(chain.from_iterable(case.ngrams[i].tokens for i in keys.ngrams))
-    return len(asked & written) / len(asked)
+    return len(tokens & written) / len(tokens)
 
 
 def _answer_ngram(case: Case, passages: tuple[Passage, ...]) -> int | None:

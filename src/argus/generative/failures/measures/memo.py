@@ -7,17 +7,17 @@ from typing import TypeVar, cast
 
 from argus.generative.failures.case import Case
 
-Made = TypeVar("Made")
+T = TypeVar("T")
 
-_KEPT = "_made"
+_ATTRIBUTE = "_memo"
 
 
-def once(case: Case, name: Hashable, make: Callable[[], Made]) -> Made:
+def once(case: Case, name: Hashable, make: Callable[[], T]) -> T:
     """Return what `make` returns; it is called once per question and name.
 
     It is kept with the question, as a cached property is, and goes with it.
     """
-    made = vars(case).setdefault(_KEPT, {})
-    if name not in made:
-        made[name] = make()
-    return cast(Made, made[name])
+    memo = vars(case).setdefault(_ATTRIBUTE, {})
+    if name not in memo:
+        memo[name] = make()
+    return cast(T, memo[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -10,17 +10,32 @@ import numpy.typing as npt
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.answers import answer_words
 from argus.generative.failures.measures.arrays import IS_BODY, IS_QUERY, IS_TITLE, Arrays
-from argus.generative.failures.measures.columns import NEGLIGIBLE
+from argus.generative.failures.measures.columns import (
+    NEGLIGIBLE,
+    Metadata,
+    TitleGains,
+    TitleScores,
+    ViewScores,
+)
 
 Float64Array = npt.NDArray[np.float64]
 
 
-def metadata(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of METADATA; they are over all passages, whatever k."""
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Of weights: in all, and by view; None where nothing applies."""
+
+    all: float | None = None
+    title: float | None = None
+    query: float | None = None
+
+
+def metadata(case: Case) -> Metadata:
+    """Return the columns of `Metadata`; they are over all passages."""
     return {**_scores(case), **_gains(case), **_title_scores(case)}
 
 
-def _scores(case: Case) -> dict[str, float | None]:
+def _scores(case: Case) -> ViewScores:
     """Return sums of weights by view. A part never exceeds its whole: both add up the same sums."""
     arrays = Arrays.of(case)
     of_correct = arrays.correct[arrays.passages]
@@ -30,21 +45,23 @@ def _scores(case: Case) -> dict[str, float | None]:
     every = _by_view(wrong + right, bool(len(arrays.weights)))
     correct = _by_view(right, bool(of_correct.any()))
     return {
-        **{f"score_{name}": value for name, value in every.items()},
-        "score_correct": correct["all"],
-        "score_title_correct": correct["title"],
-        "score_query_correct": correct["query"],
+        "score_all": every.all,
+        "score_title": every.title,
+        "score_query": every.query,
+        "score_correct": correct.all,
+        "score_title_correct": correct.title,
+        "score_query_correct": correct.query,
     }
 
 
-def _by_view(sums: Float64Array, applies: bool) -> dict[str, float | None]:
+def _by_view(sums: Float64Array, applies: bool) -> _Sums:
     if not applies:
-        return {"all": None, "title": None, "query": None}
+        return _Sums()
     title, body, query = (float(sums[view]) for view in (IS_TITLE, IS_BODY, IS_QUERY))
-    return {"all": title + body + query, "title": title, "query": query}
+    return _Sums(title + body + query, title, query)
 
 
-def _gains(case: Case) -> dict[str, float | None]:
+def _gains(case: Case) -> TitleGains:
     """Return by how much an answer weighs more as a title than as another n-gram, per passage."""
     gains = _gain_of_passages(case)
     correct = Arrays.of(case).correct
@@ -82,7 +99,7 @@ def _gain_of_passages(case: Case) -> dict[int, float]:
     }
 
 
-def _title_scores(case: Case) -> dict[str, float | None]:
+def _title_scores(case: Case) -> TitleScores:
     """Return the mean over passages with a title n-gram of what their titles weigh together."""
     arrays = Arrays.of(case)
     titles = arrays.views[arrays.ngrams] == IS_TITLE

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.answers import texts_with_answer
 from argus.generative.failures.measures.arrays import Arrays
+from argus.generative.failures.measures.columns import Quality, Ranking
 
 
-def quality(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of QUALITY (thesis, §5, Table 16)."""
+def quality(case: Case, k: int) -> Quality:
+    """Return the columns of `Quality` (thesis, §5, Table 16)."""
     correct = Arrays.of(case).correct.tolist() if case.judged else None
     texts = texts_with_answer(case, k)
     return {
@@ -24,7 +24,7 @@ def quality(case: Case, k: int) -> dict[str, Any]:
     }
 
 
-def ranking(case: Case, correct: Sequence[bool] | None, k: int) -> dict[str, Any]:
+def ranking(case: Case, correct: Sequence[bool] | None, k: int) -> Ranking:
     """Return R-precision and hits of a ranking of the question's passages.
 
     correct: of each passage, best first; None where it is not known, and nothing applies.

@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain
 from math import fsum
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from argus.data.types import IntArray
 from argus.generative.failures.case import Case, Keys
 from argus.generative.failures.measures.arrays import IS_QUERY, IS_TITLE, Arrays
-from argus.generative.failures.measures.columns import LENGTHS
+from argus.generative.failures.measures.columns import (
+    LENGTHS,
+    Lengths,
+    Quantities,
+    ScoreShares,
+    Scoring,
+    TellingKeys,
+)
 
 
-def scoring(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of SCORING (thesis, Tables 8, 13 to 15 and 17)."""
+def scoring(case: Case, k: int) -> Scoring:
+    """Return the columns of `Scoring` (thesis, Tables 8, 13 to 15 and 17)."""
     return {
         "dominance": _dominance(case.first),
         **_quantities(case),
         **_score_shares(case),
         "diversity": _diversity(case),
         "title_repetition": _title_repetition(case, k),
-        **_told_apart(case, k),
+        **_telling_keys(case, k),
         **_by_length(case, k),
     }
 
@@ -41,7 +49,7 @@ def _dominance(keys: Keys | None) -> float | None:
     return float(keys.weights.max()) / total if keys is not None and total > 0 else None
 
 
-def _quantities(case: Case) -> dict[str, int | None]:
+def _quantities(case: Case) -> Quantities:
     arrays = Arrays.of(case)
     views = arrays.views[arrays.ngrams]
     first = views[arrays.first(1)]
@@ -54,12 +62,16 @@ def _quantities(case: Case) -> dict[str, int | None]:
     }
 
 
-def _score_shares(case: Case) -> dict[str, float | None]:
+def _score_shares(case: Case) -> ScoreShares:
     """Return shares of the first passage's weights."""
     arrays, keys = Arrays.of(case), case.first
     total = _total(keys)
     if keys is None or total <= 0:
-        return dict.fromkeys(("unigram_score_share", "title_score_share", "query_score_share"))
+        return {
+            "unigram_score_share": None,
+            "title_score_share": None,
+            "query_score_share": None,
+        }
     views = arrays.views[keys.ngrams]
     return {
         "unigram_score_share": fsum(keys.weights[arrays.unigrams[keys.ngrams]]) / total,
@@ -81,7 +93,7 @@ def _title_repetition(case: Case, k: int) -> int | None:
     return max(titles.values(), default=None)
 
 
-def _told_apart(case: Case, k: int) -> dict[str, float | None]:
+def _telling_keys(case: Case, k: int) -> TellingKeys:
     """Return how many n-grams of the first k passages tell correct from other ones (Table 17).
 
     Shares are of different n-grams; a mean weight counts an n-gram in every passage that it is in.
@@ -93,18 +105,26 @@ def _told_apart(case: Case, k: int) -> dict[str, float | None]:
     marks = np.zeros(len(case.ngrams), np.int64)  # 1: in a correct passage, 2: in another, 3: both
     marks[ngrams[correct]] = 1
     marks[ngrams[~correct]] += 2  # once, however many passages it is in
-    figures: dict[str, float | None] = {}
     n = int((marks > 0).sum()) if case.judged else 0
-    groups = {"correct": 1, "wrong": 2, "shared": 3}
-    for name, mark in groups.items():
-        figures[f"keys_{name}"] = int((marks == mark).sum()) / n if n else None
-    for name, mark in groups.items():
+
+    def share(mark: int) -> float | None:
+        return int((marks == mark).sum()) / n if n else None
+
+    def mean_weight(mark: int) -> float | None:
         inside = weights[marks[ngrams] == mark]
-        figures[f"weight_{name}"] = float(inside.mean()) if n and len(inside) else None
-    return figures
+        return float(inside.mean()) if n and len(inside) else None
+
+    return {
+        "keys_correct": share(1),
+        "keys_wrong": share(2),
+        "keys_shared": share(3),
+        "weight_correct": mean_weight(1),
+        "weight_wrong": mean_weight(2),
+        "weight_shared": mean_weight(3),
+    }
 
 
-def _by_length(case: Case, k: int) -> dict[str, list[Any] | None]:
+def _by_length(case: Case, k: int) -> Lengths:
     """Return sums over the n-grams of the first k passages by tokens; those of none are left out.
 
     An n-gram counts in every passage that it is in.
@@ -113,21 +133,28 @@ def _by_length(case: Case, k: int) -> dict[str, list[Any] | None]:
     part = arrays.first(k)
     ngrams = arrays.ngrams[part]
     if not len(ngrams):
-        return dict.fromkeys(
-            ("length_ngrams", "length_weight", "length_log_frequency", "length_counted")
-        )
+        return {
+            "length_ngrams": None,
+            "length_weight": None,
+            "length_log_frequency": None,
+            "length_counted": None,
+        }
     bins = np.minimum(arrays.lengths[ngrams], LENGTHS)
     counts = arrays.counts[ngrams]
     counted = counts > 0  # unknown ones are NaN
     logs = np.log10(counts, out=np.zeros(len(counts)), where=counted)
 
-    def sums(values: Any) -> list[Any]:
-        added: list[Any] = np.bincount(bins, values, minlength=LENGTHS + 1)[1:].tolist()
+    def sums(values: npt.NDArray[np.float64]) -> list[float]:
+        added: list[float] = np.bincount(bins, values, minlength=LENGTHS + 1)[1:].tolist()
         return added
 
+    def times(of: IntArray) -> list[int]:
+        counts: list[int] = np.bincount(of, minlength=LENGTHS + 1)[1:].tolist()
+        return counts
+
     return {
-        "length_ngrams": sums(None),
+        "length_ngrams": times(bins),
         "length_weight": sums(arrays.weights[part]),
         "length_log_frequency": sums(logs),
-        "length_counted": [int(one) for one in sums(counted)],
+        "length_counted": times(bins[counted]),
     }

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from argus.generative.failures.case import Case
 from argus.generative.failures.measures.answers import answer_words, hold_answer
+from argus.generative.failures.measures.columns import Texts
 from argus.generative.failures.words import content, words
 from argus.indexes.words import STOP_WORDS
 
 
-def texts(case: Case, k: int) -> dict[str, Any]:
-    """Return the columns of TEXTS, over the positives whose text is known, whatever k.
+def texts(case: Case) -> Texts:
+    """Return the columns of `Texts`, over the positives whose text is known.
 
     Answers are looked for in texts, terms in titles, too.
     """
@@ -22,9 +22,9 @@ def texts(case: Case, k: int) -> dict[str, Any]:
     terms = frozenset(content(words(case.question)))
     most = max((len(terms.intersection((*title, *text))) for title, text in gold), default=0)
     side_by_side = any(_adjacent(part, terms) for parts in gold for part in parts)
-    held = hold_answer((text for _, text in gold), answers)
+    holds = hold_answer((text for _, text in gold), answers)
     return {
-        "gold_holds_answer": int(held) if gold and answers else None,
+        "gold_holds_answer": int(holds) if gold and answers else None,
         "gold_terms": most if gold and terms else None,
         "gold_adjacent": int(side_by_side) if most > 1 else None,
     }

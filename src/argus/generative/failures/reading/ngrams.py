@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,13 @@ QUERY_START, TITLE_END = "||", "@@"
 _TEXT, _COUNT, _WEIGHT = ("ngram", "text"), ("count", "freq", "frequency"), ("weight", "score")
 
 
-class _Key(NamedTuple):
-    """A key as it is given; count: None where it is not."""
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A key as it is written; count: None where it is not there."""
 
-    text: Any
-    count: Any
-    weight: Any
+    text: object
+    count: object
+    weight: object
 
 
 class Ngrams:
@@ -33,39 +35,41 @@ class Ngrams:
         self._places: dict[str, int] = {}
         self._counts: list[int | None] = []
 
-    def keys(self, given: Any, place: str) -> Keys | None:
+    def keys(self, listed: object, place: str) -> Keys | None:
         """Return the keys of a passage: `[text, count, weight]` each, or as `read_case` says."""
-        if given is None:
+        if listed is None:
             self._note(Problem.NO_KEYS, place, "none")
             return None
-        if not isinstance(given, list):
-            self._note(Problem.KEYS, place, given)
+        if not isinstance(listed, list):
+            self._note(Problem.KEYS, place, listed)
             return None
-        if not given:
+        if not listed:
             self._note(Problem.NO_KEYS, place, "an empty list")
-        regular = self._regular(given)
-        return self._mended(given, place) if regular is None else regular
+        regular = self._regular(listed)
+        return self._mended(listed, place) if regular is None else regular
 
-    def gathered(self, texts: list[str], reading: Reading) -> tuple[list[Any], tuple[Ngram, ...]]:
+    def gathered(
+        self, texts: list[str], reading: Reading
+    ) -> tuple[list[tuple[Hashable, ...]], tuple[Ngram, ...]]:
         """Return the tokens of each of `texts`, and all n-grams; splits what is new in one go."""
-        new = {raw: _bare(raw, reading.border) for raw in self._places if raw not in reading.seen}
+        new = {raw: _bare(raw, reading.border) for raw in self._places if raw not in reading.memory}
         split = reading.tokens.split([*texts, *(text for text, _ in new.values())])
-        made = {
+        first = {
             raw: Ngram(text, view, tokens, words(text), self._counts[self._places[raw]])
             for (raw, (text, view)), tokens in zip(new.items(), split[len(texts) :], strict=True)
         }
-        known = {**{raw: reading.seen[raw] for raw in self._places if raw not in made}, **made}
-        reading.remember(made)
+        known = {**{raw: reading.memory[raw] for raw in self._places if raw not in first}, **first}
+        reading.remember(first)
         ngrams = (
             known[raw] if known[raw].count == times else replace(known[raw], count=times)
             for raw, times in zip(self._places, self._counts, strict=True)
         )
         return split[: len(texts)], tuple(ngrams)
 
-    def _regular(self, given: list[Any]) -> Keys | None:
+    def _regular(self, listed: list[Any]) -> Keys | None:  # of a file: anything may be in it
         """Return the keys of a list that is as it should be; None for any other."""
         try:
-            texts, counts, weights, *_ = zip(*given, strict=True)
+            texts, counts, weights, *_ = zip(*listed, strict=True)
         except (TypeError, ValueError):
             return None
         regular = (
@@ -91,10 +95,10 @@ class Ngrams:
             return None
         return Keys(np.array(at, np.int64), added)
 
-    def _mended(self, given: list[Any], place: str) -> Keys:
+    def _mended(self, listed: list[object], place: str) -> Keys:
         """Return the keys of any list, noting what is amiss."""
         weights: dict[int, float] = {}
-        for position, value in enumerate(given):
+        for position, value in enumerate(listed):
             where = f"{place}[{position}]"
             key = _key(value)
             weight = number(key.weight, self._note, where) if key else None
@@ -107,8 +111,7 @@ class Ngrams:
             if at in weights:
                 self._note(Problem.KEYS_TWICE, where, key.text)
             weights[at] = weights.get(at, 0.0) + weight
-        found = np.array(list(weights), np.int64)
-        return Keys(found, np.array(list(weights.values()), np.float64))
+        return Keys(np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64))
 
     def _place(self, text: str, times: int | None, where: str) -> int:
         """Return where an n-gram is among the question's; its first frequency stays."""
@@ -125,7 +128,7 @@ class Ngrams:
         return at
 
 
-def _key(value: Any) -> _Key | None:
+def _key(value: object) -> _Key | None:
     """Return a key written as a pair, a triple or more, or an object; None for anything else."""
     if isinstance(value, dict):
         text, times, weight = (

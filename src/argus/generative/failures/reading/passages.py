@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from argus.data.kilt import TITLE_END
 from argus.generative.failures.reading.problems import Notes, Problem
@@ -16,22 +15,22 @@ PASSAGE_IDS = ("passage_id", "id", "psg_id", "docid", "doc_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListedPassage:
     """A passage as it is listed. id: None where it has none. place: in the record. keys: as is."""
 
     id: str | None
     place: str
     title: str
     text: str
-    keys: Any
+    keys: object
 
 
-def found_in(record: Record, note: Notes) -> list[Found]:
+def listed_passages(record: Record, note: Notes) -> list[ListedPassage]:
     """Return the passages of a record in its order, each once; what is amiss is noted."""
     place, listed = _list(record)
     if listed is not None and not isinstance(listed, list):
         note(Problem.PASSAGES, place, listed)
-    found: dict[str | tuple[str, str], Found] = {}
+    passages: dict[str | tuple[str, str], ListedPassage] = {}
     last, falling = math.inf, True
     for position, value in enumerate(listed if isinstance(listed, list) else ()):
         where = f"{place}[{position}]"
@@ -45,15 +44,15 @@ def found_in(record: Record, note: Notes) -> list[Found]:
         falling = falling and (score is None or score <= last)
         last = last if score is None else score
         same = (passage.title, passage.text) if passage.id is None else passage.id
-        if same in found:
+        if same in passages:
             note(Problem.TWICE, where, passage.id or passage.title)
-        found.setdefault(same, passage)
+        passages.setdefault(same, passage)
     if not falling:
         note(Problem.ORDER, place, "a score is above the one before it")
-    return list(found.values())
+    return list(passages.values())
 
 
-def _list(record: Record) -> tuple[str, Any]:
+def _list(record: Record) -> tuple[str, object]:
     """Return where the passages of a record are listed, and what is there."""
     for name in ("ctxs", "hits"):
         if name in record:
@@ -65,7 +64,7 @@ def _list(record: Record) -> tuple[str, Any]:
     return "ctxs", None
 
 
-def _passage(value: Any, place: str, *, in_kilt: bool) -> Found | None:
+def _passage(value: object, place: str, *, in_kilt: bool) -> ListedPassage | None:
     """Return a passage; None for what has no id, no title and no text."""
     if not isinstance(value, dict):
         return None
@@ -77,7 +76,7 @@ def _passage(value: Any, place: str, *, in_kilt: bool) -> Found | None:
     keys = value.get("keys", meta.get("keys") if isinstance(meta, dict) else None)
     if in_kilt:
         title, text = _apart(title, text)
-    return Found(id_, place, title, text, keys)
+    return ListedPassage(id_, place, title, text, keys)
 
 
 def without_queries(text: str) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any
 
 from argus.generative.failures.case import Positive
-from argus.generative.failures.reading.passages import Found, without_queries
+from argus.generative.failures.reading.passages import ListedPassage, without_queries
 from argus.generative.failures.reading.problems import Notes, Problem
 from argus.generative.failures.reading.settings import Reading, Record
 from argus.generative.failures.reading.values import id_of, text_of
@@ -19,19 +18,19 @@ Words = tuple[tuple[str, ...], tuple[str, ...]]
 
 def positives_of(record: Record, note: Notes) -> tuple[Positive, ...] | None:
     """Return the annotated positives of a record, each once; None where it says nothing of them."""
-    given = record.get("positive_ctxs")
-    if not isinstance(given, list):
-        if given is not None:
-            note(Problem.POSITIVES, "positive_ctxs", given)
+    listed = record.get("positive_ctxs")
+    if not isinstance(listed, list):
+        if listed is not None:
+            note(Problem.POSITIVES, "positive_ctxs", listed)
         return None
-    found: dict[str | Words, Positive] = {}
-    for position, value in enumerate(given):
+    positives: dict[str | Words, Positive] = {}
+    for position, value in enumerate(listed):
         positive = _positive(value)
         if positive is None:
             note(Problem.POSITIVES, f"positive_ctxs[{position}]", value)
             continue
-        found.setdefault(positive.id or _words(positive.title, positive.text or ""), positive)
-    return tuple(found.values())
+        positives.setdefault(positive.id or _words(positive.title, positive.text or ""), positive)
+    return tuple(positives.values())
 
 
 def judged_positives(
@@ -53,7 +52,7 @@ def judged_positives(
 
 
 def by_positives(
-    positives: Sequence[Positive] | None, listed: Sequence[Found]
+    positives: Sequence[Positive] | None, listed: Sequence[ListedPassage]
 ) -> list[bool | None]:
     """Return of each passage, best first, whether it is a positive; None where there are none.
 
@@ -63,16 +62,17 @@ def by_positives(
     if not positives:
         return [None] * len(listed)
     places = {one.id: place for place, one in enumerate(positives) if one.id is not None}
-    same = _same_words(positives, {found.id for found in listed})
+    same = _same_words(positives, {passage.id for passage in listed})
     titles = {title for title, _ in same}
     nameless = any(one.id is None for one in positives)
     left = set(range(len(positives)))
     correct: list[bool | None] = []
-    for found in listed:
-        place = None if found.id is None else places.get(found.id)
-        if place is None and (found.id is None or nameless) and words(found.title) in titles:
-            alike = same.get(_words(found.title, found.text), ())
-            fits = (p for p in alike if found.id is None or positives[p].id is None)
+    for passage in listed:
+        id_ = passage.id
+        place = None if id_ is None else places.get(id_)
+        if place is None and (id_ is None or nameless) and words(passage.title) in titles:
+            alike = same.get(_words(passage.title, passage.text), ())
+            fits = (p for p in alike if id_ is None or positives[p].id is None)
             place = next((p for p in fits if p in left), None)
         correct.append(place in left)
         left -= {place}
@@ -94,13 +94,13 @@ def _same_words(positives: Sequence[Positive], listed: Set[str | None]) -> dict[
         id_ = positives[place].id
         return 1 if id_ is None else 2 * (id_ in listed)
 
-    return {said: sorted(alike, key=claims) for said, alike in same.items()}
+    return {both: sorted(alike, key=claims) for both, alike in same.items()}
 
 
-def by_answers(answers: Sequence[str], listed: Sequence[Found]) -> list[bool | None]:
+def by_answers(answers: Sequence[str], listed: Sequence[ListedPassage]) -> list[bool | None]:
     """Return of each passage whether its text holds an answer; None without answers."""
     parts = [words(answer) for answer in answers]
-    return [holds_any(words(found.text), parts) if parts else None for found in listed]
+    return [holds_any(words(passage.text), parts) if parts else None for passage in listed]
 
 
 def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -> tuple[str, ...]:
@@ -109,21 +109,21 @@ def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -
     id_: by which the settings may know it; None where it has none.
     """
     if id_ is not None and reading.answers is not None and id_ in reading.answers:
-        given: Any = list(reading.answers[id_])
+        answers: object = list(reading.answers[id_])
     elif "answers" in record:
-        given = record["answers"]
+        answers = record["answers"]
     else:
         output = record.get("output")
         outputs = output if isinstance(output, list) else []
-        given = [o["answer"] for o in outputs if isinstance(o, dict) and o.get("answer")]
-    listed = given if isinstance(given, list) else [] if given is None else [given]
+        answers = [o["answer"] for o in outputs if isinstance(o, dict) and o.get("answer")]
+    listed = answers if isinstance(answers, list) else [] if answers is None else [answers]
     for position, answer in enumerate(listed):
         if not isinstance(answer, str) or not words(answer):
             note(Problem.ANSWERS, f"answers[{position}]", answer)
     return tuple(dict.fromkeys(a for a in listed if isinstance(a, str) and words(a)))
 
 
-def _positive(value: Any) -> Positive | None:
+def _positive(value: object) -> Positive | None:
     """Return an annotated passage; None for what names none."""
     if not isinstance(value, dict):
         return None

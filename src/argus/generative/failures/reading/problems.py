@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+
+from typing_extensions import TypedDict
 
 EXAMPLES = 3
-"""Of each kind that are kept."""
+"""Of each kind, at most."""
 WIDTH = 80
 
 
@@ -74,6 +75,21 @@ class Example:
         return f"[{self.number}]" + (f".{self.place}" if self.place else "")
 
 
+class ExampleRecord(TypedDict):
+    """Where a problem was met, and what is there."""
+
+    where: str
+    found: str
+
+
+class ProblemRecord(TypedDict):
+    """A problem as plain values."""
+
+    message: str
+    count: int
+    examples: list[ExampleRecord]
+
+
 class Problems:
     """Counts of problems, each with its first examples.
 
@@ -85,13 +101,13 @@ class Problems:
         self.counts: dict[Problem, int] = {}
         self.examples: dict[Problem, list[Example]] = {}
 
-    def note(self, kind: Problem, number: int, place: str, found: Any) -> None:
-        """Count a problem of record `number`; what was found there is shown as Python writes it."""
+    def note(self, kind: Problem, number: int, place: str, value: object) -> None:
+        """Count a problem of record `number`; the value there is shown as Python writes it."""
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        kept = self.examples.setdefault(kind, [])
-        if len(kept) == EXAMPLES and number >= kept[-1].number:
+        examples = self.examples.setdefault(kind, [])
+        if len(examples) == EXAMPLES and number >= examples[-1].number:
             return
-        text = found if isinstance(found, str) else repr(found)
+        text = value if isinstance(value, str) else repr(value)
         shown = text if len(text) <= WIDTH else text[:WIDTH] + "..."
         self._keep(kind, [Example(number, place, shown)])
 
@@ -101,7 +117,7 @@ class Problems:
             self.counts[kind] = self.counts.get(kind, 0) + count
             self._keep(kind, other.examples[kind])
 
-    def as_dict(self) -> dict[str, dict[str, Any]]:
+    def as_dict(self) -> dict[str, ProblemRecord]:
         """Return name to message, count and examples, in the order of the kinds."""
         return {
             kind.value: {
@@ -114,8 +130,8 @@ class Problems:
         }
 
     def _keep(self, kind: Problem, examples: Iterable[Example]) -> None:
-        kept = [*self.examples.get(kind, ()), *examples]
-        self.examples[kind] = sorted(kept, key=lambda example: example.number)[:EXAMPLES]
+        merged = [*self.examples.get(kind, ()), *examples]
+        self.examples[kind] = sorted(merged, key=lambda example: example.number)[:EXAMPLES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +141,6 @@ class Notes:
     problems: Problems
     number: int
 
-    def __call__(self, kind: Problem, place: str, found: Any) -> None:
+    def __call__(self, kind: Problem, place: str, value: object) -> None:
         """Count a problem at a place of the record."""
-        self.problems.note(kind, self.number, place, found)
+        self.problems.note(kind, self.number, place, value)

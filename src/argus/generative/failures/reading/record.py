@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from argus.data.dpr import ID_FIELDS
 from argus.generative.failures.case import Case, Passage, Positive
 from argus.generative.failures.reading.ngrams import Ngrams
-from argus.generative.failures.reading.passages import Found, found_in
+from argus.generative.failures.reading.passages import ListedPassage, listed_passages
 from argus.generative.failures.reading.positives import (
     answers_of,
     by_answers,
@@ -83,7 +83,7 @@ def _case(record: Record, question: str, settings: Reading, note: Notes) -> Case
     answers = answers_of(record, id_, settings, note)
     if not answers:
         note(Problem.NO_ANSWERS, "", question)
-    listed = found_in(record, note)
+    listed = listed_passages(record, note)
     if not listed:
         note(Problem.NO_PASSAGES, "", question)
     positives = None
@@ -120,7 +120,7 @@ def _id(record: Record, question: str, settings: Reading, note: Notes) -> str | 
 
 
 def _positives(
-    record: Record, id_: str | None, settings: Reading, listed: list[Found], note: Notes
+    record: Record, id_: str | None, settings: Reading, listed: list[ListedPassage], note: Notes
 ) -> tuple[Positive, ...] | None:
     """Return the positives of the judgements where these are given, else those of the record."""
     annotated = positives_of(record, note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from argus.generative.failures.case import Ngram
 from argus.generative.failures.tokens import Tokens
@@ -15,14 +15,14 @@ REMEMBERED = 100_000
 """N-grams that a process remembers, some 50 MB."""
 
 
-class Seen(dict[str, Ngram]):
+class NgramMemory(dict[str, Ngram]):
     """N-grams by their text in the file, so that none is split again.
 
     They are not taken along to another process.
     """
 
-    def __reduce__(self) -> tuple[type[Seen], tuple[()]]:
-        return Seen, ()
+    def __reduce__(self) -> tuple[type[NgramMemory], tuple[()]]:
+        return NgramMemory, ()
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,14 @@ class Reading:
     answers: Mapping[str, tuple[str, ...]] | None = None
     ids: Mapping[tuple[str, ...], str] | None = None
     border: str = BORDER
-    seen: Seen = field(default_factory=Seen, init=False, repr=False, compare=False)
+    memory: NgramMemory = field(default_factory=NgramMemory, init=False, repr=False, compare=False)
 
     def remember(self, ngrams: Mapping[str, Ngram]) -> None:
         """Keep n-grams for the next questions; at most REMEMBERED, else it starts anew."""
-        if len(self.seen) + len(ngrams) > REMEMBERED:
-            self.seen.clear()
-        self.seen.update(ngrams)
+        if len(self.memory) + len(ngrams) > REMEMBERED:
+            self.memory.clear()
+        self.memory.update(ngrams)
 
 
-Record = dict[str, Any]
+Record = Mapping[str, object]
+"""A record of a file, as it is: each value is checked where it is read."""

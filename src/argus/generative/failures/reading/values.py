@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from pydantic_core import from_json
 
 from argus.generative.failures.reading.problems import Notes, Problem
+from argus.generative.failures.reading.settings import Record
 
 GREATEST = 2**53
 """Of a frequency: whole numbers up to it are exact as float64, in which means are taken."""
@@ -15,50 +15,52 @@ GREATEST_NUMBER = 1e100
 """Of a score or weight: sums of such stay finite."""
 
 
-def parsed(content: bytes, note: Notes) -> Any:
+def parsed(content: bytes, note: Notes) -> object:
     """Return what JSON says, NaN and Infinity included; of a name that stands twice, the last.
 
     Bytes and halves of characters that no text can hold are replaced and noted. Raises ValueError
     for anything else that is no JSON. (pydantic_core reads such records in 2/3 of json's time.)
     """
     try:
-        return from_json(content)
+        value: object = from_json(content)
+        return value
     except ValueError as error:
         text = content.decode("utf-8", "replace")
         try:
             whole = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
-            value = from_json(whole.replace("\ufffd".encode(), b"?"))
+            mended: object = from_json(whole.replace("\ufffd".encode(), b"?"))
         except RecursionError:
             raise error from None
         note(Problem.CHARACTERS, "", str(error))
-        return value
+        return mended
 
 
-def number(value: Any, note: Notes, place: str) -> float | None:
+def number(value: object, note: Notes, place: str) -> float | None:
     """Return a number up to GREATEST_NUMBER, else None; one written as text is noted."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
-        found = float(value)
+        result = float(value)
     except (ValueError, OverflowError):
         return None
-    if not abs(found) <= GREATEST_NUMBER:
+    if not abs(result) <= GREATEST_NUMBER:
         return None
     if isinstance(value, str):
         note(Problem.NUMBERS, place, value)
-    return found
+    return result
 
 
-def count(value: Any, note: Notes, place: str) -> int | None:
+def count(value: object, note: Notes, place: str) -> int | None:
     """Return a whole number from 0 to GREATEST, None for anything else."""
-    if type(value) is int:
+    if isinstance(value, int) and not isinstance(value, bool):
         return value if 0 <= value <= GREATEST else None
-    found = number(value, note, place)
-    whole = found is not None and found.is_integer() and 0 <= found <= GREATEST
-    return int(found) if found is not None and whole else None
+    result = number(value, note, place)
+    if result is None or not result.is_integer() or not 0 <= result <= GREATEST:
+        return None
+    return int(result)
 
 
-def id_of(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
+def id_of(record: Record, names: tuple[str, ...]) -> str | None:
     """Return the first id that a record has under one of the names; a whole number as text."""
     for name in names:
         value = record.get(name)
@@ -69,7 +71,7 @@ def id_of(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
     return None
 
 
-def text_of(record: dict[str, Any], name: str) -> str:
+def text_of(record: Record, name: str) -> str:
     """Return a text; what is missing or no text is the empty one."""
     value = record.get(name)
     return value if isinstance(value, str) else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from argus.generative.decode.beam import Search
 from argus.generative.decode.model import Sources
-from argus.generative.decode.rescore import Wanted, score_all
+from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.index import NgramIndex
 from argus.generative.keys import ROUNDING, Key
 from argus.generative.searcher import GenerativeSearcher
@@ -32,20 +32,21 @@ def gold_ngrams(
     search = view.search
     if search is None:
         return []
-    found: dict[Ngram, None] = {}
+    ngrams: dict[Ngram, None] = {}
     for document in documents:
         _, array = index.tokens_of(np.array([document]))
         tokens = array.tolist()
         if search.last is None:
             begin, end = index.splits(np.array([document]))[0].tolist()
-            ngrams = _windows(tokens[begin:end], search)
+            of_document = _windows(tokens[begin:end], search)
         else:
-            ngrams = _closed(tokens, search, partial)
-        found.update(dict.fromkeys(n for n in ngrams if search.barred.isdisjoint(_free(n, search))))
-    return list(found)
+            of_document = _closed(tokens, search, partial)
+        allowed = (n for n in of_document if search.barred.isdisjoint(_free(n, search)))
+        ngrams.update(dict.fromkeys(allowed))
+    return list(ngrams)
 
 
-def partial_wanted(searcher: GenerativeSearcher, view: KeyView) -> bool:
+def keeps_partial(searcher: GenerativeSearcher, view: KeyView) -> bool:
     """Return whether a search keeps n-grams of a view that were not written to their end."""
     return view.name == TITLE and searcher.decoding.partial_titles
 
@@ -64,18 +65,18 @@ def scored(
     cannot weigh anything because a beginning of it is too improbable is left out: short n-grams
     are scored first.
     """
-    found: list[Key] = []
+    scored_keys: list[Key] = []
     least = _least(searcher, view)
     low: set[Ngram] = set()
     reach, left = 2 if least > -math.inf else sys.maxsize, list(ngrams)
     while left:
         now = [ngram for ngram in left if len(ngram) <= reach]
-        keys = _told(searcher, view, now, sources, places) if now else []
-        found += keys
+        keys = _scored_at_once(searcher, view, now, sources, places) if now else []
+        scored_keys += keys
         low.update(key.tokens for key in keys if key.log_probability < least)
         left = [ngram for ngram in left if len(ngram) > reach and ngram[:reach] not in low]
         reach *= 2
-    return found
+    return scored_keys
 
 
 def _least(searcher: GenerativeSearcher, view: KeyView) -> float:
@@ -90,7 +91,7 @@ def _least(searcher: GenerativeSearcher, view: KeyView) -> float:
     return math.log((1 + scoring.smoothing) / (n + scoring.smoothing)) - ROUNDING
 
 
-def _told(
+def _scored_at_once(
     searcher: GenerativeSearcher,
     view: KeyView,
     ngrams: Sequence[Ngram],
@@ -101,12 +102,12 @@ def _told(
         keys = [Key(ngram, 0.0, view.name) for ngram in ngrams]
         return searcher.rescored(view, [keys], sources, places[view.rescored_by])[0]
     assert view.search is not None
-    given = view.search.given
-    written = {ngram: (*given, *_free(ngram, view.search)) for ngram in ngrams}
-    wanted = frozenset({given, *written.values()})
-    (told,) = score_all(searcher.model, sources, [Wanted(places[view.name], wanted)])
-    known = told.get(given, 0.0)
-    return [Key(n, min(0.0, told[path] - known), view.name) for n, path in written.items()]
+    opening = view.search.opening
+    paths = {ngram: (*opening, *_free(ngram, view.search)) for ngram in ngrams}
+    targets = Targets(places[view.name], frozenset({opening, *paths.values()}))
+    (logs,) = score_all(searcher.model, sources, [targets])
+    before = logs.get(opening, 0.0)
+    return [Key(n, min(0.0, logs[path] - before), view.name) for n, path in paths.items()]
 
 
 def _free(ngram: Ngram, search: Search) -> Ngram:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from argus.generative.decode.model import Sources
 from argus.generative.failures.replay.gold import Ngram, Places
 from argus.generative.failures.replay.path import Left, follow, kept_by
+from argus.generative.failures.summary import LostNgram
 from argus.generative.keys import Key
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.views import QUERY, TITLE
 from argus.generative.vocabulary import Vocabulary
 
-_SAID = {TITLE: "title", QUERY: "pseudo-query"}
+_VIEWS = {TITLE: "title", QUERY: "pseudo-query"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Lost:
     @property
     def label(self) -> str:
         """The text, with where it is from unless from a body: `trace (title)`."""
-        return f"{self.text} ({_SAID[self.view]})" if self.view in _SAID else self.text
+        return f"{self.text} ({_VIEWS[self.view]})" if self.view in _VIEWS else self.text
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> LostNgram:
         """Return it as a row of a table."""
         return {
             "ngram": self.text, "view": self.view, "weight": self.weight,
@@ -77,18 +77,19 @@ def followed(
         ngrams = [key.tokens[len(view.search.prefix) :] for key in mine]
         at = np.s_[places[view.name] : places[view.name] + 1]
         source = Sources(sources.hidden[at], sources.mask[at])
-        asked = (searcher.model, source, searcher.index, view.search, ngrams)
-        left, kept = follow(*asked).left, kept_by(*asked, most_beams)
+        search = (searcher.model, source, searcher.index, view.search, ngrams)
+        left, beams = follow(*search).left, kept_by(*search, most_beams)
         fates |= {
-            key: (left.get(ngram), kept.get(ngram)) for key, ngram in zip(mine, ngrams, strict=True)
+            key: (left.get(ngram), beams.get(ngram))
+            for key, ngram in zip(mine, ngrams, strict=True)
         }
     texts = _texts(searcher.index.vocabulary, [one.key.tokens for one in pruned])
     return tuple(_lost(one, text, *fates[one.key]) for one, text in zip(pruned, texts, strict=True))
 
 
-def _lost(one: Pruned, text: str, left: Left | None, kept: int | None) -> Lost:
+def _lost(one: Pruned, text: str, left: Left | None, beams: int | None) -> Lost:
     at, rank = (left.at, left.rank) if left else (None, None)
-    return Lost(text, one.key.view, one.weight, at, rank, kept)
+    return Lost(text, one.key.view, one.weight, at, rank, beams)
 
 
 def _texts(vocabulary: Vocabulary, ngrams: Sequence[Ngram]) -> list[str]:
@@ -96,6 +97,6 @@ def _texts(vocabulary: Vocabulary, ngrams: Sequence[Ngram]) -> list[str]:
     markers = {vocabulary.border, vocabulary.title_end, vocabulary.query_start}
     bare = []
     for ngram in ngrams:
-        kept = [at for at, token in enumerate(ngram) if token not in markers]
-        bare.append(ngram[kept[0] : kept[-1] + 1] if kept else ngram)
+        plain = [at for at, token in enumerate(ngram) if token not in markers]
+        bare.append(ngram[plain[0] : plain[-1] + 1] if plain else ngram)
     return [text.strip() for text in vocabulary.decode_all(bare)]

@@ -94,14 +94,14 @@ def kept_by(
     Those that none writes are left out. One that is larger still may lose an n-gram again: more
     hypotheses that go on are more competitors at the next step.
     """
-    found: dict[Ngram, int] = {}
+    least: dict[Ngram, int] = {}
     beams, missing = 2 * search.beams, set(ngrams)
     while missing and beams <= most:
         written = follow(model, source, index, replace(search, beams=beams), missing).written
-        found |= dict.fromkeys(written, beams)
+        least |= dict.fromkeys(written, beams)
         missing -= written
         beams *= 2
-    return found
+    return least
 
 
 class _Candidates:

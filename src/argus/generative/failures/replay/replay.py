@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from argus.errors import InputError
 from argus.generative.decode.model import Sources
-from argus.generative.failures.measures.columns import SWITCHED_OFF
-from argus.generative.failures.replay.gold import Places, gold_ngrams, partial_wanted, scored
+from argus.generative.failures.measures.columns import SWITCHED_OFF, ReplayFigures
+from argus.generative.failures.replay.gold import Places, gold_ngrams, keeps_partial, scored
 from argus.generative.failures.replay.lost import Lost, Pruned, followed
 from argus.generative.failures.replay.ranks import best_rank, rank_without
+from argus.generative.failures.summary import LostNgram
 from argus.generative.keys import Key, merged
 from argus.generative.scoring import key_weights
-from argus.generative.searcher import GenerativeSearcher, Written
+from argus.generative.searcher import GenerativeSearcher, QuestionKeys
 
 POSITIVES = 3
 """Positives, the first that are given, whose n-grams are looked for: scoring them takes longest."""
@@ -39,8 +39,8 @@ class Replayed:
     unpruned: int | None = None
     without: dict[str, int | None] = field(default_factory=dict)
 
-    def row(self) -> dict[str, Any]:
-        """Return the columns `OF_MODEL` (docs/failures.md): of the n-grams, the heaviest one's."""
+    def row(self) -> ReplayFigures:
+        """Return the columns of a replay (docs/failures.md): of the n-grams, the heaviest's."""
         first = self.lost[0] if self.lost else None
         return {
             "pruned": None if self.pruned is None else len(self.pruned),
@@ -51,10 +51,12 @@ class Replayed:
             "pruned_weight": first.weight if first else None,
             "rank_now": self.now,
             "rank_unpruned": self.unpruned,
-            **{f"rank_without_{what}": self.without.get(what) for what in SWITCHED_OFF},
+            "rank_without_titles": self.without.get("titles"),
+            "rank_without_queries": self.without.get("queries"),
+            "rank_without_unigrams": self.without.get("unigrams"),
         }
 
-    def lost_rows(self) -> list[dict[str, Any]]:
+    def lost_rows(self) -> list[LostNgram]:
         """Return a row per n-gram that was followed, the heaviest first."""
         return [one.row() for one in self.lost]
 
@@ -116,7 +118,7 @@ class Replay:
             )
 
     def _pruned(
-        self, written: Written, documents: Sequence[int], sources: Sources, places: Places
+        self, written: QuestionKeys, documents: Sequence[int], sources: Sources, places: Places
     ) -> tuple[Pruned, ...]:
         """Return the n-grams of passages that would weigh something and were not written."""
         index, searcher = self.searcher.index, self.searcher
@@ -124,7 +126,7 @@ class Replay:
         known = {key.tokens for key in have}
         missing: list[Key] = []
         for view in searcher.views:
-            ngrams = gold_ngrams(index, documents, view, partial=partial_wanted(searcher, view))
+            ngrams = gold_ngrams(index, documents, view, partial=keeps_partial(searcher, view))
             new = [ngram for ngram in ngrams if ngram not in known]
             missing += scored(searcher, view, new, sources, places) if new else []
         if not missing:

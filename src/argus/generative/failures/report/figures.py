@@ -3,38 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Literal
 
+from argus.generative.failures.summary import ModeSummary
+from argus.generative.failures.tables.records import Deciles, Grid, Value
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 
 _OF_SYSTEM = (BAND_COLOURS["high"], BAND_COLOURS["low"], BAND_COLOURS["mid"], "#8a93a0")
 _ROW_HEIGHT, _FRAME_HEIGHT = 40, 110
 _PLAIN_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-Table = Mapping[str, Any]
+Rows = Grid | Deciles
+Row = Mapping[str, Value]
 
 
-def dominating(modes: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Figure:
+_GROUPS: tuple[
+    tuple[
+        str,
+        Literal["among_failed", "among_found"],
+        Literal["measured_failed", "measured_found"],
+        str,
+    ],
+    ...,
+] = (
+    ("failed questions", "among_failed", "measured_failed", BAND_COLOURS["low"]),
+    ("found questions", "among_found", "measured_found", BAND_COLOURS["high"]),
+)
+
+
+def dominating(modes: Sequence[ModeSummary], names: Sequence[str]) -> Figure:
     """Share of failed and of found questions in which each mode holds.
 
     modes: of one system, as in the summary. names: which of them, the first at the top; one that
     was not measured keeps its place without bars.
     """
     by_name = {mode["name"]: mode for mode in modes}
+    listed = [by_name.get(name) for name in names]
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": name,
             "y": list(names),
-            "x": [by_name[mode][f"among_{group}"] if mode in by_name else None for mode in names],
-            "customdata": [by_name.get(mode, {}).get(f"measured_{group}", 0) for mode in names],
+            "x": [None if mode is None else mode[share] for mode in listed],
+            "customdata": [0 if mode is None else mode[measured] for mode in listed],
             "marker": {"color": colour},
             "hovertemplate": "%{y}: %{x:.1%} of %{customdata:,}<extra>" + name + "</extra>",
         }
-        for name, group, colour in (
-            ("failed questions", "failed", BAND_COLOURS["low"]),
-            ("found questions", "found", BAND_COLOURS["high"]),
-        )
+        for name, share, measured, colour in _GROUPS
     ]
     height = _FRAME_HEIGHT + _ROW_HEIGHT * len(names)
     layout = {"barmode": "group", "bargap": 0.3, "height": height, "legend": _PLAIN_LEGEND}
@@ -45,7 +60,7 @@ def dominating(modes: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Figu
     return figure
 
 
-def hits_by_decile(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
+def hits_by_decile(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
     """hits@1 and hits@k over the deciles of an indicator; a colour per system.
 
     tables: decile tables by the system's label; "" where there is only one.
@@ -60,7 +75,7 @@ def hits_by_decile(tables: Mapping[str, Table], k: int, indicator: str) -> Figur
     )
 
 
-def hits_by_value(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
+def hits_by_value(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
     """hits@1 and hits@k over the values of an indicator that counts; a colour per system.
 
     tables: hit rates by the system's label, with the indicator as their first column.
@@ -71,12 +86,12 @@ def hits_by_value(tables: Mapping[str, Table], k: int, indicator: str) -> Figure
 
 
 def _hits(
-    tables: Mapping[str, Table],
+    tables: Mapping[str, Rows],
     k: int,
     column: str,
     axis: str,
     hover: str,
-    beside: Callable[[Table], str],
+    beside: Callable[[Row], str],
 ) -> Figure:
     """hits@1 and hits@k over a column; beside: what the hover text says of a row."""
     lines = []
@@ -102,7 +117,7 @@ def _hits(
     return figure
 
 
-def positives(tables: Mapping[str, Table]) -> Figure:
+def positives(tables: Mapping[str, Rows]) -> Figure:
     """Questions per number of annotated positives; tables: the histogram by system."""
     bars = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
@@ -123,15 +138,15 @@ def positives(tables: Mapping[str, Table]) -> Figure:
     return figure
 
 
-def weight_by_length(tables: Mapping[str, Table]) -> Figure:
+def weight_by_length(tables: Mapping[str, Rows]) -> Figure:
     """Mean weight of n-grams, whole and per token, by their number of tokens."""
     lines = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
         rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-        for field, said, dash in (
+        for field, measure, dash in (
             ("mean_weight", "per n-gram", "solid"), ("weight_per_token", "per token", "dot"),
         ):  # fmt: skip
-            name = f"{said} {label}".strip()
+            name = f"{measure} {label}".strip()
             lines.append(
                 {
                     "type": "scatter",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from argus.generative.failures.tables.records import Part, Value
 
 NAMES = {
     "r_precision": "R-precision", "hit_1": "hits@1", "hit_k": "hits@{k}",
@@ -40,7 +42,7 @@ NAMES = {
 """How names in the figures are called; {k} is the number of first passages."""
 
 
-def named(name: Any, k: int) -> str:
+def named(name: Value, k: int) -> str:
     """Return how something in the figures is called; its own name where it has no other."""
     return NAMES.get(name, str(name)).format(k=k) if isinstance(name, str) else str(name)
 
@@ -96,7 +98,7 @@ class Shown:
     the page is enough.
     """
 
-    part: str
+    part: Part
     name: str
     group: str
     heading: str
@@ -107,17 +109,17 @@ class Shown:
     small: bool = False
 
 
-def _of_deciles(part: str, name: str, heading: str, text: str, *more: Cell) -> Shown:
+def _of_deciles(part: Part, name: str, heading: str, text: str, *more: Cell) -> Shown:
     cells = (*_DECILES, *more)
     return Shown(part, name, part, heading, text, {"decile": "decile"}, cells, "deciles", True)
 
 
-def _counted(part: str, name: str, heading: str, text: str, key: str, count: str) -> Shown:
+def _counted(part: Part, name: str, heading: str, text: str, key: str, count: str) -> Shown:
     cells = (_count(count, count), _share("share", "share"), _INTERVAL)
     return Shown(part, name, part, heading, text, {key: key}, cells)
 
 
-def _flat(part: str, name: str, heading: str, text: str) -> Shown:
+def _flat(part: Part, name: str, heading: str, text: str) -> Shown:
     return Shown(part, name, part, heading, text, small=True)
 
 

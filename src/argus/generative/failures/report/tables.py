@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from argus.generative.failures.report.specs import SHOWN, Cell, Shown, named
+from argus.generative.failures.tables.records import (
+    Deciles,
+    Figures,
+    Grid,
+    Part,
+    Single,
+    Table,
+    Value,
+    has_rows,
+    is_deciles,
+    is_missing,
+)
+from argus.reports.section import Table as PageTable
 from argus.reports.section import table
 
-Figures = Mapping[str, Any]
 _NONE = "–"
 _DASH, _TO = "–\u2060", "\u00a0to\u00a0"  # lines do not break there
 _SHORT = 40
@@ -20,7 +31,7 @@ _OF_COLUMN = {
     "verdict": {"failed": "no verdict"},
 }
 """What is called otherwise in a column than in the rest."""
-_SWITCHED_OFF = {
+_SWITCHED_OFF: dict[Value, tuple[Part, str, str]] = {
     "titles": ("scoring", "count_and_score", "titles"),
     "queries": ("scoring", "count_and_score", "pseudo_queries"),
     "unigrams": ("generation", "lengths", "1"),
@@ -31,71 +42,87 @@ _TESTS = 20
 """P-values of which one is below 0.05 by chance."""
 
 
-def side_by_side(shown: Shown, figures: Mapping[str, Figures], k: int) -> dict[str, Any] | None:
+class FigureTable(PageTable):
+    """A table of all systems, and how the page shows it."""
+
+    group: str
+    heading: str
+    text: str
+    chart: str
+    small: bool
+
+
+def side_by_side(shown: Shown, figures: Mapping[str, Figures], k: int) -> FigureTable | None:
     """Return one table of all systems; None where it applies to none of them.
 
     figures: by the system's label, "" for one alone.
     """
-    found = {label: _marked(shown, part) for label, part in figures.items()}
-    applied = {label: t for label, t in found.items() if "not_applicable" not in t}
-    if not applied:
+    tables = {label: _marked(shown, of_system) for label, of_system in figures.items()}
+    grids = {label: t for label, t in tables.items() if has_rows(t)}
+    singles = {label: t for label, t in tables.items() if not (is_missing(t) or has_rows(t))}
+    if not grids and not singles:
         return None
     if shown.chart == "positives":
-        made: dict[str, Any] = dict(table({}, []))
+        page = table({}, [])
     else:
-        made = _keyed(shown, applied, k) if shown.cells else _flat_table(applied, k)
+        page = _keyed(shown, grids, k) if shown.cells else _flat_table(singles, k)
     fits = len(figures) == 1 or (
         shown.chart != "deciles"
-        and all(len(str(cell)) <= _SHORT for row in made["rows"] for cell in row)
+        and all(len(str(cell)) <= _SHORT for row in page["rows"] for cell in row)
     )
-    return made | {
+    return {
+        **page,
         "group": shown.group,
         "heading": shown.heading.format(k=k),
-        "text": _text(shown, applied, made, k),
-        "chart": "" if shown.chart == "values" and len(made["rows"]) < 2 else shown.chart,
+        "text": _text(shown, grids, page, k),
+        "chart": "" if shown.chart == "values" and len(page["rows"]) < 2 else shown.chart,
         "small": shown.small and fits,
     }
 
 
-def _marked(shown: Shown, part: Figures) -> Figures:
+def _marked(shown: Shown, figures: Figures) -> Table:
     """Return a system's table; an ablation that left out nothing says so in place of numbers."""
-    found: Figures = part[shown.part][shown.name]
-    if shown.name != "ablations" or "not_applicable" in found:
-        return found
-    columns = found["columns"]
+    whole = figures[shown.part][shown.name]
+    if shown.name != "ablations" or not has_rows(whole):
+        return whole
+    columns = whole["columns"]
     changed = [columns.index(name) for name in ("improved", "harmed")]
     blank = [columns.index(name) for name in ("difference", "low", "high", "p_value")] + changed
     rows = []
-    for row in found["rows"]:
+    for row in whole["rows"]:
         same = not any(row[place] for place in changed)
-        if same and _ngrams(part, *_SWITCHED_OFF[row[columns.index("without")]]) == 0:
+        if same and _ngrams(figures, *_SWITCHED_OFF[row[columns.index("without")]]) == 0:
             row = [None if place in blank else value for place, value in enumerate(row)]
             row[columns.index("difference")] = _NOTHING_OFF
         rows.append(row)
-    return {**found, "rows": rows}
+    marked = whole.copy()
+    marked["rows"] = rows
+    return marked
 
 
-def _ngrams(part: Figures, section: str, name: str, key: str) -> int | None:
+def _ngrams(figures: Figures, part: Part, name: str, key: str) -> Value:
     """Return how many n-grams a row of a table counts; None where the table does not apply."""
-    given = part[section][name]
-    place = given["columns"].index("ngrams") if "columns" in given else 0
-    return next((row[place] for row in given.get("rows", ()) if row[0] == key), None)
+    counts = figures[part][name]
+    if not has_rows(counts):
+        return None
+    place = counts["columns"].index("ngrams")
+    return next((row[place] for row in counts["rows"] if row[0] == key), None)
 
 
-def _text(shown: Shown, found: Mapping[str, Figures], made: Figures, k: int) -> str:
+def _text(shown: Shown, grids: Mapping[str, Grid | Deciles], page: PageTable, k: int) -> str:
     """Return what stands under the heading, with what the table says beside its rows."""
-    told = [shown.text.format(k=k)]
-    if shown.chart == "deciles":
-        told += [
-            f"{label + ': mean' if label else 'Mean'} {said(given['mean'])}, "
-            f"σ {said(given['sigma'])}."
-            for label, given in found.items()
-        ]
+    sentences = [shown.text.format(k=k)]
+    sentences += [
+        f"{label + ': mean' if label else 'Mean'} {in_words(grid['mean'])}, "
+        f"σ {in_words(grid['sigma'])}."
+        for label, grid in grids.items()
+        if is_deciles(grid)
+    ]
     if shown.name == "correlations":
-        places = [i for i, column in enumerate(made["columns"]) if column["name"].split()[0] == "p"]
-        shown_here = sum(row[i] not in (None, _NONE) for row in made["rows"] for i in places)
-        told += by_chance(shown_here)
-    return " ".join(told)
+        places = [i for i, column in enumerate(page["columns"]) if column["name"].split()[0] == "p"]
+        shown_here = sum(row[i] not in (None, _NONE) for row in page["rows"] for i in places)
+        sentences += by_chance(shown_here)
+    return " ".join(sentences)
 
 
 def by_chance(tests: int) -> list[str]:
@@ -107,89 +134,102 @@ def by_chance(tests: int) -> list[str]:
     return [f"{tests} p-values are shown; about {of_them} would be below 0.05 by chance alone."]
 
 
-def missing(figures: Mapping[str, Figures], k: int) -> list[list[Any]]:
+def missing(figures: Mapping[str, Figures], k: int) -> list[list[str]]:
     """Return [figures, of which systems, why] of all that does not apply, by reason."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for shown in SHOWN:
         whys: dict[str, list[str]] = {}
-        for label, part in figures.items():
-            why = part[shown.part][shown.name].get("not_applicable")
-            if why is not None:
-                whys.setdefault(why, []).append(label)
+        for label, of_system in figures.items():
+            absent = of_system[shown.part][shown.name]
+            if is_missing(absent):
+                whys.setdefault(absent["not_applicable"], []).append(label)
         for why, labels in whys.items():
             systems = ", ".join(labels)
             reasons.setdefault((why, systems), []).append(shown.heading.format(k=k))
     return [["; ".join(names), systems, why] for (why, systems), names in reasons.items()]
 
 
-def _keyed(shown: Shown, found: Mapping[str, Any], k: int) -> dict[str, Any]:
+def _keyed(shown: Shown, grids: Mapping[str, Grid | Deciles], k: int) -> PageTable:
     """Return key columns, and every system's cells beside them; rows that one lacks are empty."""
     columns = dict.fromkeys((heading.format(k=k) for heading in shown.keys.values()), "text")
-    rows: dict[tuple[Any, ...], list[Any]] = {}
-    for i, (label, given) in enumerate(found.items()):
+    rows: dict[tuple[Value, ...], list[list[object]]] = {}
+    for i, (label, grid) in enumerate(grids.items()):
         for cell in shown.cells:
             heading = f"{cell.heading.format(k=k)} {label}".strip()
             columns[heading] = cell.kind if cell.kind in ("count", "share") else "text"
-        for values in given["rows"]:
-            row = dict(zip(given["columns"], values, strict=True))
+        for values in grid["rows"]:
+            row = dict(zip(grid["columns"], values, strict=True))
             key = tuple(row[name] for name in shown.keys)
-            empty = [None] * len(shown.cells)
-            line = rows.setdefault(key, [list(empty) for _ in found])
+            line = rows.setdefault(key, [[None] * len(shown.cells) for _ in grids])
             line[i] = [value(row, cell) for cell in shown.cells]
-    if all(isinstance(key[0], int | None) for key in rows):
-        rows = dict(sorted(rows.items(), key=lambda row: (row[0][0] is None, row[0][0] or 0)))
-    made = [
-        [*map(partial(_key, k=k), shown.keys, key), *(v for cells in line for v in cells)]
-        for key, line in rows.items()
+    keys = list(rows)
+    if all(isinstance(key[0], int | None) for key in keys):
+        keys.sort(key=_by_number)
+    page = [
+        [*map(partial(_key, k=k), shown.keys, key), *(v for cells in rows[key] for v in cells)]
+        for key in keys
     ]
-    return dict(table(columns, made))
+    return table(columns, page)
 
 
-def _key(column: str, key: Any, k: int) -> str:
+def _by_number(key: tuple[Value, ...]) -> tuple[bool, float]:
+    first = key[0]
+    return first is None, first if isinstance(first, int | float) else 0
+
+
+def _key(column: str, key: Value, k: int) -> str:
     if key is None:
         return "none of those tried"
-    return _OF_COLUMN.get(column, {}).get(key) or named(key, k)
+    return _OF_COLUMN.get(column, {}).get(str(key)) or named(key, k)
 
 
-def value(row: Mapping[str, Any], cell: Cell) -> Any:
+def value(row: Mapping[str, Value], cell: Cell) -> Value:
     """Return what stands in a cell; "–" for what is in words and not there."""
     values = [row[name] for name in cell.columns]
-    if cell.kind == "change":
-        return change(*values)
-    if cell.kind in _IN_WORDS:
-        return _NONE if None in values else _IN_WORDS[cell.kind](*values)
-    return rounded(values[0])
+    words = _IN_WORDS.get(cell.kind)
+    if words is None:
+        return rounded(values[0])
+    if None in values and cell.kind != "change":
+        return _NONE
+    return words(*values)
 
 
-def _flat_table(found: Mapping[str, Any], k: int) -> dict[str, Any]:
-    columns = {"": "text"} | {label or "value": "text" for label in found}
-    names = list(dict.fromkeys(name for given in found.values() for name in given))
+def _flat_table(singles: Mapping[str, Single], k: int) -> PageTable:
+    columns = {"": "text"} | {label or "value": "text" for label in singles}
+    names = list(dict.fromkeys(name for single in singles.values() for name in single))
     rows = [
-        [named(name, k), *(said(given.get(name)) for given in found.values())] for name in names
+        [named(name, k), *(in_words(figure(single, name)) for single in singles.values())]
+        for name in names
     ]
-    return dict(table(columns, rows))
+    return table(columns, rows)
 
 
-def rounded(number: Any) -> Any:
+def figure(single: Single, name: str) -> Value:
+    """Return a single figure; None where the table has none of that name."""
+    value = single.get(name)
+    return value if isinstance(value, str | int | float) else None
+
+
+def rounded(number: Value) -> Value:
     """Return a number with 4 significant digits, whole ones as they are."""
     return number if not isinstance(number, float) else float(f"{number:.4g}")
 
 
-def alike(*numbers: float | None) -> list[list[Any] | None]:
+def alike(*numbers: float | None) -> list[list[Value] | None]:
     """Return numbers of one row in words with equally many decimals, for columns to sort by."""
     most = max((abs(number) for number in numbers if number is not None), default=0.0)
     decimals = next(places for places, above in enumerate((1000, 100, 10, 0)) if most >= above)
     return [None if n is None else [f"{n:,.{decimals}f}", n] for n in numbers]
 
 
-def part_of(share: float | None, n: int) -> list[Any]:
+def part_of(share: float | None, n: int) -> list[Value]:
     """Return a share of n questions in words, for a column to sort by."""
     if share is None:
         return [_NONE, None]
     return [f"{share:.0%} ({round(share * n):,}\u00a0of\u00a0{n:,})", share]
 
 
-def said(number: Any) -> str:
+def in_words(number: Value) -> str:
     """Return a number in words; "–" for None."""
     if number is None:
         return _NONE
@@ -202,7 +242,7 @@ def said(number: Any) -> str:
 
 def span(low: float, high: float) -> str:
     """Return a range in words."""
-    return (_DASH if low >= 0 else _TO).join((said(low), said(high)))
+    return (_DASH if low >= 0 else _TO).join((in_words(low), in_words(high)))
 
 
 def interval(low: float, high: float) -> str:
@@ -232,12 +272,15 @@ def both(first: int, second: int) -> str:
     return f"{first:,}\u00a0/\u00a0{second:,}"
 
 
-def p_value(p: float) -> str:
+def p_value(p: float | None) -> str:
     """Return a p in words."""
+    if p is None:
+        return _NONE
     return "<\u00a00.001" if p < 0.001 else f"{p:.3f}"
 
 
 _IN_WORDS: dict[str, Callable[..., str]] = {
+    "change": change,
     "range": span,
     "interval": interval,
     "signed": signed,

@@ -23,7 +23,8 @@ population's (divided by n). Nothing depends on the order of the rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from argus.generative.failures.tables.ablations import ablations
 from argus.generative.failures.tables.annotation import annotation
@@ -33,8 +34,17 @@ from argus.generative.failures.tables.csv import csv_tables
 from argus.generative.failures.tables.generation import generation
 from argus.generative.failures.tables.metadata import metadata
 from argus.generative.failures.tables.quality import quality
+from argus.generative.failures.tables.records import (
+    PARTS,
+    Figures,
+    Part,
+    Table,
+    Tables,
+    has_rows,
+    is_missing,
+)
 from argus.generative.failures.tables.replay import replay
-from argus.generative.failures.tables.rows import Rows, Table, known, not_applicable
+from argus.generative.failures.tables.rows import Rows, known, not_applicable
 from argus.generative.failures.tables.scoring import scoring
 from argus.generative.failures.tables.shape import plain
 from argus.generative.failures.tables.texts import texts
@@ -42,9 +52,19 @@ from argus.generative.failures.tables.texts import texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["SECTIONS", "csv_tables", "figures"]
+__all__ = [
+    "PARTS",
+    "SECTIONS",
+    "Figures",
+    "Part",
+    "Table",
+    "csv_tables",
+    "figures",
+    "has_rows",
+    "is_missing",
+]
 
-SECTIONS = {
+SECTIONS: dict[Part, Callable[[Rows], Tables]] = {
     "quality": quality,
     "metadata": metadata,
     "generation": generation,
@@ -58,24 +78,35 @@ SECTIONS = {
 }
 
 
-def figures(rows: pa.Table, *, k: int, seed: int) -> dict[str, Any]:
+def figures(rows: pa.Table, *, k: int, seed: int) -> Figures:
     """Return every table of one system; its shape is told at the top of this module.
 
     rows: one per question, with the columns of `measures.columns`; those that were not measured
     may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.
     """
     ordered = Rows.of(rows, k=k, seed=seed)
-    found: dict[str, Any] = {
+
+    def tables(part: Part) -> Tables:
+        return {name: _of_somebody(table) for name, table in SECTIONS[part](ordered).items()}
+
+    all_figures: Figures = {
         "questions": len(ordered),
         "judged": int(known(ordered.number("hit_1")).sum()),
         "k": k,
+        "quality": tables("quality"),
+        "metadata": tables("metadata"),
+        "generation": tables("generation"),
+        "scoring": tables("scoring"),
+        "annotation": tables("annotation"),
+        "texts": tables("texts"),
+        "corpus": tables("corpus"),
+        "replay": tables("replay"),
+        "ablations": tables("ablations"),
+        "correlations": tables("correlations"),
     }
-    for name, section in SECTIONS.items():
-        tables = section(ordered)
-        found[name] = {table: _of_somebody(made) for table, made in tables.items()}
-    result: dict[str, Any] = plain(found)
-    return result
+    return plain(all_figures)
 
 
 def _of_somebody(table: Table) -> Table:
-    return not_applicable("No question has this figure.") if table.get("n") == 0 else table
+    nobody = not is_missing(table) and table["n"] == 0
+    return not_applicable("No question has this figure.") if nobody else table

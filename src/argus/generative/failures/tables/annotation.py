@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from argus.generative.failures.judge import FAILED, PARTIAL, VERDICTS, YES
 from argus.generative.failures.measures.annotation import ABSENT, HIT, UNANNOTATED
-from argus.generative.failures.tables.rows import Rows, Table, not_applicable
+from argus.generative.failures.tables.records import Grid, NotApplicable, Tables, Value
+from argus.generative.failures.tables.rows import Rows, not_applicable
 from argus.generative.failures.tables.shape import counted, proportion
 
 _OUTCOMES = (HIT, UNANNOTATED, ABSENT)
 _VERDICTS = (*VERDICTS, FAILED)
 _CRITERIA = {"yes": (YES,), "yes_and_partial": (YES, PARTIAL)}
 NOT_JUDGED = "not_judged"
-"""Cases that no verdict was asked for."""
+"""Cases that no judge was shown."""
 
 
-def annotation(rows: Rows) -> dict[str, Table]:
+def annotation(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "t09_outcomes": _outcomes(rows),
@@ -25,12 +24,12 @@ def annotation(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _outcomes(rows: Rows) -> Table:
+def _outcomes(rows: Rows) -> Grid | NotApplicable:
     gap = _missing(rows)
     if gap is not None:
         return gap
-    found = rows.text("answer_outcome")
-    counts = [found.count(outcome) for outcome in _OUTCOMES]
+    outcomes = rows.text("answer_outcome")
+    counts = [outcomes.count(outcome) for outcome in _OUTCOMES]
     return {
         "n": sum(counts),
         "columns": ["outcome", "questions", "share", "low", "high"],
@@ -38,31 +37,31 @@ def _outcomes(rows: Rows) -> Table:
     }
 
 
-def _missing(rows: Rows) -> Table | None:
+def _missing(rows: Rows) -> NotApplicable | None:
     gap = rows.missing("positives", "answers")
     if gap is None and not rows.has("answer_outcome"):
         gap = not_applicable("No question has both positives and answers.")
     return gap
 
 
-def _cases(rows: Rows) -> tuple[dict[str, int], Table | None]:
+def _cases(rows: Rows) -> tuple[dict[str, int], NotApplicable | None]:
     """Verdicts over the unannotated cases and how many have each, or why there are none."""
     gap = _missing(rows)
     if gap is not None:
         return {}, gap
     pairs = zip(rows.text("answer_outcome"), rows.text("judged"), strict=True)
-    found = [judged for outcome, judged in pairs if outcome == UNANNOTATED]
-    if not found:
+    verdicts = [verdict for outcome, verdict in pairs if outcome == UNANNOTATED]
+    if not verdicts:
         why = f"No question has its answer in a passage among the first {rows.k} without a hit"
         return {}, not_applicable(f"{why}: there is nothing to judge.")
-    counts = {verdict: found.count(verdict) for verdict in _VERDICTS}
-    not_judged = found.count(None)
+    counts = {verdict: verdicts.count(verdict) for verdict in _VERDICTS}
+    not_judged = verdicts.count(None)
     if not_judged:
         counts[NOT_JUDGED] = not_judged
     return counts, rows.missing("judge")
 
 
-def _verdicts(rows: Rows) -> Table:
+def _verdicts(rows: Rows) -> Grid | NotApplicable:
     counts, gap = _cases(rows)
     if gap is not None:
         return gap
@@ -73,7 +72,7 @@ def _verdicts(rows: Rows) -> Table:
     }
 
 
-def _adjusted_hits(rows: Rows) -> Table:
+def _adjusted_hits(rows: Rows) -> Grid | NotApplicable:
     """Hits when judged passages count; n: questions with positives and answers, as in Table 9.
 
     at_most: when every passage without a verdict counts, too.
@@ -87,13 +86,13 @@ def _adjusted_hits(rows: Rows) -> Table:
     cases = zip(outcomes, rows.text("judged"), rows.number("judged_open"), strict=True)
     undecided = [
         verdict
-        for outcome, verdict, unsaid in cases
-        if outcome == UNANNOTATED and (verdict in (None, FAILED) or unsaid > 0)
+        for outcome, verdict, left in cases
+        if outcome == UNANNOTATED and (verdict in (None, FAILED) or left > 0)
     ]
-    made: list[list[Any]] = [["hit_k", hits, *proportion(hits / n, n), hits, hits / n]]
+    cells: list[list[Value]] = [["hit_k", hits, *proportion(hits / n, n), hits, hits / n]]
     for criterion, counting in _CRITERIA.items():
         hits = outcomes.count(HIT) + sum(counts[verdict] for verdict in counting)
         most = hits + sum(verdict not in counting for verdict in undecided)
-        made.append([criterion, hits, *proportion(hits / n, n), most, most / n])
+        cells.append([criterion, hits, *proportion(hits / n, n), most, most / n])
     columns = ["criterion", "hits", "share", "low", "high", "at_most", "at_most_share"]
-    return {"n": n, "columns": columns, "rows": made}
+    return {"n": n, "columns": columns, "rows": cells}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
-from argus.generative.failures.tables.rows import Mask, Rows, Table, known
+from argus.generative.failures.tables.records import Coverage, Grid, NotApplicable, Tables, Value
+from argus.generative.failures.tables.rows import Mask, Rows, known
 from argus.generative.failures.tables.shape import by_group, by_value, decile_table, spread
 
 WELL_COVERED = 0.7
@@ -16,7 +16,7 @@ MOST_SPLIT = 20
 """Words that are listed."""
 
 
-def corpus(rows: Rows) -> dict[str, Table]:
+def corpus(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "coverage": _coverage(rows),
@@ -28,7 +28,7 @@ def corpus(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _coverage(rows: Rows) -> Table:
+def _coverage(rows: Rows) -> Coverage | NotApplicable:
     gap = rows.missing("index")
     if gap is not None:
         return gap
@@ -37,21 +37,21 @@ def _coverage(rows: Rows) -> Table:
     return {**spread(values), "share_at_least_0.7": float((values >= WELL_COVERED).mean())}
 
 
-def _most_split(rows: Rows) -> Table:
+def _most_split(rows: Rows) -> Grid | NotApplicable:
     """List the words of most pieces, and of how many questions each is the most split."""
     gap = rows.missing("index")
     if gap is not None:
         return gap
     pairs = zip(rows.text("pieces_word"), rows.number("pieces"), strict=True)
     split = [(word, int(pieces)) for word, pieces in pairs if word and not np.isnan(pieces)]
-    found = Counter(split)
-    first = sorted(found.items(), key=lambda item: (-item[0][1], item[0][0]))[:MOST_SPLIT]
-    made: list[list[Any]] = [[word, pieces, questions] for (word, pieces), questions in first]
+    times = Counter(split)
+    first = sorted(times.items(), key=lambda item: (-item[0][1], item[0][0]))[:MOST_SPLIT]
+    cells: list[list[Value]] = [[word, pieces, questions] for (word, pieces), questions in first]
     columns = ["word", "pieces", "questions"]
-    return {"n": len(split), "columns": columns, "rows": made}
+    return {"n": len(split), "columns": columns, "rows": cells}
 
 
-def _cut_answers(rows: Rows) -> Table:
+def _cut_answers(rows: Rows) -> Grid | NotApplicable:
     """Hit rates of questions with and without an answer that is cut; over those with answers."""
     gap = rows.missing("index", "answers", "correctness")
     if gap is not None:
@@ -61,7 +61,7 @@ def _cut_answers(rows: Rows) -> Table:
     return by_group(rows, "answer", {"cut": answerable & cut, "whole": answerable & ~cut})
 
 
-def _positives_indexed(rows: Rows) -> Table:
+def _positives_indexed(rows: Rows) -> Grid | NotApplicable:
     gap = rows.missing("index", "positives")
     if gap is not None:
         return gap

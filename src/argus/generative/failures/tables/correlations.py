@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from argus.generative.failures.tables.rows import Rows, Table, not_applicable
+from argus.generative.failures.tables.records import Grid, NotApplicable, Tables, Value
+from argus.generative.failures.tables.rows import Rows, not_applicable
 from argus.generative.failures.tables.shape import spread
 from argus.measures.rank_correlation import spearman
 
@@ -18,30 +17,33 @@ INDICATORS = (
 """Of columns.py, what may go together with success and is not made of it."""
 
 
-def correlations(rows: Rows) -> dict[str, Table]:
+def correlations(rows: Rows) -> Tables:
     """Return the tables of this section by name; what was not measured is not in them."""
     present = [name for name in INDICATORS if rows.has(name)]
     return {"indicators": _indicators(rows, present), "correlations": _against_hits(rows, present)}
 
 
-def _indicators(rows: Rows, present: list[str]) -> Table:
+def _indicators(rows: Rows, present: list[str]) -> Grid | NotApplicable:
     if not present:
         return not_applicable("Nothing was measured: the file has no passages.")
-    described = {name: spread(rows.number(name)) for name in present}
-    columns = ["n", "mean", "sigma", "median", "min", "max"]
-    made = [[name, *(found[c] for c in columns)] for name, found in described.items()]
-    return {"n": len(rows), "columns": ["indicator", *columns], "rows": made}
+    cells: list[list[Value]] = []
+    for name in present:
+        s = spread(rows.number(name))
+        cells.append([name, s["n"], s["mean"], s["sigma"], s["median"], s["min"], s["max"]])
+    columns = ["indicator", "n", "mean", "sigma", "median", "min", "max"]
+    return {"n": len(rows), "columns": columns, "rows": cells}
 
 
-def _against_hits(rows: Rows, present: list[str]) -> Table:
+def _against_hits(rows: Rows, present: list[str]) -> Grid | NotApplicable:
     gap = rows.missing("correctness")
     if gap is not None:
         return gap
-    made: list[list[Any]] = []
+    cells: list[list[Value]] = []
     for name in present:
         for outcome, hits in rows.hits.items():
-            found = spearman(rows.number(name), hits, seed=rows.seed)
-            ends = [found.rho, found.p_value, found.low, found.high, found.why_not]
-            made.append([name, outcome, found.n, *ends])
+            rho = spearman(rows.number(name), hits, seed=rows.seed)
+            cells.append(
+                [name, outcome, rho.n, rho.rho, rho.p_value, rho.low, rho.high, rho.why_not]
+            )
     columns = ["indicator", "outcome", "n", "rho", "p_value", "low", "high", "why_not"]
-    return {"n": len(rows), "columns": columns, "rows": made}
+    return {"n": len(rows), "columns": columns, "rows": cells}

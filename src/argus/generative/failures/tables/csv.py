@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+
+from argus.generative.failures.tables.records import PARTS, Figures, has_rows, is_missing
 
 
 def csv_tables(
-    figures: Mapping[str, Any],
-) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]:
-    """Yield name, columns and rows of every table that applies, in the order of `figures`.
+    figures: Figures,
+) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[object]]]]:
+    """Yield name, columns and rows of every table that applies, in the order of `PARTS`.
 
     A table of single figures is one row. What a table of rows says beside them (n, mean) is in
     summary.json, and of indicators in the table `indicators`.
     """
-    for section in figures.values():
-        if not isinstance(section, Mapping):
-            continue
-        for name, table in section.items():
-            if "not_applicable" in table:
+    for part in PARTS:
+        for name, table in figures[part].items():
+            if is_missing(table):
                 continue
-            if "columns" in table:
+            if has_rows(table):
                 yield name, table["columns"], table["rows"]
             else:
                 yield name, list(table), [list(table.values())]

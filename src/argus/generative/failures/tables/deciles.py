@@ -41,21 +41,21 @@ def deciles(
     random, on average. Nothing depends on the order of the questions.
     """
     value = np.asarray(values, np.float64)
-    kept = ~np.isnan(value)
-    n = int(kept.sum())
+    there = ~np.isnan(value)
+    n = int(there.sum())
     if n < groups:
         return []
-    different, place = np.unique(value[kept], return_inverse=True)
+    different, place = np.unique(value[there], return_inverse=True)
     counts = np.bincount(place)
     shares = _memberships(counts, groups)  # (groups, m)
     rates = {
-        name: _means(shares / counts, place, np.asarray(outcome, np.float64)[kept])
+        name: _means(shares / counts, place, np.asarray(outcome, np.float64)[there])
         for name, outcome in outcomes.items()
     }
-    found = []
+    parts = []
     for group, share in enumerate(shares):
         members = np.flatnonzero(share)
-        found.append(
+        parts.append(
             Decile(
                 number=group + 1,
                 low=float(different[members[0]]),
@@ -65,7 +65,7 @@ def deciles(
                 outcomes={name: rate[group] for name, rate in rates.items()},
             )
         )
-    return found
+    return parts
 
 
 def _memberships(counts: Ints, groups: int) -> Ints:

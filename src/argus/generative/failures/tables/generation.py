@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from argus.generative.failures.measures.columns import LENGTHS
-from argus.generative.failures.tables.rows import Rows, Table, not_applicable
+from argus.generative.failures.tables.records import Grid, NotApplicable, Tables, Value
+from argus.generative.failures.tables.rows import Rows, not_applicable
 from argus.generative.failures.tables.shape import by_presence, decile_table, spread
 
 
-def generation(rows: Rows) -> dict[str, Table]:
+def generation(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     frequency = ("keys", "frequencies")
     return {
@@ -29,7 +28,7 @@ def generation(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _lengths(rows: Rows) -> Table:
+def _lengths(rows: Rows) -> Grid | NotApplicable:
     """Show by weight per number of tokens whether short identifiers are preferred."""
     gap = rows.missing("keys")
     if gap is not None:
@@ -42,12 +41,12 @@ def _lengths(rows: Rows) -> Table:
         rows.lists(f"length_{name}").sum(axis=0)
         for name in ("ngrams", "weight", "counted", "log_frequency")
     ]
-    made: list[list[Any]] = []
+    cells: list[list[Value]] = []
     for place in range(LENGTHS):
         count, weight, counted, log = (float(column[place]) for column in sums)
         longest = place == LENGTHS - 1
         average = weight / count if count else None
-        made.append(
+        cells.append(
             [
                 f"{LENGTHS}+" if longest else str(place + 1),
                 int(count),
@@ -62,5 +61,5 @@ def _lengths(rows: Rows) -> Table:
         "n": int((ngrams.sum(axis=1) > 0).sum()),
         "ngrams": total,
         "columns": [*columns, "mean_log10_frequency"],
-        "rows": made,
+        "rows": cells,
     }

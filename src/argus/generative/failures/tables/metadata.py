@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from argus.generative.failures.measures.columns import NEGLIGIBLE
-from argus.generative.failures.tables.rows import (
-    Floats,
-    Mask,
-    Rows,
-    Table,
-    known,
-    not_applicable,
+from argus.generative.failures.tables.records import (
+    Grid,
+    NotApplicable,
+    Tables,
+    TitleDifference,
+    Value,
 )
+from argus.generative.failures.tables.rows import Floats, Mask, Rows, known, not_applicable
 from argus.generative.failures.tables.shape import mean, spread
 
 
-def metadata(rows: Rows) -> dict[str, Table]:
+def metadata(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "score_shares_all": _score_shares(rows, ""),
@@ -28,7 +26,7 @@ def metadata(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _score_shares(rows: Rows, which: str) -> Table:
+def _score_shares(rows: Rows, which: str) -> Grid | NotApplicable:
     """Share of titles and pseudo-queries, over all passages ("") or correct ones ("_correct")."""
     gap = rows.missing("keys", *(["correctness"] if which else []))
     if gap is not None:
@@ -38,12 +36,14 @@ def _score_shares(rows: Rows, which: str) -> Table:
         name: rows.number(f"{column}{which}")
         for name, column in (("titles", "score_title"), ("pseudo_queries", "score_query"))
     }
-    kept = np.logical_and.reduce([_divides(whole, np.nan_to_num(v)) for v in parts.values()])
-    n = int(kept.sum())
+    divides = np.logical_and.reduce([_divides(whole, np.nan_to_num(v)) for v in parts.values()])
+    n = int(divides.sum())
     if n == 0:
         return not_applicable("No question has a score of such passages that is above 0.")
-    made = [[name, *_shares(part[kept], whole[kept])] for name, part in parts.items()]
-    return {"n": n, "columns": ["identifiers", "pooled", "mean"], "rows": made}
+    shares: list[list[Value]] = [
+        [name, *_shares(part[divides], whole[divides])] for name, part in parts.items()
+    ]
+    return {"n": n, "columns": ["identifiers", "pooled", "mean"], "rows": shares}
 
 
 def _divides(whole: Floats, part: Floats) -> Mask:
@@ -57,33 +57,33 @@ def _shares(part: Floats, whole: Floats) -> list[float | None]:
     return [float(np.nansum(part) / whole.sum()), mean(part / whole)]
 
 
-def _answer_title_gain(rows: Rows) -> Table:
+def _answer_title_gain(rows: Rows) -> Grid | NotApplicable:
     gap = rows.missing("keys", "answers")
     if gap is not None:
         return gap
-    made: list[list[Any]] = []
-    for passages, column in (
-        ("all", "answer_title_gain"), ("correct", "answer_title_gain_correct"),
-    ):  # fmt: skip
-        found = spread(rows.number(column))
-        made.append([passages, *(found[name] for name in ("n", "mean", "sigma", "median"))])
-    n = made[0][1]
-    if n == 0:
+    everywhere = spread(rows.number("answer_title_gain"))
+    if everywhere["n"] == 0:
         return not_applicable("In no passage is an answer both a title n-gram and another n-gram.")
-    return {"n": n, "columns": ["passages", "n", "mean", "sigma", "median"], "rows": made}
+    correct = spread(rows.number("answer_title_gain_correct"))
+    gains: list[list[Value]] = [
+        [passages, gain["n"], gain["mean"], gain["sigma"], gain["median"]]
+        for passages, gain in (("all", everywhere), ("correct", correct))
+    ]
+    columns = ["passages", "n", "mean", "sigma", "median"]
+    return {"n": everywhere["n"], "columns": columns, "rows": gains}
 
 
-def _title_score_difference(rows: Rows) -> Table:
+def _title_score_difference(rows: Rows) -> TitleDifference | NotApplicable:
     """Title score of correct passages / that of wrong ones - 1, over questions that have both."""
     gap = rows.missing("keys", "correctness")
     if gap is not None:
         return gap
     correct, wrong = rows.number("title_score_correct"), rows.number("title_score_wrong")
-    kept = np.flatnonzero(_divides(wrong, correct))
-    if not len(kept):
+    both = np.flatnonzero(_divides(wrong, correct))
+    if not len(both):
         return not_applicable("No question has title n-grams in both correct and wrong passages.")
-    difference = correct[kept] / wrong[kept] - 1
-    extreme = int(kept[np.argmax(difference)])  # of equal ones, the least id
+    difference = correct[both] / wrong[both] - 1
+    extreme = int(both[np.argmax(difference)])  # of equal ones, the least id
     return {
         **spread(difference),
         "extreme_id": rows.text("query_id")[extreme],

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argus.generative.failures.tables.rows import Floats, Rows, Table, known
+from argus.generative.failures.tables.records import Grid, NotApplicable, Spread, Tables, Value
+from argus.generative.failures.tables.rows import Floats, Rows, known
 from argus.generative.failures.tables.shape import counted, mean, proportion, spread
 
 _MEASURES = ("r_precision", "hit_1", "hit_k", "answer_hit_1", "answer_hit_k")
@@ -15,7 +14,7 @@ _BINS = [*((v, v) for v in range(1, 11)), *((v, v + 9) for v in range(11, 100, 1
 """Of the histogram of positives; what is above is one bin more."""
 
 
-def quality(rows: Rows) -> dict[str, Table]:
+def quality(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "quality": _means(rows),
@@ -25,49 +24,49 @@ def quality(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _means(rows: Rows) -> Table:
+def _means(rows: Rows) -> Grid | NotApplicable:
     gap = rows.missing("correctness")
     if gap is not None and not rows.has("answer_hit_1"):
         return gap
-    made: list[list[Any]] = []
+    means: list[list[Value]] = []
     for name in _MEASURES:
         values = rows.number(name)
         n = int(known(values).sum())
         if n:
-            made.append([name, n, *proportion(mean(values), n)])
-    return {"n": len(rows), "columns": ["measure", "n", "mean", "low", "high"], "rows": made}
+            means.append([name, n, *proportion(mean(values), n)])
+    return {"n": len(rows), "columns": ["measure", "n", "mean", "low", "high"], "rows": means}
 
 
-def _positives(rows: Rows) -> Table:
+def _positives(rows: Rows) -> Spread | NotApplicable:
     return rows.missing("positives") or spread(rows.number("positives"))
 
 
-def _histogram(rows: Rows) -> Table:
+def _histogram(rows: Rows) -> Grid | NotApplicable:
     gap = rows.missing("positives")
     if gap is not None:
         return gap
     values = rows.number("positives")
     values = values[known(values)]
-    made = [[low, high, _between(values, low, high)] for low, high in _BINS]
+    bins: list[list[Value]] = [[low, high, _between(values, low, high)] for low, high in _BINS]
     above = int((values > _BINS[-1][1]).sum())
     if above:
-        made.append([_BINS[-1][1] + 1, int(values.max()), above])
-    while made and made[-1][2] == 0:
-        made.pop()
-    return {"n": len(values), "columns": ["from", "to", "questions"], "rows": made}
+        bins.append([_BINS[-1][1] + 1, int(values.max()), above])
+    while bins and bins[-1][2] == 0:
+        bins.pop()
+    return {"n": len(values), "columns": ["from", "to", "questions"], "rows": bins}
 
 
 def _between(values: Floats, low: int, high: int) -> int:
     return int(np.count_nonzero((values >= low) & (values <= high)))
 
 
-def _outcomes(rows: Rows) -> Table:
+def _outcomes(rows: Rows) -> Grid | NotApplicable:
     gap = rows.missing("correctness")
     if gap is not None:
         return gap
-    found = [v for v in rows.text("outcome") if v is not None]
+    outcomes = [v for v in rows.text("outcome") if v is not None]
     return {
-        "n": len(found),
+        "n": len(outcomes),
         "columns": ["outcome", "questions", "share", "low", "high"],
-        "rows": counted(_OUTCOMES, [found.count(outcome) for outcome in _OUTCOMES]),
+        "rows": counted(_OUTCOMES, [outcomes.count(outcome) for outcome in _OUTCOMES]),
     }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from argus.generative.failures.measures.columns import SWITCHED_OFF
-from argus.generative.failures.tables.rows import Rows, Table, known, not_applicable
+from argus.generative.failures.tables.records import Grid, NotApplicable, Pruning, Tables, Value
+from argus.generative.failures.tables.rows import Rows, known, not_applicable
 from argus.generative.failures.tables.shape import proportion, spread
 
 _VARIANTS = ("now", "unpruned", *(f"without_{what}" for what in SWITCHED_OFF))
@@ -16,7 +16,7 @@ _SWITCHED = {"without_titles": "title_ngrams_all", "without_queries": "query_ngr
 """Of the variants that not every index has, the number of n-grams that they switch off."""
 
 
-def replay(rows: Rows) -> dict[str, Table]:
+def replay(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "pruned": _pruned(rows),
@@ -26,7 +26,7 @@ def replay(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _pruned(rows: Rows) -> Table:
+def _pruned(rows: Rows) -> Pruning | NotApplicable:
     """How many questions lost n-grams of their positives, and n-grams per replayed question."""
     gap = rows.missing("model")
     if gap is not None:
@@ -38,7 +38,7 @@ def _pruned(rows: Rows) -> Table:
     return {"questions": lost, "share": share, "low": low, "high": high, **spread(values)}
 
 
-def _counts(rows: Rows, column: str, name: str) -> Table:
+def _counts(rows: Rows, column: str, name: str) -> Grid | NotApplicable:
     """Questions per value, over those that lost n-grams; the last row: without a value."""
     gap = rows.missing("model")
     if gap is not None:
@@ -46,12 +46,12 @@ def _counts(rows: Rows, column: str, name: str) -> Table:
     values = rows.number(column)[rows.number("pruned") > 0]
     if not len(values):
         return not_applicable("The search wrote all n-grams of the positives that weigh anything.")
-    found = Counter(int(v) for v in values[known(values)])
-    made: list[list[Any]] = [[value, found[value]] for value in sorted(found)]
-    without = len(values) - sum(found.values())
+    times = Counter(int(v) for v in values[known(values)])
+    counts: list[list[Value]] = [[value, times[value]] for value in sorted(times)]
+    without = len(values) - sum(times.values())
     if without:
-        made.append([None, without])
-    return {"n": len(values), "columns": [name, "questions"], "rows": made}
+        counts.append([None, without])
+    return {"n": len(values), "columns": [name, "questions"], "rows": counts}
 
 
 def _applies(rows: Rows, variant: str) -> bool:
@@ -62,22 +62,22 @@ def _applies(rows: Rows, variant: str) -> bool:
     return bool((rows.number(ngrams) > 0).any())
 
 
-def _ranks(rows: Rows) -> Table:
+def _ranks(rows: Rows) -> Grid | NotApplicable:
     """Share of replayed questions of which a positive ranks first, among the first k, at all."""
     gap = rows.missing("model", "positives")
     if gap is not None:
         return gap
     replayed = known(rows.number("pruned"))
     n = int(replayed.sum())
-    made: list[list[Any]] = []
+    ranks: list[list[Value]] = []
     for variant in _VARIANTS:
         if not _applies(rows, variant):
             continue
         rank = rows.number(f"rank_{variant}")[replayed]
         rank = np.where(np.isnan(rank), np.inf, rank)
         hits = [proportion(float((rank <= most).mean()), n) for most in (1, rows.k)]
-        found = rank[np.isfinite(rank)]
-        middle = float(np.median(found)) if len(found) else None
-        made.append([variant, *hits[0], *hits[1], len(found), middle])
+        ranked = rank[np.isfinite(rank)]
+        middle = float(np.median(ranked)) if len(ranked) else None
+        ranks.append([variant, *hits[0], *hits[1], len(ranked), middle])
     columns = ["search", "hit_1", "hit_1_low", "hit_1_high", "hit_k", "hit_k_low", "hit_k_high"]
-    return {"n": n, "columns": [*columns, "ranked", "median_rank"], "rows": made}
+    return {"n": n, "columns": [*columns, "ranked", "median_rank"], "rows": ranks}

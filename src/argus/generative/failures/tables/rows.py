@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.generative.failures.measures.columns import LENGTHS
+from argus.generative.failures.tables.records import NotApplicable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-Table = dict[str, Any]
 
 _NEEDS = {
     "keys": (
@@ -81,20 +81,19 @@ class Rows:
         """Values of a column of texts, None where a question has none."""
         if not _holds(self.table, name):
             return [None] * len(self)
-        found: list[str | None] = self.table[name].to_pylist()
-        return found
+        values: list[str | None] = self.table[name].to_pylist()
+        return values
 
     def lists(self, name: str) -> Floats:
         """Values of a column of lists by length, (questions that have one, LENGTHS)."""
-        held = self.table[name].to_pylist() if _holds(self.table, name) else []
-        return np.array([v for v in held if v is not None], np.float64).reshape(-1, LENGTHS)
+        values = self.table[name].to_pylist() if _holds(self.table, name) else []
+        return np.array([v for v in values if v is not None], np.float64).reshape(-1, LENGTHS)
 
     def has(self, name: str) -> bool:
         """Whether any question has a value."""
-        held = _holds(self.table, name)
-        return held and self.table[name].null_count < len(self)
+        return _holds(self.table, name) and self.table[name].null_count < len(self)
 
-    def missing(self, *needs: str) -> Table | None:
+    def missing(self, *needs: str) -> NotApplicable | None:
         """Return what stands in place of a table that needs these; None where they are there."""
         for need in needs:
             column, why = _NEEDS[need]
@@ -112,12 +111,12 @@ def _holds(table: pa.Table, name: str) -> bool:
     return name in table.column_names
 
 
-def not_applicable(why: str) -> Table:
+def not_applicable(why: str) -> NotApplicable:
     """Return what stands in place of a table that cannot be made."""
     return {"not_applicable": why}
 
 
 def known(*columns: Floats) -> Mask:
     """Which questions have a value in all columns, each (n,)."""
-    found: Mask = np.logical_and.reduce([~np.isnan(column) for column in columns])
-    return found
+    in_all: Mask = np.logical_and.reduce([~np.isnan(column) for column in columns])
+    return in_all

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argus.generative.failures.tables.rows import Rows, Table, known, not_applicable
+from argus.generative.failures.tables.records import Grid, NotApplicable, Tables, Value
+from argus.generative.failures.tables.rows import Rows, known, not_applicable
 from argus.generative.failures.tables.shape import (
     by_presence,
     by_value,
@@ -16,7 +15,7 @@ from argus.generative.failures.tables.shape import (
 )
 
 
-def scoring(rows: Rows) -> dict[str, Table]:
+def scoring(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "t08_dominance_deciles": decile_table(rows, "dominance", "keys"),
@@ -31,7 +30,7 @@ def scoring(rows: Rows) -> dict[str, Table]:
     }
 
 
-def _count_and_score(rows: Rows) -> Table:
+def _count_and_score(rows: Rows) -> Grid | NotApplicable:
     """Share of the n-grams against share of the score, pooled over all passages."""
     gap = rows.missing("keys")
     if gap is not None:
@@ -49,15 +48,15 @@ def _count_and_score(rows: Rows) -> Table:
         ("pseudo_queries", queries, of_queries),
         ("body", ngrams - titles - queries, score - of_titles - of_queries),
     )
-    made = [
+    shares: list[list[Value]] = [
         [name, count, count / ngrams if ngrams else None, part, part / score if score else None]
         for name, count, part in parts
     ]
     columns = ["identifiers", "ngrams", "share_of_ngrams", "score", "share_of_score"]
-    return {"n": n, "ngrams": ngrams, "score": score, "columns": columns, "rows": made}
+    return {"n": n, "ngrams": ngrams, "score": score, "columns": columns, "rows": shares}
 
 
-def _query_ngrams(rows: Rows) -> Table:
+def _query_ngrams(rows: Rows) -> Grid | NotApplicable:
     """Hit rates with and without a pseudo-query among the first passage's n-grams."""
     gap = rows.missing("keys")
     if gap is not None:
@@ -69,24 +68,24 @@ def _query_ngrams(rows: Rows) -> Table:
     return by_presence(rows, {"first": "query_ngrams_first"}, "passages", "keys")
 
 
-def _title_repetition(rows: Rows) -> Table:
+def _title_repetition(rows: Rows) -> Grid | NotApplicable:
     if not rows.has("title_repetition"):
         return not_applicable("The passages have no titles. Give an output with them (`title`).")
     return by_value(rows, "title_repetition")
 
 
-def _keys(rows: Rows) -> Table:
+def _keys(rows: Rows) -> Grid | NotApplicable:
     """Table 17. sigma: over questions, of those that have such n-grams (`questions`)."""
     gap = rows.missing("keys", "correctness")
     if gap is not None:
         return gap
-    made: list[list[Any]] = []
+    groups: list[list[Value]] = []
     for name in ("correct", "wrong", "shared"):
         weight = spread(rows.number(f"weight_{name}"))
         share = mean(rows.number(f"keys_{name}"))
-        made.append([name, share, weight["n"], weight["mean"], weight["sigma"]])
+        groups.append([name, share, weight["n"], weight["mean"], weight["sigma"]])
     n = int(known(rows.number("keys_correct")).sum())
     if n == 0:
         return not_applicable(f"No passage among the first {rows.k} has n-grams.")
     columns = ["in_passages", "mean_share", "questions", "mean_weight", "sigma_weight"]
-    return {"n": n, "columns": columns, "rows": made}
+    return {"n": n, "columns": columns, "rows": groups}

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import TypeVar, cast
 
 import numpy as np
 
 from argus.generative.failures.tables.deciles import GROUPS, deciles
-from argus.generative.failures.tables.rows import (
-    Floats,
-    Mask,
-    Rows,
-    Table,
-    known,
-    not_applicable,
-)
+from argus.generative.failures.tables.records import Deciles, Grid, NotApplicable, Spread, Value
+from argus.generative.failures.tables.rows import Floats, Mask, Rows, known, not_applicable
 from argus.measures.intervals import wilson
 
 DIGITS = 8
@@ -25,13 +18,19 @@ DIGITS = 8
 HITS = ("hit_1", "hit_1_low", "hit_1_high", "hit_k", "hit_k_low", "hit_k_high")
 """Columns of `hit_rates`."""
 
+T = TypeVar("T")
 
-def plain(value: Any) -> Any:
-    """Make a figure JSON: Python numbers of DIGITS significant digits, None for NaN."""
+
+def plain(figures: T) -> T:
+    """Make figures JSON: Python numbers of DIGITS significant digits, None for NaN."""
+    return cast(T, _plain(figures))
+
+
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [_plain(inner) for inner in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -45,11 +44,11 @@ def mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def spread(values: Floats) -> Table:
+def spread(values: Floats) -> Spread:
     """Describe the values that are there; sigma: of the population (divided by n)."""
     values = values[~np.isnan(values)]
     if not len(values):
-        return dict.fromkeys(("mean", "sigma", "median", "min", "max")) | {"n": 0}
+        return {"n": 0, "mean": None, "sigma": None, "median": None, "min": None, "max": None}
     return {
         "n": len(values),
         "mean": float(values.mean()),
@@ -71,7 +70,7 @@ def proportion(share: float | None, n: int) -> list[float | None]:
     return [share, float(low) if share > 0 else 0.0, float(high) if share < 1 else 1.0]
 
 
-def counted(names: Iterable[str], counts: Sequence[int]) -> list[list[Any]]:
+def counted(names: Iterable[str], counts: Sequence[int]) -> list[list[Value]]:
     """Return rows of name, count, share of all, and the share's Wilson interval."""
     n = sum(counts)
     return [
@@ -80,16 +79,18 @@ def counted(names: Iterable[str], counts: Sequence[int]) -> list[list[Any]]:
     ]
 
 
-def hit_rates(rows: Rows, where: Mask) -> list[Any]:
+def hit_rates(rows: Rows, where: Mask) -> tuple[int, list[float | None]]:
     """Return n, and HITS, over those of the questions of which it is known what is correct."""
     hits = rows.hits
-    kept = where & known(*hits.values())
-    n = int(kept.sum())
-    rates = [proportion(mean(hit[kept]), n) for hit in hits.values()]
-    return [n, *(value for rate in rates for value in rate)]
+    judged = where & known(*hits.values())
+    n = int(judged.sum())
+    rates = [proportion(mean(hit[judged]), n) for hit in hits.values()]
+    return n, [value for rate in rates for value in rate]
 
 
-def decile_table(rows: Rows, indicator: str, *needs: str, extra: Sequence[str] = ()) -> Table:
+def decile_table(
+    rows: Rows, indicator: str, *needs: str, extra: Sequence[str] = ()
+) -> Deciles | NotApplicable:
     """Return the hit rates by decile of an indicator, and its spread over the same questions.
 
     extra: other indicators of which the mean is given in every decile.
@@ -100,41 +101,44 @@ def decile_table(rows: Rows, indicator: str, *needs: str, extra: Sequence[str] =
     hits = rows.hits
     values = np.where(known(*hits.values()), rows.number(indicator), np.nan)
     outcomes = hits | {name: rows.number(name) for name in extra}
-    found = deciles(values, outcomes)
-    if not found:
+    groups = deciles(values, outcomes)
+    if not groups:
         n = int(known(values).sum())
         return not_applicable(f"Only {n} questions have this figure; deciles need {GROUPS}.")
     return {
         **spread(values),
         "indicator": indicator,
         "columns": ["decile", "low", "high", "mean", "weight", *outcomes],
-        "rows": [
-            [d["number"], d["low"], d["high"], d["mean"], d["weight"], *d["outcomes"].values()]
-            for d in map(asdict, found)
-        ],
+        "rows": [[d.number, d.low, d.high, d.mean, d.weight, *d.outcomes.values()] for d in groups],
     }
 
 
-def by_group(rows: Rows, column: str, groups: Mapping[str | int, Mask]) -> Table:
+def by_group(rows: Rows, column: str, groups: Mapping[str | int, Mask]) -> Grid | NotApplicable:
     """Return the hit rates of groups of questions; n: of those in any, with known hits."""
-    made = [[name, *hit_rates(rows, mask)] for name, mask in groups.items()]
-    n = sum(row[1] for row in made)
-    if n == 0:
+    cells: list[list[Value]] = []
+    total = 0
+    for name, mask in groups.items():
+        n, rates = hit_rates(rows, mask)
+        cells.append([name, n, *rates])
+        total += n
+    if total == 0:
         return not_applicable("No question has both this figure and a known correct passage.")
-    return {"n": n, "columns": [column, "n", *HITS], "rows": made}
+    return {"n": total, "columns": [column, "n", *HITS], "rows": cells}
 
 
-def by_value(rows: Rows, indicator: str, *needs: str) -> Table:
+def by_value(rows: Rows, indicator: str, *needs: str) -> Grid | NotApplicable:
     """Return the hit rates of every value of an indicator that counts something."""
     gap = rows.missing(*needs, "correctness")
     if gap is not None:
         return gap
     values = rows.number(indicator)
-    held = values[known(values, *rows.hits.values())]
-    return by_group(rows, indicator, {int(v): values == v for v in np.unique(held)})
+    judged = values[known(values, *rows.hits.values())]
+    return by_group(rows, indicator, {int(v): values == v for v in np.unique(judged)})
 
 
-def by_presence(rows: Rows, indicators: Mapping[str, str], column: str, *needs: str) -> Table:
+def by_presence(
+    rows: Rows, indicators: Mapping[str, str], column: str, *needs: str
+) -> Grid | NotApplicable:
     """Return the hit rates where each indicator (name -> column) is above 0, and where it is 0.
 
     n: of questions that have one of the indicators.
@@ -142,13 +146,14 @@ def by_presence(rows: Rows, indicators: Mapping[str, str], column: str, *needs: 
     gap = rows.missing(*needs, "correctness")
     if gap is not None:
         return gap
-    made: list[list[Any]] = []
-    held = np.zeros(len(rows), bool)
+    cells: list[list[Value]] = []
+    judged = np.zeros(len(rows), bool)
     for name, indicator in indicators.items():
         values = rows.number(indicator)
-        held |= known(values, *rows.hits.values())
-        made.append([name, "present", *hit_rates(rows, values > 0)])
-        made.append([name, "absent", *hit_rates(rows, values == 0)])
-    if not held.any():
+        judged |= known(values, *rows.hits.values())
+        for is_, where in (("present", values > 0), ("absent", values == 0)):
+            n, rates = hit_rates(rows, where)
+            cells.append([name, is_, n, *rates])
+    if not judged.any():
         return not_applicable("No question has both this figure and a known correct passage.")
-    return {"n": int(held.sum()), "columns": [column, "is", "n", *HITS], "rows": made}
+    return {"n": int(judged.sum()), "columns": [column, "is", "n", *HITS], "rows": cells}

@@ -26,16 +26,16 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
     query that is no text, and a document that comes twice; and where no row has a query.
     """
     path = queries_file(Path(path))
-    given = {doc_id: _queries(row) for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)}
-    found = {doc_id: queries for doc_id, queries in given.items() if queries}
-    if not found:
+    rows = {doc_id: _queries(row) for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)}
+    by_document = {doc_id: queries for doc_id, queries in rows.items() if queries}
+    if not by_document:
         raise InputError(
-            f"no pseudo-query in {len(given):,} lines",
+            f"no pseudo-query in {len(rows):,} lines",
             expected=f"lines such as {_EXAMPLE}",
             fix="Check the path and the fields.",
             where=path,
         )
-    return found
+    return by_document
 
 
 def queries_file(path: Path) -> Path:
@@ -57,23 +57,24 @@ class OfCorpus:
 
 
 def of_documents(
-    given: Path | str | Mapping[str, list[str]] | None,
+    pseudo_queries: Path | str | Mapping[str, list[str]] | None,
     documents: Sequence[Document],
     *,
     coerce_ids: bool = False,
 ) -> OfCorpus:
-    """Return the pseudo-queries of the documents; none where nothing is given.
+    """Return the pseudo-queries of the documents; none where it is None.
 
-    given: by document id, or a file or folder. Raises InputError as `read` and `of_corpus` do.
+    pseudo_queries: by document id, or a file or folder. Raises InputError as `read` and
+    `of_corpus` do.
     """
-    if given is None:
+    if pseudo_queries is None:
         return OfCorpus({})
     file = None
-    if not isinstance(given, Mapping):
-        file = queries_file(Path(given))
-        given = read(file, coerce_ids=coerce_ids)
-    known = of_corpus(given, {d.id for d in documents}, file or "pseudo-queries")
-    return OfCorpus(known, file, len(given) - len(known))
+    if not isinstance(pseudo_queries, Mapping):
+        file = queries_file(Path(pseudo_queries))
+        pseudo_queries = read(file, coerce_ids=coerce_ids)
+    known = of_corpus(pseudo_queries, {d.id for d in documents}, file or "pseudo-queries")
+    return OfCorpus(known, file, len(pseudo_queries) - len(known))
 
 
 def of_corpus(

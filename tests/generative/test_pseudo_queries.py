@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from argus.errors import InputError
-from argus.generative.jobs import pseudo_queries
+from argus.generative import pseudo_queries
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -74,7 +74,7 @@ def test_what_is_wrong_with_a_row_is_said_with_its_line(tmp_path, row, message):
     assert f"{path}, line 2" in str(caught.value)
 
 
-def test_a_file_without_any_query_and_one_that_is_missing_are_refused(tmp_path):
+def test_a_missing_file_and_one_without_queries_are_refused(tmp_path):
     path = write(tmp_path / "q.jsonl", {"_id": "a", "queries": [" "]})
     with pytest.raises(InputError, match="no pseudo-query in 1 lines"):
         pseudo_queries.read(path)

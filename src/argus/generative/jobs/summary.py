@@ -1,0 +1,96 @@
+"""Records of a generative search: its settings, its part of summary.json, an answer as JSON."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+
+class SearchSettings(TypedDict):
+    """How a search is made. decoding, scoring: the fields of `Decoding` and `Scoring`."""
+
+    mode: str
+    k: int
+    decoding: dict[str, int | bool]
+    scoring: dict[str, float | bool | str]
+
+
+class SearchIdentity(SearchSettings):
+    """All that decides an answer. index, model: hashes of what they hold."""
+
+    index: str
+    model: str
+
+
+class SearchRecord(SearchSettings):
+    """The settings as the manifest has them. index, model: folders."""
+
+    index: str
+    model: str
+
+
+class QuestionCounts(TypedDict):
+    """Questions, and what became of them."""
+
+    total: int
+    answered: int
+    nothing_found: int
+    without_text: int
+
+
+class SearchPace(TypedDict):
+    """What this run answered, and what that took; constraint is part of decoding.
+
+    batch: questions at once; below batch_wanted where memory did not suffice.
+    """
+
+    answered_now: int
+    seconds: float
+    queries_per_s: float | None
+    seconds_by_step: dict[str, float]
+    batch_wanted: int
+    batch: int
+
+
+class SearchSummary(SearchPace):
+    """What a search comes to. view_shares: of the scores, by view. files: of results, by format."""
+
+    index: str
+    model: str
+    mode: str
+    k: int
+    questions: QuestionCounts
+    hits: int
+    keys_per_hit: float | None
+    view_shares: dict[str, float]
+    exact_texts: bool
+    files: dict[str, str]
+
+
+class KeyRecord(TypedDict):
+    """An n-gram by which a passage was found. count: occurrences in the corpus."""
+
+    text: str
+    count: int
+    weight: float
+    view: str
+
+
+class HitRecord(TypedDict):
+    """A passage of an answer. rank: from 1."""
+
+    rank: int
+    id: str
+    score: float
+    title: str
+    text: str
+    keys: list[KeyRecord]
+
+
+class AnswerRecord(TypedDict):
+    """The answer to one question that was asked alone; passages best first."""
+
+    query: str
+    index: str
+    model: str
+    mode: str
+    results: list[HitRecord]
