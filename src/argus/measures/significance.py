@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000
@@ -29,6 +29,24 @@ BATCH_VALUES = 4_000_000
 """Numbers that are resampled at once: 32 MB."""
 UNCHANGED = 1e-9
 """Differences up to this are rounding: both systems score the query alike."""
+
+
+class DifferenceFigures(TypedDict):
+    """A `PairedDifference`, and what it comes to, as a summary holds them."""
+
+    queries: int
+    mean_before: float
+    mean_after: float
+    mean_difference: float
+    low: float | None
+    high: float | None
+    p_value: float
+    exact: bool
+    no_interval: str
+    improved: int
+    harmed: int
+    unchanged: int
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,24 @@ class PairedDifference:
         if self.low is None or self.high is None or self.p_value >= LEVEL:
             return ""
         return "better" if self.low > 0 else "worse" if self.high < 0 else ""
+
+    def figures(self) -> DifferenceFigures:
+        """Return everything for a summary."""
+        return {
+            "queries": self.queries,
+            "mean_before": self.mean_before,
+            "mean_after": self.mean_after,
+            "mean_difference": self.mean_difference,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_value,
+            "exact": self.exact,
+            "no_interval": self.no_interval,
+            "improved": self.improved,
+            "harmed": self.harmed,
+            "unchanged": self.unchanged,
+            "verdict": self.verdict,
+        }
 
 
 def paired_difference(
@@ -117,7 +153,7 @@ def randomisation_test(
         return 1.0, True
     from scipy.stats import permutation_test
 
-    found: Any = permutation_test(
+    test = permutation_test(
         (moved,),
         np.mean,
         permutation_type="samples",
@@ -126,7 +162,7 @@ def randomisation_test(
         batch=max(1, BATCH_VALUES // len(moved)),
         rng=np.random.default_rng(seed),
     )
-    return min(1.0, float(found.pvalue)), bool(len(moved) < 60 and 2 ** len(moved) <= resamples)
+    return min(1.0, float(test.pvalue)), bool(len(moved) < 60 and 2 ** len(moved) <= resamples)
 
 
 def bootstrap_interval(
@@ -150,7 +186,7 @@ def bootstrap_interval(
     from scipy.stats import bootstrap, norm, t
 
     tail = t.ppf((1 - confidence) / 2, changed - 1) * math.sqrt(changed / (changed - 1))
-    found: Any = bootstrap(
+    resampled = bootstrap(
         (differences,),
         np.mean,
         method="percentile",
@@ -160,7 +196,7 @@ def bootstrap_interval(
         batch=max(1, BATCH_VALUES // len(differences)),
         rng=np.random.default_rng(seed),
     )
-    low, high = map(float, found.confidence_interval)
+    low, high = map(float, resampled.confidence_interval)
     return low, high, ""
 
 

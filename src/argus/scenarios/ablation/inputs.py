@@ -19,6 +19,7 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import Engine
 from argus.errors import InputError
+from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import Judged, System, judge, missing_gold, without_failed
 from argus.jobs.heard import Heard, require_answers
 from argus.jobs.workspace import read_documents, require_some, texts_cut
@@ -96,7 +97,7 @@ class Source:
         }
 
     @cached_property
-    def missing(self) -> dict[str, Any] | None:
+    def missing(self) -> MissingDocuments | None:
         """Relevant documents that the corpus does not hold; InputError where it holds none."""
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from argus.data.types import FloatArray, Qrels, Query, Run, State
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
+from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import System, judge, missing_gold
 from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.indexes.remedy_views import served
@@ -35,7 +35,7 @@ class Gold:
     """Question id to its relevant documents in the index, best grade first."""
     qrels: Qrels
     """Of the questions that are judged, whether the index holds their documents or not."""
-    missing: dict[str, Any]
+    missing: MissingDocuments | None
     """What the index lacks (see `systems.missing_gold`)."""
 
 
@@ -75,7 +75,7 @@ def gold_of(questions: Sequence[Question], qrels: Qrels, snapshot: Snapshot, nam
         relevant = [d for d in judged.relevant(query) if d in snapshot]
         if relevant:
             documents[query] = sorted(relevant, key=lambda d, g=grades: (-g[d], d))  # type: ignore[misc]
-    return Gold(documents, judged.qrels, missing or {})
+    return Gold(documents, judged.qrels, missing)
 
 
 def retrieve(
