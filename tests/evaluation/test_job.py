@@ -51,7 +51,7 @@ def result(corpus, tmp_path):
     )
 
 
-def test_queries_are_counted_by_state_and_judged_ones_that_were_not_asked_are_named(result):
+def test_queries_are_counted_by_state_unasked_ones_named(result):
     assert result.summary["queries"] == {
         "total": 5, "measured": 3, "failed": 0, "not applicable": 2,
         "reasons": {"no judgement": 1, "no relevant document is judged": 1},
@@ -59,7 +59,7 @@ def test_queries_are_counted_by_state_and_judged_ones_that_were_not_asked_are_na
     assert result.summary["judged_but_not_asked"] == {"queries": 1, "ids": ["elsewhere"]}
 
 
-def test_a_judged_document_that_is_not_there_is_reported_and_not_merely_missed(result):
+def test_a_judged_document_that_is_not_indexed_is_reported(result):
     for system in result.summary["systems"]:
         assert system["missing_judged_documents"] == {
             "documents": 1, "pairs": 1, "queries": 1, "queries_without_any": 0, "ids": ["gone"],
@@ -84,7 +84,7 @@ def test_both_systems_their_difference_and_who_was_harmed(result):
     assert found["mean_difference"] == pytest.approx(means[1] - means[0])
 
 
-def test_questions_that_share_a_word_with_a_title_and_others_are_told_apart(result):
+def test_questions_are_grouped_by_words_shared_with_a_title(result):
     rows = {row["query_id"]: row for row in result.table.to_pylist()}
     assert (rows["q1"]["implicit"], rows["q2"]["implicit"]) == (True, False)
     implicit = result.summary["implicitness"]
@@ -159,9 +159,7 @@ def test_the_statistic_of_table_4_is_read_from_a_diagnosis(tmp_path, corpus):
         ({"qrels": {"q1": {"x1": 1}}}, "holds none of the 1 relevant documents ('x1')"),
     ],
 )
-def test_input_that_does_not_belong_together_is_refused_and_nothing_is_written(
-    tmp_path, corpus, change, message
-):
+def test_unrelated_input_is_refused_and_nothing_is_written(tmp_path, corpus, change, message):
     given = {"queries": QUERIES, "qrels": QRELS, "runs": [BEFORE]} | change
     out = tmp_path / "out"
     with pytest.raises(InputError) as raised:
@@ -257,7 +255,7 @@ def test_an_index_before_and_after_a_remedy(index, tmp_path):
     assert manifest["encoder"]["fingerprint"].startswith("sentence-transformers:all-MiniLM-L6-v2")
 
 
-def test_a_hybrid_system_is_measured_beside_the_dense_one_and_named(index, minilm, tmp_path):
+def test_a_hybrid_system_is_measured_beside_the_dense_one(index, minilm, tmp_path):
     result = evaluate(
         QUERIES, QRELS, out=tmp_path / "o", indexes=[str(index)] * 2, hybrid=["dense", "rrf"],
         config=CONFIG,

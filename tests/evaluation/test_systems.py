@@ -58,7 +58,7 @@ def approximate(tmp_path_factory):
 QUESTIONS = [Query(f"q{i:02}", f"question {i}") for i in range(30)]
 
 
-def test_an_index_is_searched_as_it_is_served_whatever_lies_in_memory(approximate):
+def test_an_index_is_searched_as_served_whatever_is_in_memory(approximate):
     served = IndexRetriever(ViewIndex.open(approximate), Scattered())
     assert not served.searches_exactly() and served.name.startswith("approximate dense of")
     first = served.search(QUESTIONS, 50)
@@ -70,7 +70,7 @@ def test_an_index_is_searched_as_it_is_served_whatever_lies_in_memory(approximat
     assert exact.name.startswith("dense of") and exact.search(QUESTIONS, 50) != first
 
 
-def test_how_an_index_was_searched_is_in_its_name_and_the_manifest(approximate, tmp_path):
+def test_name_and_manifest_say_how_an_index_was_searched(approximate, tmp_path):
     qrels = {q.id: {"d0001": 1} for q in QUESTIONS}
     names = {}
     for exact in (None, True, False):
@@ -119,7 +119,7 @@ def test_a_rejected_query_fails_alone_and_is_in_no_mean(index, tmp_path):
     assert encoder.asked == ["stone!"], "what was embedded is not asked for again"
 
 
-def test_what_one_system_could_not_be_asked_is_compared_for_neither(index, tmp_path):
+def test_a_query_that_failed_in_one_system_counts_in_neither(index, tmp_path):
     given = {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q3": {"b": 1.0}}
     result = evaluate(
         ASKED, JUDGED, out=tmp_path / "out", indexes=[str(index.path)], runs=[given],
@@ -154,7 +154,7 @@ def test_fresh_does_not_delete_the_index_that_is_evaluated(index, tmp_path):
     assert (index.path / "index.json").is_file() and len(ViewIndex.open(index.path)) == 2
 
 
-def test_an_index_is_evaluated_into_its_own_folder_but_not_into_that_of_another_corpus(tmp_path):
+def test_results_go_beside_an_index_but_not_to_another_corpus(tmp_path):
     for name, text in (("one", "rain and wind"), ("two", "a stone")):
         (tmp_path / f"{name}.jsonl").write_text(f'{{"_id": "a", "text": "{text}"}}\n')
         build_index(tmp_path / f"{name}.jsonl", out=tmp_path / name, encoder=Scattered())

@@ -1,10 +1,17 @@
 """Passages with their vectors, indexed, for `argus explain`."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from argus.data import View
 from argus.data.corpus import read_corpus
+from argus.data.records import read_record
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.explanation import evidence, records
+from argus.explanation.run import RunExplanation
+from argus.explanation.types import Cause
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
@@ -56,11 +63,45 @@ def prompted(minilm):
     return SentenceTransformerEncoder(model, name="prompted")
 
 
+EVIDENCE = {
+    Cause.ABSENT: evidence.PresenceEvidence,
+    Cause.APPROXIMATE: evidence.ApproximateEvidence,
+    Cause.VECTOR: evidence.VectorEvidence,
+    Cause.WINDOW: evidence.WindowEvidence,
+    Cause.SUPERSEDED: evidence.SupersededEvidence,
+    Cause.HUBS: evidence.HubEvidence,
+    Cause.LEXICAL: evidence.WordEvidence,
+    Cause.ENTITIES: evidence.RpsEvidence,
+    Cause.CORPUS: evidence.CorpusEvidence,
+    Cause.IDENTIFIERS: evidence.IdentifierEvidence,
+}
+
+
+def assert_is_record(value, kind):
+    """Assert that JSON has the keys that are declared, and values of their types."""
+    read_record(kind, value, where=Path("explanation.json"))
+    assert value.keys() <= kind.__annotations__.keys()
+    assert kind.__required_keys__ <= value.keys()
+
+
+def assert_as_declared(explanation):
+    """Assert that the JSON of an explanation is the record that `records` and `evidence` say."""
+    of_run = isinstance(explanation, RunExplanation)
+    record = json.loads(json.dumps(explanation.as_dict()))
+    assert_is_record(record, records.RunExplanationRecord if of_run else records.ExplanationRecord)
+    standing = records.RunStandingRecord if of_run else records.StandingRecord
+    assert_is_record(record["standing"], standing)
+    for finding in record["findings"]:
+        assert_is_record(finding, records.FindingRecord)
+        assert_is_record(finding["evidence"], EVIDENCE[finding["cause"]])
+
+
 @pytest.fixture(scope="session")
 def of():
-    """Return the one finding of a cause."""
+    """Return the one finding of a cause, of an explanation whose JSON is as declared."""
 
     def finding(explanation, cause):
+        assert_as_declared(explanation)
         (found,) = [f for f in explanation.findings if f.cause is cause]
         return found
 

@@ -49,7 +49,7 @@ def test_a_knowledge_base_names_the_entities(of, retriever, tmp_path):
         explain("spacecraft", "w2-0000", retriever, config)
 
 
-def test_an_encoder_without_a_probe_leaves_rps_unchecked_and_says_how_to_fit_one(
+def test_without_a_probe_rps_is_unchecked_and_says_how_to_fit(
     indexed, of, passages, prompted, tmp_path
 ):
     rows = prompted.encode_documents([d.content for d in passages[:12]])

@@ -11,7 +11,7 @@ from argus.data.runs import ranking, read_run
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.explanation.config import RunConfig
-from argus.explanation.identifiers import Kept, _holds, kept_identifiers
+from argus.explanation.identifiers import AnswerKeys, _holds, run_identifiers
 from argus.explanation.run import explain_run
 from argus.explanation.types import Cause, Verdict
 from argus.generative.decode.settings import Decoding
@@ -66,9 +66,7 @@ def weight_by_text(rows):
 
 
 @pytest.mark.parametrize("source", ["answers.jsonl", "dpr.json"])
-def test_the_identifiers_of_a_document_stand_beside_those_of_the_kth(
-    copied, ranked, weights, source, of
-):
+def test_identifiers_stand_beside_those_of_the_kth_passage(copied, ranked, weights, source, of):
     (copied / ("dpr.json" if source == "answers.jsonl" else "answers.jsonl")).unlink()
     doc, kth = ranked[3], ranked[1]
     found = explained(copied, doc)
@@ -93,9 +91,7 @@ def test_within_k_the_first_passage_is_set_against_it(out, ranked, of):
     assert first.evidence["rival"] is None and first.summary.startswith("found by ")
 
 
-def test_for_a_document_that_was_not_found_those_of_the_others_are_named(
-    ready, out, ranked, weights, of
-):
+def test_identifiers_of_others_are_named_where_it_has_none(ready, out, ranked, weights, of):
     lost = next(row["_id"] for row in ROWS if row["_id"] not in ranked and row["text"].strip())
     found = explained(out, lost, corpus=ready.corpus, k=3)
     finding = of(found, Cause.IDENTIFIERS)
@@ -122,8 +118,8 @@ def test_what_the_lost_document_holds_itself_is_told(ready, copied, of):
         [" wrote", 1, 0.5, "body"],
         [" || what", 4, 0.1, "query"],
     ]
-    kept = [hit for hit in answer["hits"] if hit["doc_id"] != "ada"]
-    lines[1] = json.dumps(answer | {"hits": kept})
+    hits = [hit for hit in answer["hits"] if hit["doc_id"] != "ada"]
+    lines[1] = json.dumps(answer | {"hits": hits})
     (copied / "answers.jsonl").write_text("\n".join(lines) + "\n")
     run = json.loads((copied / "run.json").read_text("utf-8"))
     run["q1"].pop("ada", None)
@@ -143,7 +139,7 @@ TITLED = Document("ada", "She wrote the first <b> program.", "Ada Lovelace")
 
 
 @pytest.mark.parametrize("border", ["</s>", "[SEP]", "<|endoftext|>", "##"])
-def test_a_title_is_compared_behind_the_border_as_the_tokenizer_writes_it(border):
+def test_a_title_is_compared_behind_the_tokenizers_border(border):
     unknown = () if border == "##" else (None,)  # which no rule could tell from a word
     for told in (border, *unknown):
         assert _holds(TITLED, f"{border} Ada Lovelace @@", told)
@@ -153,28 +149,26 @@ def test_a_title_is_compared_behind_the_border_as_the_tokenizer_writes_it(border
         assert _holds(TITLED, " first <b>", told) and not _holds(TITLED, " first <i>", told)
 
 
-def test_without_a_known_border_a_text_may_begin_with_what_looks_like_one():
+def test_without_a_border_a_text_may_begin_with_one_like_it():
     assert _holds(TITLED, "<b> program", None)
     assert not _holds(TITLED, "<b> rain", None)
     assert _holds(TITLED, " || who wrote", None) is None
 
 
-def test_the_border_is_read_from_the_answers_and_of_dpr_json_unknown(out, ready):
-    kept = kept_identifiers(out / "run.json", None, "q1", None, None)
-    assert isinstance(kept, Kept)
+def test_the_border_is_read_from_answers_and_unknown_of_dpr(out, ready):
+    keys = run_identifiers(out / "run.json", None, "q1", None, None)
+    assert isinstance(keys, AnswerKeys)
     header = json.loads((out / "answers.jsonl").read_text("utf-8").splitlines()[0])
-    assert kept.border == header["border"]
+    assert keys.border == header["border"]
     index = NgramIndex.open(index_folder(ready.index))
     (title,) = index.vocabulary.encode(["Ada Lovelace"])
     (key,) = index.vocabulary.decode_all([(index.border, *title, index.vocabulary.title_end)])
-    assert key.startswith(kept.border) and _holds(TITLED, key, kept.border)
-    from_dpr = kept_identifiers(out / "run.json", out / "dpr.json", "q1", None, None)
-    assert isinstance(from_dpr, Kept) and from_dpr.border is None
+    assert key.startswith(keys.border) and _holds(TITLED, key, keys.border)
+    from_dpr = run_identifiers(out / "run.json", out / "dpr.json", "q1", None, None)
+    assert isinstance(from_dpr, AnswerKeys) and from_dpr.border is None
 
 
-def test_keys_beside_a_run_of_another_search_are_not_used_and_named_ones_refused(
-    copied, ranked, of
-):
+def test_keys_of_another_search_are_ignored_or_refused_if_named(copied, ranked, of):
     run = json.loads((copied / "run.json").read_text("utf-8"))
     run["q1"] = {doc: float(i) for i, doc in enumerate(ranked)}  # the other way round
     (copied / "run.json").write_text(json.dumps(run))
@@ -184,7 +178,7 @@ def test_keys_beside_a_run_of_another_search_are_not_used_and_named_ones_refused
         explained(copied, ranked[0], keys=copied / "dpr.json")
 
 
-def test_a_run_that_was_cut_or_ranked_anew_is_still_of_its_search(copied, ranked, of):
+def test_a_run_that_was_cut_or_reranked_is_of_its_search(copied, ranked, of):
     run = json.loads((copied / "run.json").read_text("utf-8"))
     run["q1"] = ranked[:3]
     (copied / "run.json").write_text(json.dumps(run))
@@ -201,7 +195,7 @@ def test_the_answer_to_the_question_as_it_is_asked_now_counts(ready, copied, ran
     assert finding.state is Verdict.RULED_OUT
 
 
-def test_a_question_that_found_nothing_is_explained_though_a_trec_run_has_no_line(copied, of):
+def test_a_question_without_results_is_explained(copied, of):
     answer = {"query_id": "q3", "question": "Nothing?", "hits": []}
     with (copied / "answers.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(answer) + "\n")

@@ -13,7 +13,7 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
 
-def test_a_document_that_came_back_is_said_to_with_the_view_that_brought_it(
+def test_a_document_that_came_back_names_the_view_that_did_it(
     indexed, passages, vectors, minilm, tmp_path
 ):
     retriever = indexed(tmp_path / "idx", passages, vectors, minilm)
@@ -46,7 +46,7 @@ def test_rank_and_gap_are_those_of_a_search(retriever, minilm, hybrid, passages)
         assert found.gap == pytest.approx(max(0, run[9][1] - score))
 
 
-def test_what_an_approximate_index_loses_is_told_from_what_is_far(
+def test_approximate_loss_is_told_from_a_document_that_is_far(
     indexed, of, passages, vectors, minilm, tmp_path
 ):
     from lancedb.index import HnswSq

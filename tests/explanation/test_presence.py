@@ -9,7 +9,7 @@ from argus.indexes.job import add_documents, build_index
 from argus.indexes.retriever import IndexRetriever
 
 
-def test_a_document_that_is_nowhere_is_missing_and_ids_like_it_are_named(of, retriever):
+def test_a_missing_document_is_named_with_ids_like_it(of, retriever):
     found = explain("Who was Teutberga?", "W2_0000", retriever)
     absent = of(found, Cause.ABSENT)
     assert found.cause is Cause.ABSENT and found.standing.dense.rank is None
@@ -19,7 +19,7 @@ def test_a_document_that_is_nowhere_is_missing_and_ids_like_it_are_named(of, ret
     assert all(f.state is Verdict.UNCHECKED for f in others)
 
 
-def test_an_index_that_names_its_corpus_tells_no_text_from_not_there(of, minilm, tmp_path):
+def test_a_named_corpus_tells_no_text_from_not_there(of, minilm, tmp_path):
     rows = [{"_id": "a", "text": "Bread rises."}, {"_id": "b", "text": " "}, {"_id": "c",
             "text": "Tides fall."}]  # fmt: skip
     corpus = tmp_path / "corpus.jsonl"

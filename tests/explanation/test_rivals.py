@@ -60,7 +60,7 @@ def write_edges(file, edges):
     file.write_text("".join(rows))
 
 
-def test_superseding_documents_in_a_circle_are_refused_with_the_circle(retriever, tmp_path):
+def test_a_circle_of_superseding_documents_is_refused(retriever, tmp_path):
     file = tmp_path / "supersedes.jsonl"
     write_edges(file, [("w2-0000", "w2-0009"), ("gone", "w2-0000"), ("w2-0009", "gone")])
     with pytest.raises(InputError, match=r"supersedes\.jsonl: a cycle of 3: .*'gone' \(given\)"):

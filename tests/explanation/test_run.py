@@ -80,7 +80,7 @@ def test_place_and_gap_are_those_of_the_run(dense, config, of):
         json.dumps(found.as_dict())  # plain values throughout
 
 
-def test_the_rank_by_words_and_the_fused_one_are_those_of_bm25_over_the_corpus(dense, config, bm25):
+def test_ranks_by_words_and_fused_are_those_of_bm25(dense, config, bm25):
     path, scores, text = dense
     words = bm25.search([text], 100).run(["q"])["q"]
     both = list(fuse([{"q": scores}, {"q": words}], 200)["q"])
@@ -91,7 +91,7 @@ def test_the_rank_by_words_and_the_fused_one_are_those_of_bm25_over_the_corpus(d
         assert place.fused.rank == both.index(doc) + 1
 
 
-def test_what_bm25_finds_and_the_run_does_not_is_named_with_what_fusing_them_gives(small, of):
+def test_what_bm25_finds_alone_is_named_with_the_fused_rank(small, of):
     found = asked(small, "ska")
     finding = of(found, Cause.LEXICAL)
     assert found.cause is Cause.LEXICAL and finding.evidence["bm25_rank"] == 1
@@ -101,7 +101,7 @@ def test_what_bm25_finds_and_the_run_does_not_is_named_with_what_fusing_them_giv
     assert found.verdict.startswith("did not come back (not among the 4 of the run)")
 
 
-def test_words_that_the_document_lacks_and_those_above_hold_are_named(small, of):
+def test_words_of_those_above_that_the_document_lacks_are_named(small, of):
     found = asked(small, "tea")
     finding = of(found, Cause.LEXICAL)
     assert finding.state is Verdict.FOUND and not finding.evidence["shared_terms"]
@@ -123,7 +123,7 @@ def test_a_document_within_k_is_no_failure_of_its_words(small, of):
     assert finding.state is Verdict.RULED_OUT and finding.summary.startswith("no harm here")
 
 
-def test_documents_that_the_corpus_lacks_or_has_without_text_are_told_apart(small, of):
+def test_a_document_missing_or_without_text_is_told_apart(small, of):
     near = asked(small, "ske")
     assert near.cause is Cause.CORPUS and "it is not in the corpus" in near.verdict
     assert of(near, Cause.CORPUS).evidence["near_ids"] == ["ska"]
@@ -135,7 +135,7 @@ def test_documents_that_the_corpus_lacks_or_has_without_text_are_told_apart(smal
                                                     "the run")  # fmt: skip
 
 
-def test_a_superseder_that_comes_back_is_the_cause_and_one_that_does_not_is_told(small, of):
+def test_a_superseder_is_the_cause_only_where_it_comes_back(small, of):
     edges = small / "edges.tsv"
     edges.write_text("superseder\tsuperseded\nport\tska\nska\ttea\n")
     found = asked(small, "ska", supersedes=edges)

@@ -35,7 +35,7 @@ def long_ones(passages, minilm, tokens):
 
 
 @pytest.mark.parametrize("how", ["cls", "max"])
-def test_vectors_of_another_pooling_are_found_and_the_pooling_named(
+def test_vectors_of_another_pooling_are_found_and_named(
     indexed, of, passages, vectors, minilm, tmp_path, how
 ):
     some = passages[:24]
@@ -56,7 +56,7 @@ def test_vectors_of_another_pooling_are_found_and_the_pooling_named(
     assert finding.decisive and f"{how} pooling reproduces it" in finding.summary
 
 
-def test_vectors_made_without_the_prompt_are_found_and_the_query_side_is_measured(
+def test_vectors_without_the_prompt_are_found_query_side_too(
     of, passages, vectors, prompted, tmp_path
 ):
     retriever = imported(tmp_path, passages[:24], vectors[:24], prompted)
@@ -82,9 +82,7 @@ def test_documents_embedded_as_queries_are_found(of, passages, prompted, tmp_pat
     assert finding.evidence["closest_cosine"] > 0.999
 
 
-def test_a_title_that_was_left_out_is_found_with_and_without_the_corpus(
-    of, passages, minilm, tmp_path
-):
+def test_a_title_left_out_is_found_with_and_without_corpus(of, passages, minilm, tmp_path):
     some = passages[:30]
     rows = minilm.encode_documents([d.text for d in some])
     worst = min(
@@ -122,9 +120,7 @@ def test_a_text_that_was_cut_is_found_with_its_length(of, passages, minilm, tmp_
     assert minilm.max_tokens == 256, "reading shorter texts left the encoder as it was"
 
 
-def test_rows_out_of_order_and_vectors_of_another_model_are_told_apart(
-    of, passages, vectors, minilm, tmp_path
-):
+def test_shuffled_rows_and_another_model_are_told_apart(of, passages, vectors, minilm, tmp_path):
     shifted = imported(tmp_path, passages[:30], np.roll(vectors[:30], 1, axis=0), minilm)
     found = explain("Who was Teutberga?", "w2-0000", shifted, ExplainConfig(k=1))
     assert found.cause is Cause.VECTOR and "rows are out of order" in found.verdict

@@ -7,7 +7,7 @@ from argus.explanation.types import Cause
 from argus.indexes.retriever import IndexRetriever
 
 
-def test_words_that_the_vectors_miss_are_found_and_hybrid_search_is_computed(
+def test_words_that_vectors_miss_are_found_with_the_hybrid_rank(
     indexed, of, passages, minilm, vectors, tmp_path
 ):
     inserted = Document("part", f"{passages[5].content} Ref. zq7714.")
@@ -22,7 +22,7 @@ def test_words_that_the_vectors_miss_are_found_and_hybrid_search_is_computed(
     assert hybrid.came_back == finding.decisive and hybrid.standing.ranked_by == "fused"
 
 
-def test_an_implicit_question_shares_no_term_and_unknown_terms_are_named(of, retriever):
+def test_an_implicit_question_shares_no_term(of, retriever):
     found = explain("Whose spouse governed Zxqland?", "w2-0007", retriever)
     finding = of(found, Cause.LEXICAL)
     assert found.cause is Cause.LEXICAL and not finding.evidence["shared_terms"]

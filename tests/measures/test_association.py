@@ -27,7 +27,7 @@ def test_an_empty_group_has_no_mean_and_no_difference():
     assert none.mean_retrieved is None and none.without_rps == 6
 
 
-def test_a_clear_difference_has_an_interval_above_zero_and_noise_has_not():
+def test_a_clear_difference_has_an_interval_above_zero():
     qrels = {f"q{i}": {f"d{i}": 1} for i in range(80)}
     run = {f"q{i}": {f"d{i}": 1.0} if i % 2 else {"z": 1.0} for i in range(80)}
     clear = {f"d{i}": 0.6 + 0.01 * (i % 7) if i % 2 else 0.3 + 0.01 * (i % 5) for i in range(80)}

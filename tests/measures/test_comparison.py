@@ -5,7 +5,7 @@ BEFORE = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"b": 1.0}, "q3": {"x": 1.0}}
 AFTER = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"x": 1.0}, "q3": {"c": 1.0}}
 
 
-def test_every_measure_is_compared_and_harm_is_listed_worst_first():
+def test_every_measure_is_compared_and_harm_listed():
     first, second = evaluate(BEFORE, QRELS, ["RR", "R@1"]), evaluate(AFTER, QRELS, ["RR", "R@1"])
     found = compare(first, second, seed=0)
     assert set(found) == {"RR", "R@1"}

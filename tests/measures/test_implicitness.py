@@ -51,7 +51,7 @@ def test_a_title_without_words_names_nothing():
     assert names_something(["1984"]) and names_something(["9"]) and not names_something(["X"])
 
 
-def test_overlap_is_that_of_the_best_text_and_unknown_without_words_or_texts():
+def test_overlap_is_of_the_best_text_none_without_words_or_texts():
     assert overlap("red apple pie", ["a red car", "apple pie recipe"]) == pytest.approx(2 / 3)
     assert overlap("red", []) is None
     assert overlap("what is it", ["red"]) is None

@@ -36,7 +36,7 @@ def test_wilson_interval_of_published_values():
         wilson(0.5, 0)
 
 
-def test_equal_scores_rank_by_id_and_near_ones_by_their_float64_value():
+def test_equal_scores_rank_by_id_near_ones_by_float64():
     tied = evaluate({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["RR"])
     assert tied.aggregate["RR"] == 1.0
     near = {"a": 1.0, "b": 1.0 + 1e-12}  # equal in float32
@@ -59,7 +59,7 @@ def test_nothing_judged_has_no_mean():
         ("ndcg at 10", "is not known"),
     ],
 )
-def test_a_measure_that_cannot_be_computed_is_refused_before_it_is(name, problem):
+def test_a_measure_that_cannot_be_computed_is_refused(name, problem):
     with pytest.raises(InputError) as caught:
         evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, [name])
     assert str(caught.value).startswith(f"measure {name!r} {problem}; expected a name such as")

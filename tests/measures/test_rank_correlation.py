@@ -39,7 +39,7 @@ def test_rho_and_p_are_scipys_and_nothing_is_ever_nan(found):
 
 @settings(max_examples=100, deadline=None)
 @given(pairs, st.randoms(use_true_random=False))
-def test_weighted_ranks_say_what_scipy_says_of_pairs_that_are_really_repeated(found, random):
+def test_weighted_ranks_match_scipy_on_repeated_pairs(found, random):
     x, y = sides(sorted(found))
     cells, counts = Cells.of(x, y)
     drawn = np.bincount(random.choices(range(len(counts)), k=30), minlength=len(counts))
@@ -85,7 +85,7 @@ def test_there_is_no_interval_where_many_resamples_cannot_vary():
     assert found.why_not.endswith("of 1000 resamples")
 
 
-def test_the_interval_is_near_the_one_of_resampling_in_plain_python():
+def test_the_interval_is_near_that_of_plain_python():
     rng = np.random.default_rng(3)
     x = rng.integers(0, 30, 150).astype(float)
     y = (rng.random(150) < 0.2 + 0.02 * x).astype(float)
@@ -106,7 +106,7 @@ def test_the_seed_decides_the_interval_alone():
     assert (first.low, first.high) != (other.low, other.high)
 
 
-def test_the_interval_holds_the_true_rho_about_as_often_as_it_says():
+def test_the_interval_holds_the_true_rho_as_often_as_it_says():
     # Independent sides: the true rho is 0. 200 samples, 95% each: 5 sigma below is 0.95 - 0.077.
     rng = np.random.default_rng(0)
     held = 0

@@ -35,7 +35,7 @@ def test_the_exact_test_equals_the_enumeration_of_all_signs(differences):
     assert p_value == pytest.approx(enumerate_signs(differences))
 
 
-def test_monte_carlo_comes_near_the_exact_value_and_never_to_zero():
+def test_monte_carlo_is_near_the_exact_value_and_never_zero():
     differences = np.array([0.1, 0.3, -0.2, 0.4, 0.15, -0.05, 0.2, 0.3, -0.1, 0.25, 0.1, 0.02])
     exact, enumerated = randomisation_test(differences, seed=0)
     drawn, by_chance = randomisation_test(differences, seed=0, resamples=4000)
@@ -46,7 +46,7 @@ def test_monte_carlo_comes_near_the_exact_value_and_never_to_zero():
     assert sure == pytest.approx(2 / 1000), "the +1 correction, on both sides"
 
 
-def test_queries_without_a_difference_leave_the_test_exact_and_change_nothing():
+def test_queries_without_a_difference_change_nothing():
     moved = np.array([0.2, -0.1, 0.4])
     padded = np.concatenate([moved, np.zeros(500)])
     assert randomisation_test(padded, seed=0) == randomisation_test(moved, seed=0)
@@ -94,7 +94,7 @@ def test_one_query_has_a_difference_but_no_interval():
     assert found.no_interval == "only 1 of 1 query changed" and found.verdict == ""
 
 
-def test_a_few_changed_queries_have_no_interval_that_contradicts_their_p_value():
+def test_few_changes_have_no_interval_against_their_p_value():
     """3 of 100 improved: BCa gave +0.003 to +0.033 beside p = 0.25."""
     before = {f"q{i:03}": 0.5 for i in range(100)}
     for changed in range(FEWEST_CHANGED):
@@ -152,7 +152,7 @@ def test_few_intervals_leave_out_a_true_mean_of_zero(queries, share):
     assert wrong / given <= 0.085
 
 
-def test_the_interval_of_skewed_differences_covers_the_truth_about_as_often_as_it_says():
+def test_intervals_of_skewed_differences_cover_as_often_as_said():
     rng = np.random.default_rng(5)
     samples = rng.exponential(size=(200, 40)) - 1.0  # mean 0
     held = [
@@ -163,7 +163,7 @@ def test_the_interval_of_skewed_differences_covers_the_truth_about_as_often_as_i
     assert len(held) == 200 and 0.88 <= np.mean(held) <= 0.99
 
 
-def test_many_queries_get_the_interval_of_the_normal_distribution():
+def test_many_queries_get_the_normal_interval():
     differences = np.random.default_rng(0).normal(0.1, 1, 3000)
     low, high, why_not = bootstrap_interval(differences, seed=0, resamples=1000)
     half = 1.96 / math.sqrt(len(differences))

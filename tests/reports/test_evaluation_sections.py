@@ -1,15 +1,14 @@
 import json
 import re
 
-import pyarrow as pa
 import pytest
 
 from argus.data import Query
 from argus.data.artifacts import ArtifactFolder
 from argus.evaluation import section as evaluation
 from argus.evaluation.compare import section as comparison
-from argus.evaluation.compare.job import _Compared, _write
-from argus.evaluation.compare.results import SCHEMA, counts
+from argus.evaluation.compare.job import Comparison, write_comparison
+from argus.evaluation.compare.rows import count_verdicts
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record
@@ -73,12 +72,13 @@ def test_a_comparison_names_what_was_lost_and_says_why_there_is_no_audit(tmp_pat
         "value_after": 7.0, "rps_change": None, "rank_change": 6,
     }  # fmt: skip
     same = schema_row | {"id": "d2", "verdict": "same"}
-    table = pa.Table.from_pylist([schema_row, same], schema=SCHEMA)
+    rows = [schema_row, same]
     record = Record("comparison", {"before": "a", "after": "b"}, {})
-    summary = {"same_corpus": False, "kinds": {}, **counts([schema_row, same])}
-    _write(
+    figures = {"same_corpus": False, "kinds": {}, "verdicts": count_verdicts(rows)}
+    notes = ["no audit: too few"]
+    write_comparison(
         ArtifactFolder(tmp_path), record, (),
-        _Compared(table, None, ["a", "b"], ["enc-a", "enc-b"], summary, ["no audit: too few"]),
+        Comparison("results", ["a", "b"], ["enc-a", "enc-b"], rows, None, figures, notes),
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert "What is gained and lost?" in page and "no audit: too few" in page

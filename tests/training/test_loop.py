@@ -127,7 +127,7 @@ def test_a_run_killed_at_any_step_ends_at_the_same_weights(
         assert equal(whole, again)
 
 
-def test_it_is_evaluated_every_so_many_steps_and_after_each_epoch(run):
+def test_it_is_evaluated_every_few_steps_and_after_each_epoch(run):
     config = dataclasses.replace(CONFIG, evaluate_every=2, epochs=2)  # 3 steps an epoch
     evaluations = run(config)[1].progress.evaluations
     assert [e["step"] for e in evaluations] == [0, 2, 3, 4, 6]
@@ -145,7 +145,7 @@ def test_no_lower_loss_ends_it(run):
     assert stopped == "no lower evaluation loss in 2 evaluations"
 
 
-def test_time_that_is_up_ends_it_after_the_step_and_more_time_goes_on(run, monkeypatch):
+def test_time_that_is_up_ends_it_and_more_time_goes_on(run, monkeypatch):
     clock = iter(range(10**6))
     with monkeypatch.context() as patch:
         patch.setattr(loop.time, "monotonic", lambda: next(clock))  # a second goes by at each look
@@ -179,7 +179,7 @@ def test_the_rate_falls_to_0_by_whichever_end_comes_first():
         MemoryError(),
     ],
 )
-def test_a_batch_that_does_not_fit_is_halved_and_teaches_the_same(run, error):
+def test_a_batch_too_large_is_halved_and_teaches_the_same(run, error):
     config = dataclasses.replace(CONFIG, accumulation=1, batch_size=8)
     calm = Small(99)
     tight = Small(1, error)
@@ -197,7 +197,7 @@ def test_one_example_that_does_not_fit_is_an_error_that_says_so(run):
         run(network=Small(0))
 
 
-def test_other_errors_of_the_network_are_not_taken_for_want_of_memory(run):
+def test_other_errors_are_not_taken_for_want_of_memory(run):
     with pytest.raises(RuntimeError, match="shapes"):
         run(network=Small(1, RuntimeError("shapes do not match")))
 
@@ -217,6 +217,11 @@ def test_another_training_and_a_broken_state_are_refused(run, tmp_path):
     with pytest.raises(InputError, match=r"holds another training.*--fresh"):
         run(dataclasses.replace(CONFIG, epochs=1), key="other")
     path = tmp_path / "state" / STATE
+    state = torch.load(path, weights_only=True)
+    torch.save({name: state[name] for name in ("key", "progress")}, path)
+    with pytest.raises(InputError, match="a part of it is missing") as error:
+        run(dataclasses.replace(CONFIG, epochs=1))
+    assert error.value.where == path
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(InputError, match="the state of the training cannot be read"):
         run(dataclasses.replace(CONFIG, epochs=1))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.settings import Doc, Ge, Option
+
+if TYPE_CHECKING:
+    from argus.evaluation.compare.summary import ComparisonSummary
 
 
 @with_blocks
@@ -111,15 +114,15 @@ def compare(
     o.show(result, print_comparison, as_json=json)
 
 
-def print_comparison(summary: dict[str, Any]) -> None:
+def print_comparison(summary: ComparisonSummary) -> None:
     """Print the headline of a comparison."""
     for note in summary["notes"]:
         typer.echo(note)
     for kind, verdicts in summary["verdicts"].items():
         shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
         typer.echo(f"{kind}: {shown}")
-    for verdict in ("lost", "gained"):
-        for row in summary[verdict][:5]:
+    for verdict, rows in (("lost", summary["lost"]), ("gained", summary["gained"])):
+        for row in rows[:5]:
             name = row["label"] or row["id"]
             typer.echo(f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}")
 

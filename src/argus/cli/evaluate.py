@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,10 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.evaluation.config import EvaluateConfig
 from argus.settings import Doc, Option
+
+if TYPE_CHECKING:
+    from argus.evaluation.summary import EvaluationSummary
+    from argus.measures.significance import DifferenceFigures
 
 
 @example("argus evaluate --queries queries.jsonl --qrels qrels.tsv --index index/ --out judged/")
@@ -82,7 +86,7 @@ def evaluate(
     o.show(result, print_evaluation, as_json=json)
 
 
-def print_evaluation(summary: dict[str, Any]) -> None:
+def print_evaluation(summary: EvaluationSummary) -> None:
     """Print the headline of an evaluation, and what makes it doubtful."""
     counts, systems = summary["queries"], summary["systems"]
     typer.echo(
@@ -102,7 +106,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         typer.echo(f"{share:.1%} of the queries share no word with a relevant title")
 
 
-def _doubts(summary: dict[str, Any]) -> Iterator[str]:
+def _doubts(summary: EvaluationSummary) -> Iterator[str]:
     """Yield what a reader of the figures must know of the queries and systems."""
     measured = summary["queries"]["measured"]
     for row in summary["failed"][:5]:
@@ -132,24 +136,25 @@ def _doubts(summary: dict[str, Any]) -> Iterator[str]:
         yield f"Table 4 is not told for k = {ks}: the runs are not that deep"
 
 
-def print_change(summary: dict[str, Any]) -> None:
-    """Print what a change did to judged questions, in one line."""
+def print_change(summary: EvaluationSummary) -> None:
+    """Print what a change did to judged questions, in one line: before and after were measured."""
     name = summary["headline"]
-    found = summary["comparison"][name]
+    difference = (summary["comparison"] or {})[name]
     typer.echo(
-        f"{found['queries']:,} judged questions, {name}: {found['mean_before']:.3f} → "
-        f"{found['mean_after']:.3f}{_difference(summary, name)}; {_improved_and_harmed(found)}"
+        f"{difference['queries']:,} judged questions, {name}: {difference['mean_before']:.3f} → "
+        f"{difference['mean_after']:.3f}{_difference(summary, name)}; "
+        f"{_improved_and_harmed(difference)}"
     )
 
 
-def _improved_and_harmed(found: dict[str, Any]) -> str:
+def _improved_and_harmed(difference: DifferenceFigures) -> str:
     return (
-        f"{found['improved']:,} queries improved, {found['harmed']:,} harmed, "
-        f"{found['unchanged']:,} unchanged"
+        f"{difference['improved']:,} queries improved, {difference['harmed']:,} harmed, "
+        f"{difference['unchanged']:,} unchanged"
     )
 
 
-def _difference(summary: dict[str, Any], name: str) -> str:
+def _difference(summary: EvaluationSummary, name: str) -> str:
     if not summary["comparison"]:
         return ""
     found = summary["comparison"][name]

@@ -16,6 +16,7 @@ from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
 from argus.settings import Doc
 
 if TYPE_CHECKING:
+    from argus.explanation.evidence import Evidence
     from argus.explanation.run import RunExplanation, RunStanding
     from argus.explanation.types import Explanation, Finding, Place, Standing
 
@@ -167,18 +168,19 @@ def _place(place: Place) -> str:
     return f"rank {place.rank} of {place.of:,}{score}"
 
 
-def _finding(finding: Finding) -> list[str]:
+def _finding(finding: Finding[Evidence]) -> list[str]:
     lines = _row(f"{finding.cause}", f"{str(finding.state).upper()}: {finding.summary}")
-    if finding.state == "found" and finding.cause == "displaced by hubs":
+    evidence = finding.evidence
+    if finding.state == "found" and "outranked_by" in evidence:
         lines += [
             line
-            for row in finding.evidence["outranked_by"][:SHOWN]
+            for row in evidence["outranked_by"][:SHOWN]
             for line in _row("", f"{row['rank']:>3}  {row['score']:.4f}  {row['id']}"
                              f"{'  hub' if row['hub'] else ''}")
         ]  # fmt: skip
-    near = finding.evidence.get("near_ids")
-    if near:
-        lines += _row("", f"near ids: {', '.join(near)}")
+    if "near_ids" in evidence:
+        near = ", ".join(evidence["near_ids"])
+        lines += _row("", f"near ids: {near}") if near else []
     return lines + (_row("", f"-> {finding.advice}") if finding.advice else [])
 
 

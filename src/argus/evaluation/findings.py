@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeVar
 
 import pyarrow as pa
 
 from argus.data.runs import first_rank
-from argus.data.types import Query, State
-from argus.evaluation.summary import MissingDocuments
+from argus.data.types import Query, State, StateCounts
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.summary import (
+    EvaluationSummary,
+    HarmedQuery,
+    Implicitness,
+    MissingDocuments,
+    QueryGroup,
+    SharedDocuments,
+    SystemFigures,
+)
 from argus.evaluation.systems import Judged, System, missing_gold
 from argus.measures import Evaluation, compare, harmed_queries, is_implicit, rps_association
 from argus.measures import evaluate as score
-from argus.measures.association import TABLE_4_K
+from argus.measures.association import TABLE_4_K, AssociationFigures
 from argus.measures.implicitness import names_something, overlap
 from argus.measures.measures import cutoff
+from argus.measures.significance import DifferenceFigures
 
-if TYPE_CHECKING:
-    from argus.evaluation.config import EvaluateConfig
+T = TypeVar("T")
 
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
 HARMED = 200
@@ -32,7 +41,7 @@ HARMED = 200
 class EvaluationFindings:
     """One system, or two: before and after."""
 
-    asked: Sequence[Query]
+    queries: Sequence[Query]
     judged: Judged
     systems: Sequence[System]
     config: EvaluateConfig
@@ -54,11 +63,11 @@ class EvaluationFindings:
         titles: dict[str, str] = {}
         for system in self.systems:
             titles |= system.titles
-        found: dict[str, bool | None] = {}
+        implicit: dict[str, bool | None] = {}
         for id_, query in self.judged.queries.items():
             names = [titles[d] for d in self.judged.relevant(id_) if d in titles]
-            found[id_] = is_implicit(query.text, names) if names_something(names) else None
-        return found
+            implicit[id_] = is_implicit(query.text, names) if names_something(names) else None
+        return implicit
 
     @cached_property
     def overlaps(self) -> dict[str, float | None]:
@@ -71,20 +80,13 @@ class EvaluationFindings:
             for id_, q in self.judged.queries.items()
         }
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> EvaluationSummary:
         """Return the figures of the report; no value in it is NaN."""
-        reasons = Counter([*self.judged.reasons.values(), *self.judged.failed.values()])
         paired = len(self.systems) == 2
         return {
             "headline": self.config.headline,
             "depth": self.config.depth,
-            "queries": {
-                "total": len(self.asked),
-                str(State.MEASURED): len(self.judged.queries),
-                str(State.FAILED): len(self.judged.failed),
-                str(State.NOT_APPLICABLE): len(self.judged.reasons),
-                "reasons": dict(reasons),
-            },
+            "queries": self._counts(),
             "failed": [
                 {"query_id": id_, "reason": reason}
                 for id_, reason in list(self.judged.failed.items())[:HARMED]
@@ -102,7 +104,17 @@ class EvaluationFindings:
             "association_left_out": self._ks[1] if self.highest_rps is not None else [],
         }
 
-    def _system(self, i: int) -> dict[str, Any]:
+    def _counts(self) -> StateCounts:
+        reasons = Counter([*self.judged.reasons.values(), *self.judged.failed.values()])
+        return {
+            "total": len(self.queries),
+            "measured": len(self.judged.queries),
+            "failed": len(self.judged.failed),
+            "not applicable": len(self.judged.reasons),
+            "reasons": dict(reasons),
+        }
+
+    def _system(self, i: int) -> SystemFigures:
         system = self.systems[i]
         return {
             "name": system.name,
@@ -122,7 +134,7 @@ class EvaluationFindings:
             return []
         return [m for m in self.config.measures if (cutoff(m) or 0) > system.longest]
 
-    def _documents(self) -> dict[str, int] | None:
+    def _documents(self) -> SharedDocuments | None:
         """Count what only one of the two indexes holds; None where one of them is not known."""
         before, after = (system.documents for system in self.systems)
         if before is None or after is None:
@@ -133,11 +145,12 @@ class EvaluationFindings:
             "only_after": len(after - before),
         }
 
-    def _compare(self, before: Evaluation, after: Evaluation) -> dict[str, Any]:
-        found = compare(before, after, seed=self.config.seed, resamples=self.config.resamples)
-        return {name: asdict(diff) | {"verdict": diff.verdict} for name, diff in found.items()}
+    def _compare(self, before: Evaluation, after: Evaluation) -> dict[str, DifferenceFigures]:
+        seed, resamples = self.config.seed, self.config.resamples
+        differences = compare(before, after, seed=seed, resamples=resamples)
+        return {name: difference.figures() for name, difference in differences.items()}
 
-    def _harmed(self) -> list[dict[str, Any]]:
+    def _harmed(self) -> list[HarmedQuery]:
         changes = harmed_queries(self.scored[0], self.scored[1], self.config.headline)
         return [
             {
@@ -156,7 +169,7 @@ class EvaluationFindings:
         relevant = set(self.judged.relevant(query_id))
         return first_rank(self.systems[system].run.get(query_id, {}), relevant)
 
-    def _implicitness(self) -> dict[str, Any]:
+    def _implicitness(self) -> Implicitness:
         groups = {
             "implicit": [q for q, yes in self.implicit.items() if yes],
             "sharing": [q for q, yes in self.implicit.items() if yes is False],
@@ -189,7 +202,7 @@ class EvaluationFindings:
         hits = index.search([q.text for q in queries.values()], depth)
         return score(hits.run(list(queries)), self.judged.qrels, LEXICAL_MEASURES)
 
-    def _group(self, name: str, ids: Sequence[str]) -> dict[str, Any]:
+    def _group(self, name: str, ids: Sequence[str]) -> QueryGroup:
         parts = [
             Evaluation(
                 {m: sum(e.per_query[q][m] for q in ids) / len(ids) for m in e.aggregate},
@@ -211,13 +224,13 @@ class EvaluationFindings:
         depth = min([self.config.depth, *depths])
         return [k for k in TABLE_4_K if k <= depth], [k for k in TABLE_4_K if k > depth]
 
-    def _association(self) -> list[list[dict[str, Any]]] | None:
+    def _association(self) -> list[list[AssociationFigures]] | None:
         """Return the statistic of ARGUS Table 4 for each system."""
         if self.highest_rps is None:
             return None
         return [
             [
-                asdict(at_k)
+                at_k.figures()
                 for at_k in rps_association(
                     system.run,
                     self.judged.qrels,
@@ -232,37 +245,60 @@ class EvaluationFindings:
         ]
 
     def table(self) -> pa.Table:
-        """One row per query that was asked, in their order; null where there is no value."""
-        return pa.Table.from_pylist([self._row(q) for q in self.asked], schema=self._schema())
-
-    def _row(self, query: Query) -> dict[str, Any]:
-        row: dict[str, Any] = {"query_id": query.id, "text": query.text}
-        if query.id in self.judged.reasons:
-            reason = self.judged.reasons[query.id]
-            return row | {"state": str(State.NOT_APPLICABLE), "reason": reason}
-        if query.id in self.judged.failed:
-            return row | {"state": str(State.FAILED), "reason": self.judged.failed[query.id]}
-        relevant = self.judged.relevant(query.id)
-        row |= {
-            "state": str(State.MEASURED),
-            "reason": "",
-            "relevant": len(relevant),
-            "implicit": self.implicit[query.id],
-            "overlap": self.overlaps[query.id],
+        """One row per query, in the order of the queries; null where there is no value."""
+        ids = [query.id for query in self.queries]
+        states = [self._state(id_) for id_ in ids]
+        columns = {
+            "query_id": ids,
+            "text": [query.text for query in self.queries],
+            "state": [str(state) for state, _ in states],
+            "reason": [reason for _, reason in states],
+            "relevant": self._column(lambda id_: len(self.judged.relevant(id_))),
+            "implicit": self._column(self.implicit.__getitem__),
+            "overlap": self._column(self.overlaps.__getitem__),
+            **self._ranks(),
+            **self._values(),
         }
+        return pa.Table.from_pydict(columns, self._schema())
+
+    def _column(self, value: Callable[[str], T | None]) -> list[T | None]:
+        """Return a value of each query, by its id; None for those that are not measured."""
+        return [value(q.id) if q.id in self.judged.queries else None for q in self.queries]
+
+    def _state(self, query_id: str) -> tuple[State, str]:
+        """Return what became of a query, and why it was not measured."""
+        if query_id in self.judged.reasons:
+            return State.NOT_APPLICABLE, self.judged.reasons[query_id]
+        if query_id in self.judged.failed:
+            return State.FAILED, self.judged.failed[query_id]
+        return State.MEASURED, ""
+
+    def _ranks(self) -> dict[str, list[int | None]]:
+        """Return each system's rank of the first relevant document, and how many it lacks."""
+        columns = {}
         for i, suffix in enumerate(self._suffixes):
-            known = self.systems[i].documents
-            row["rank" + suffix] = self._first_relevant(i, query.id)
-            row["not_indexed" + suffix] = (
-                None if known is None else sum(d not in known for d in relevant)
-            )
+            columns["rank" + suffix] = self._column(partial(self._first_relevant, i))
+            columns["not_indexed" + suffix] = self._column(partial(self._not_indexed, i))
+        return columns
+
+    def _not_indexed(self, system: int, query_id: str) -> int | None:
+        documents = self.systems[system].documents
+        if documents is None:
+            return None
+        return sum(d not in documents for d in self.judged.relevant(query_id))
+
+    def _values(self) -> dict[str, list[float | None]]:
+        """Return every measure of each system, and the difference of two."""
+        columns: dict[str, list[float | None]] = {}
         for measure in self.scored[0].aggregate:
-            values = [e.per_query[query.id][measure] for e in self.scored]
-            for value, suffix in zip(values, self._suffixes, strict=True):
-                row[measure + suffix] = value
+            values = [self._column(partial(_value, e, measure)) for e in self.scored]
+            columns |= {measure + s: v for s, v in zip(self._suffixes, values, strict=True)}
             if len(values) == 2:
-                row[measure + " difference"] = values[1] - values[0]
-        return row
+                columns[measure + " difference"] = [
+                    None if before is None or after is None else after - before
+                    for before, after in zip(*values, strict=True)
+                ]
+        return columns
 
     @property
     def _suffixes(self) -> tuple[str, ...]:
@@ -277,3 +313,7 @@ class EvaluationFindings:
         ends = (*self._suffixes, " difference") if len(self.systems) == 2 else self._suffixes
         fields += [(m + end, pa.float64()) for m in self.scored[0].aggregate for end in ends]
         return pa.schema(fields)
+
+
+def _value(evaluation: Evaluation, measure: str, query_id: str) -> float:
+    return evaluation.per_query[query_id][measure]

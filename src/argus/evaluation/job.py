@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -18,13 +17,14 @@ from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.findings import EvaluationFindings
 from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
+from argus.evaluation.summary import EvaluationSummary
 from argus.evaluation.systems import (
     System,
-    given_run,
     judge,
     one_for_each,
     open_index,
     rankings,
+    run_system,
     search_index,
     with_corpus,
     without_failed,
@@ -40,7 +40,7 @@ class EvaluateResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: EvaluationSummary
     table: pa.Table
     """One row per query: measures of every system, difference, whether it is implicit."""
 
@@ -80,51 +80,50 @@ def evaluate(
             fix="Name them with --index and --run.",
             where="--index, --run",
         )
-    ranked_by = rankings(hybrid, len(indexes))
-    weighed = one_for_each(weights, len(indexes))
-    asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-    judged = judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
+    fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
+    questions = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
+    judged = judge(questions, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
     highest = highest_rps(diagnosis) if diagnosis else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, queries, qrels, corpus, diagnosis, runs)
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
     with record.timed("asking"):
-        opened = [
-            open_index(name, encoder, how, exact, weight)
-            for name, how, weight in zip(indexes, ranked_by, weighed, strict=True)
+        retrievers = [
+            open_index(name, encoder, fusion, exact, weight)
+            for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
-        systems = _systems(asked, opened, runs, corpus, config.depth)
-    record.config |= {"hybrid": ranked_by, "exact": [r.searches_exactly() for _, r in opened]}
-    record.config["lambda"] = [retriever.weight for _, retriever in opened]
+        systems = _systems(questions, retrievers, runs, corpus, config.depth)
+    record.config |= {"hybrid": fusions, "exact": [r.searches_exactly() for _, r in retrievers]}
+    record.config["lambda"] = [retriever.weight for _, retriever in retrievers]
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
     with record.timed("measuring"):
         judged = without_failed(judged, systems)
-        found = EvaluationFindings(asked, judged, systems, config, highest)
-        summary, table = found.summary(), found.table()
+        findings = EvaluationFindings(questions, judged, systems, config, highest)
+        summary, table = findings.summary(), findings.table()
     record.open(folder, about=about)
     return _write(folder, record, summary, table)
 
 
 def _write(
-    folder: ArtifactFolder, record: Record, summary: dict[str, Any], table: pa.Table
+    folder: ArtifactFolder, record: Record, summary: EvaluationSummary, table: pa.Table
 ) -> EvaluateResult:
     folder.write_table("per_query", table, csv=True)
     folder.write_section("summary.json", "evaluation", summary)
-    folder.write_section("manifest.json", "evaluation", record.manifest(summary["queries"]))
+    folder.write_section("manifest.json", "evaluation", record.manifest({**summary["queries"]}))
     return EvaluateResult(folder.path, write_report(folder.path), summary, table)
 
 
 def _systems(
-    asked: Sequence[Query],
+    queries: Sequence[Query],
     indexes: Sequence[tuple[str, IndexRetriever]],
     runs: Sequence[Path | Run],
     corpus: Path | None,
     depth: int,
 ) -> list[System]:
     documents = read_corpus(corpus) if corpus else None
-    systems = [given_run(run, asked, depth, name=f"run {i}") for i, run in enumerate(runs, start=1)]
-    systems = [search_index(name, index, asked, depth) for name, index in indexes] + systems
+    systems = [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
+    systems = [search_index(name, index, queries, depth) for name, index in indexes] + systems
     return systems if documents is None else [with_corpus(s, documents) for s in systems]
 
 
@@ -138,8 +137,8 @@ def _record(
     runs: Sequence[Path | Run],
 ) -> Record:
     files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
-    named = {"queries": queries, "qrels": qrels}
-    inputs = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))} | files
+    judgements = {"queries": queries, "qrels": qrels}
+    inputs = {k: Path(v) for k, v in judgements.items() if isinstance(v, (str, Path))} | files
     return Record(
         "evaluation",
         {**asdict(config), "indexes": list(indexes)},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from argus.errors import InputError
 
@@ -27,13 +26,13 @@ def unknown_query(
     )
 
 
-def run_alone(**others: Any) -> None:
+def run_alone(**others: object) -> None:
     """Refuse options that say how to search where a run has been searched already."""
-    given = next((name for name, value in others.items() if value), None)
-    if given is not None:
+    option = next((f"--{name}" for name, value in others.items() if value), None)
+    if option is not None:
         raise InputError(
-            f"--{given} with --run",
+            f"{option} with --run",
             expected="one of them: a run is what was found already",
-            fix=f"Leave --{given} out.",
-            where=f"--{given}",
+            fix=f"Leave {option} out.",
+            where=option,
         )

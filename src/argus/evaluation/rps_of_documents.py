@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.rows import Row, read_rows
 from argus.data.types import State
@@ -67,10 +66,10 @@ def read_entities(path: Path) -> Iterator[DiagnosedEntity]:
 
 def documents_by_entity(path: Path) -> dict[str, set[str]]:
     """Return each entity of a diagnosis with the documents that name it; errors as above."""
-    named: dict[str, set[str]] = {}
+    documents: dict[str, set[str]] = {}
     for entity in read_entities(path):
-        named.setdefault(entity.entity, set()).add(entity.doc_id)
-    return named
+        documents.setdefault(entity.entity, set()).add(entity.doc_id)
+    return documents
 
 
 def highest_rps(path: Path) -> dict[str, float]:
@@ -118,5 +117,5 @@ def _rps(row: Row, state: State) -> float | None:
     return float(value)
 
 
-def _wrong(got: str, expected: str, where: Any) -> InputError:
+def _wrong(got: str, expected: str, where: Location) -> InputError:
     return InputError(got, expected=expected, fix="Make the diagnosis again.", where=where)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
+from argus.evaluation.summary import EvaluationSummary, HarmedQuery, SystemFigures
+from argus.measures.association import AssociationFigures
+from argus.measures.significance import DifferenceFigures
 from argus.reports.section import Section, table
 
+Cell: TypeAlias = str | int | float | None
 
-def section(folder: Path, evaluation: dict[str, Any]) -> Section:
+
+def section(folder: Path, evaluation: EvaluationSummary) -> Section:
     """Build it from summary.json and per_query.parquet."""
     tables = {
         "evaluation_measures": _measures(evaluation),
@@ -26,21 +32,22 @@ def section(folder: Path, evaluation: dict[str, Any]) -> Section:
     if evaluation["implicitness"]["groups"]:
         tables["evaluation_groups"] = _groups(evaluation)
     if evaluation["association"]:
-        tables["evaluation_association"] = _association(evaluation)
+        association = evaluation["association"]
+        tables["evaluation_association"] = _association(evaluation["systems"], association)
     return Section({}, tables, _brief(evaluation))
 
 
-def _brief(evaluation: dict[str, Any]) -> str:
+def _brief(evaluation: EvaluationSummary) -> str:
     name, measured = evaluation["headline"], evaluation["queries"]["measured"]
     if not evaluation["comparison"]:
         value = evaluation["systems"][-1]["measures"][name]
         return f"{name} {value:.3f} on {measured:,} queries"
-    found = evaluation["comparison"][name]
+    change = evaluation["comparison"][name]
     return (
-        f"{name} {found['mean_before']:.3f} → {found['mean_after']:.3f} "
-        f"({found['mean_difference']:+.4f}; 95% interval "
-        f"{interval(found['low'], found['high'], found['no_interval'])}) on {measured:,} queries: "
-        f"{found['improved']:,} improved, {found['harmed']:,} harmed"
+        f"{name} {change['mean_before']:.3f} → {change['mean_after']:.3f} "
+        f"({change['mean_difference']:+.4f}; 95% interval "
+        f"{interval(change['low'], change['high'], change['no_interval'])}) on {measured:,} "
+        f"queries: {change['improved']:,} improved, {change['harmed']:,} harmed"
     )
 
 
@@ -61,25 +68,25 @@ _DIFFERENCE = {
 }
 
 
-def _difference(found: dict[str, Any]) -> list[Any]:
+def _difference(change: DifferenceFigures) -> list[Cell]:
     return [
-        f"{found['mean_difference']:+.4f}",
-        interval(found["low"], found["high"], found["no_interval"]),
-        f"{found['p_value']:.4f}" + (" (exact)" if found["exact"] else ""),
-        found["improved"],
-        found["harmed"],
-        found["unchanged"],
+        f"{change['mean_difference']:+.4f}",
+        interval(change["low"], change["high"], change["no_interval"]),
+        f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else ""),
+        change["improved"],
+        change["harmed"],
+        change["unchanged"],
     ]
 
 
-def _values(evaluation: dict[str, Any]) -> dict[str, str]:
+def _values(evaluation: EvaluationSummary) -> dict[str, str]:
     names = ("before", "after") if evaluation["comparison"] else ("value",)
     return dict.fromkeys(names, "share")
 
 
-def _measures(evaluation: dict[str, Any]) -> Any:
+def _measures(evaluation: EvaluationSummary) -> Any:
     systems, comparison = evaluation["systems"], evaluation["comparison"]
-    rows = []
+    rows: list[list[Cell]] = []
     for name in systems[0]["measures"]:
         values = [system["measures"][name] for system in systems]
         rows.append([name, *values, *(_difference(comparison[name]) if comparison else [])])
@@ -87,22 +94,23 @@ def _measures(evaluation: dict[str, Any]) -> Any:
     return table(columns, rows)
 
 
-def _groups(evaluation: dict[str, Any]) -> Any:
-    headline, rows = evaluation["headline"], []
+def _groups(evaluation: EvaluationSummary) -> Any:
+    headline = evaluation["headline"]
+    rows: list[list[Cell]] = []
     words = {
         "implicit": "share no word with a relevant title",
         "sharing": "share a word with a relevant title",
     }
     for group in evaluation["implicitness"]["groups"]:
-        found = group["comparison"]
+        comparison = group["comparison"]
         values = [measures[headline] for measures in group["measures"]]
-        rest = _difference(found[headline]) if found else []
+        rest = _difference(comparison[headline]) if comparison else []
         rows.append([words[group["name"]], group["queries"], *values, *rest])
     columns = {"questions that": "text", "queries": "count"} | _values(evaluation)
     return table(columns | (_DIFFERENCE if evaluation["comparison"] else {}), rows)
 
 
-def _harmed(harmed: list[dict[str, Any]]) -> Any:
+def _harmed(queries: list[HarmedQuery]) -> Any:
     columns = {
         "query": "text",
         "before": "share",
@@ -122,12 +130,14 @@ def _harmed(harmed: list[dict[str, Any]]) -> Any:
                 row["rank_before"],
                 row["rank_after"],
             ]
-            for row in harmed
+            for row in queries
         ],
     )
 
 
-def _association(evaluation: dict[str, Any]) -> Any:
+def _association(
+    systems: Sequence[SystemFigures], association: Sequence[Sequence[AssociationFigures]]
+) -> Any:
     columns = {
         "system": "text",
         "k": "count",
@@ -140,9 +150,9 @@ def _association(evaluation: dict[str, Any]) -> Any:
         "not in the index": "count",
         "no RPS": "count",
     }
-    rows = []
-    for system, found in zip(evaluation["systems"], evaluation["association"], strict=True):
-        for at_k in found:
+    rows: list[list[Cell]] = []
+    for system, figures in zip(systems, association, strict=True):
+        for at_k in figures:
             difference = at_k["difference"]
             low, high = at_k["low"], at_k["high"]
             rows.append(
@@ -162,13 +172,13 @@ def _association(evaluation: dict[str, Any]) -> Any:
     return table(columns, rows)
 
 
-def _queries(folder: Path, evaluation: dict[str, Any]) -> Any:
+def _queries(folder: Path, evaluation: EvaluationSummary) -> Any:
     headline = evaluation["headline"]
     ends = [" before", " after"] if evaluation["comparison"] else [""]
     rows = pq.read_table(folder / "per_query.parquet").to_pylist()
-    measured = [row for row in rows if row["state"] == "measured"]
+    rows = [row for row in rows if row["state"] == "measured"]
     last = headline + ends[-1]
-    measured.sort(key=lambda row: (row[last], row["query_id"]))
+    rows.sort(key=lambda row: (row[last], row["query_id"]))
     columns = {"query": "text", "relevant": "count", "shares a word with a title": "text"}
     columns |= {(headline + end).strip(): "share" for end in ends}
     columns |= {("first relevant rank" + end).strip(): "count" for end in ends}
@@ -183,6 +193,6 @@ def _queries(folder: Path, evaluation: dict[str, Any]) -> Any:
                 *(row[headline + end] for end in ends),
                 *(row["rank" + end] for end in ends),
             ]
-            for row in measured
+            for row in rows
         ],
     )

@@ -101,10 +101,12 @@ def open_index(
     used = RELEVANCE_WEIGHT if weight is None else weight
     retriever = open_retriever(name, encoder, hybrid=hybrid, exact=exact, weight=used)
     exactly = retriever.searches_exactly()
-    return called(name, ranked_by, exactly=exactly, weight=weight), retriever
+    return system_name(name, ranked_by, exactly=exactly, weight=weight), retriever
 
 
-def called(name: str, ranked_by: str, *, exactly: bool = True, weight: float | None = None) -> str:
+def system_name(
+    name: str, ranked_by: str, *, exactly: bool = True, weight: float | None = None
+) -> str:
     """Return what to call an index in a report: one of two states may be searched in two ways."""
     ways = [] if exactly else ["approximate search"]
     ways += [] if weight is None else [f"λ = {weight:g}"]
@@ -136,8 +138,8 @@ def search_index(
     system = contents(name, retriever)
     if not queries:
         return system
-    run, failed = ask(retriever, queries, depth)
-    return replace(system, run=run, failed=failed)
+    run, failures = ask(retriever, queries, depth)
+    return replace(system, run=run, failed=failures)
 
 
 def ask(
@@ -152,18 +154,18 @@ def ask(
     from argus.encoders import embed
     from argus.encoders import queries as as_queries
 
-    asked = [q for q in queries if q.text.strip()]
+    questions = [q for q in queries if q.text.strip()]
     run: Run = {q.id: {} for q in queries}
-    if not asked:
+    if not questions:
         return run, {}
     with _query_store(retriever) as store:
-        items = as_queries([q.text for q in asked])
+        items = as_queries([q.text for q in questions])
         embedded = embed(items, retriever.encoder, store, what="queries")
-    failed = {asked[i].id: reason for i, reason in embedded.failures.items()}
-    answered = [q for q in asked if q.id not in failed]
-    if answered:
-        run |= retriever.rank(answered, embedded.vectors, depth)
-    return {q: found for q, found in run.items() if q not in failed}, failed
+    failures = {questions[i].id: reason for i, reason in embedded.failures.items()}
+    embeddable = [q for q in questions if q.id not in failures]
+    if embeddable:
+        run |= retriever.rank(embeddable, embedded.vectors, depth)
+    return {query: scores for query, scores in run.items() if query not in failures}, failures
 
 
 @contextmanager
@@ -189,26 +191,24 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
         yield passing
 
 
-def given_run(
-    run: Path | Run, queries: Iterable[Query], depth: int, *, name: str = "run"
-) -> System:
-    """Take a run, or read it from a file; keep the queries that are asked and `depth` results.
+def run_system(run: Path | Run, queries: Iterable[Query], depth: int, name: str) -> System:
+    """Take a run, or read it from a file; keep its results for `queries`, `depth` of each.
 
     Raises InputError when the run answers none of the queries.
     """
     where = run if isinstance(run, Path) else None
-    results = read_run(run) if isinstance(run, Path) else run
-    asked = [q.id for q in queries]
-    kept = {q: results[q] for q in asked if q in results}
-    if not kept:
+    everything = read_run(run) if isinstance(run, Path) else run
+    ids = [q.id for q in queries]
+    results = {id_: everything[id_] for id_ in ids if id_ in everything}
+    if not results:
         raise InputError(
-            f"answers none of the {len(asked):,} queries (it has {_some(results)})",
-            expected=f"results for the queries that are asked ({_some(asked)})",
+            f"answers none of the {len(ids):,} queries (it has {_some(everything)})",
+            expected=f"results for the queries that are asked ({_some(ids)})",
             fix="Check that run and queries belong together.",
             where=where or name,
         )
-    longest = max(map(len, kept.values()))
-    return System(str(where or name), cut(kept, depth), longest=longest)
+    longest = max(map(len, results.values()))
+    return System(str(where or name), cut(results, depth), longest=longest)
 
 
 def with_corpus(system: System, corpus: Sequence[Document]) -> System:
@@ -250,21 +250,20 @@ def judge(queries: Sequence[Query], qrels: Qrels) -> Judged:
             reasons[query.id] = "the query has no text"
         elif not any(grade > 0 for grade in qrels[query.id].values()):
             reasons[query.id] = "no relevant document is judged"
-    measured = {q.id: q for q in queries if q.id not in reasons}
+    measurable = {q.id: q for q in queries if q.id not in reasons}
     ids = {q.id for q in queries}
-    if not measured:
-        named = bool(ids & qrels.keys())
+    if not measurable:
         raise InputError(
             "the judgements hold no relevant document for any query"
-            if named
+            if ids & qrels.keys()
             else f"the judgements name none of the {len(queries):,} queries "
             f"(they name {_some(qrels)}; the queries are {_some(ids)})",
             expected="a query with a relevant document (score above 0)",
             fix="Check that queries and judgements belong together.",
             where="--qrels",
         )
-    kept = {q: dict(qrels[q]) for q in measured}
-    return Judged(measured, kept, reasons, sorted(qrels.keys() - ids))
+    judgements = {id_: dict(qrels[id_]) for id_ in measurable}
+    return Judged(measurable, judgements, reasons, sorted(qrels.keys() - ids))
 
 
 def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
@@ -272,15 +271,15 @@ def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
 
     A pair of systems is compared on what both were asked. Raises ArgusError when none is left.
     """
-    failed = {q: why for s in systems for q, why in s.failed.items() if q in judged.queries}
-    left = {q: query for q, query in judged.queries.items() if q not in failed}
-    if not left:
+    failures = {q: why for s in systems for q, why in s.failed.items() if q in judged.queries}
+    queries = {id_: query for id_, query in judged.queries.items() if id_ not in failures}
+    if not queries:
         raise ArgusError(
-            f"Nothing can be measured: all {len(failed):,} judged queries failed. "
-            f"The first: {next(iter(failed.values()))}"
+            f"Nothing can be measured: all {len(failures):,} judged queries failed. "
+            f"The first: {next(iter(failures.values()))}"
         )
-    kept = {q: judged.qrels[q] for q in left}
-    return Judged(left, kept, judged.reasons, judged.not_asked, failed)
+    qrels = {id_: judged.qrels[id_] for id_ in queries}
+    return Judged(queries, qrels, judged.reasons, judged.not_asked, failures)
 
 
 def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
@@ -314,5 +313,5 @@ def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
 
 
 def _some(ids: Iterable[str]) -> str:
-    chosen = sorted(set(ids))
-    return ", ".join(map(repr, chosen[:3])) + (", ..." if len(chosen) > 3 else "")
+    unique = sorted(set(ids))
+    return ", ".join(map(repr, unique[:3])) + (", ..." if len(unique) > 3 else "")

@@ -13,6 +13,7 @@ from argus.encoders import EmbeddingStore, Encoder
 from argus.errors import ArgusError, InputError
 from argus.evaluation.rps_of_documents import read_entities
 from argus.explanation.config import RpsSource
+from argus.explanation.evidence import RpsEvidence
 from argus.explanation.types import Case, Cause, Finding, Verdict
 from argus.indexes.words import words
 from argus.knowledge.capitals import CapitalisedNames
@@ -50,7 +51,7 @@ def load_for(source: RpsSource, encoder: Encoder) -> Probe | str:
     return probe
 
 
-def check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Finding:
+def check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Finding[RpsEvidence]:
     """List the document's entities with their predicted RPS, those below tau first."""
     cause = Cause.ENTITIES
     if source.diagnosis is not None:
@@ -58,21 +59,23 @@ def check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Finding
         where = f"read from {source.diagnosis}"
         if not entities:
             text = f"{source.diagnosis} names no entity of this document"
-            return Finding(cause, Verdict.UNCHECKED, text)
+            return Finding(cause, Verdict.UNCHECKED, text, {})
     elif isinstance(probe, str):
-        return Finding(cause, Verdict.UNCHECKED, probe)
+        return Finding(cause, Verdict.UNCHECKED, probe, {})
     elif not case.text.strip():
         text = "the document has no text of its own in this state of the index"
-        return Finding(cause, Verdict.UNCHECKED, text)
+        return Finding(cause, Verdict.UNCHECKED, text, {})
     else:
         finder = _finder(source.kb, case.text)
         try:
             entities = _predict(case, finder, probe, source.tau)
         except ArgusError as error:
-            return Finding(cause, Verdict.UNCHECKED, f"its entities could not be scored: {error}")
+            text = f"its entities could not be scored: {error}"
+            return Finding(cause, Verdict.UNCHECKED, text, {})
         where = f"entities by {finder.name.split(' ')[0]}"
         if not entities:
-            return Finding(cause, Verdict.UNCHECKED, f"no entity was found in its text ({where})")
+            text = f"no entity was found in its text ({where})"
+            return Finding(cause, Verdict.UNCHECKED, text, {})
     return _finding(case, entities, source.tau, where)
 
 
@@ -106,15 +109,17 @@ def read_diagnosis(path: Path, doc_id: str) -> list[Predicted]:
     ]
 
 
-def _finding(case: Case, entities: Sequence[Predicted], tau: float, where: str) -> Finding:
+def _finding(
+    case: Case, entities: Sequence[Predicted], tau: float, where: str
+) -> Finding[RpsEvidence]:
     measured = sorted(
         (e for e in entities if e.rps is not None and e.state == str(State.MEASURED)),
         key=lambda e: (e.rps or 0.0, e.entity),
     )
     silent = [e for e in entities if e not in measured]
     low = [e for e in measured if (e.rps or 0.0) < tau]
-    asked_for = set(words(case.query))
-    evidence = {
+    query_words = set(words(case.query))
+    evidence: RpsEvidence = {
         "tau": tau,
         "source": where,
         "entities": len(entities),
@@ -127,7 +132,7 @@ def _finding(case: Case, entities: Sequence[Predicted], tau: float, where: str) 
             {"entity": e.entity, "state": e.state, "reason": e.reason} for e in silent[:SHOWN]
         ],
         "low_and_not_named_by_the_query": [
-            e.entity for e in low if not set(words(e.entity)) <= asked_for
+            e.entity for e in low if not set(words(e.entity)) <= query_words
         ][:SHOWN],
     }  # fmt: skip
     abstained = f"; no prediction for {len(silent)} more" if silent else ""

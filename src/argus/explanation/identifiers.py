@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from argus.data.dpr import DprPassage, read_dpr
 from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
+from argus.explanation.evidence import (
+    HitIdentifiers,
+    Identifier,
+    IdentifierEvidence,
+    SharedIdentifier,
+)
 from argus.explanation.types import Cause, Finding, Verdict
 from argus.explanation.words import quoted
 from argus.generative.answer import Hit, HitKey
@@ -31,8 +36,8 @@ _SPECIAL = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What was kept of the answer to one question."""
+class AnswerKeys:
+    """By which identifiers a search answered one question."""
 
     file: Path
     query: Query
@@ -42,9 +47,9 @@ class Kept:
     """How the border in front of passages is written; None where that is not known."""
 
 
-def kept_identifiers(
+def run_identifiers(
     run: Path, keys: Path | None, query_id: str, ranked: Sequence[str] | None, text: str | None
-) -> Kept | str:
+) -> AnswerKeys | str:
     """Return the identifiers of one question of a run, or why there are none.
 
     keys: `answers.jsonl` or DPR JSON; None looks for these beside the run. ranked: the run's
@@ -63,9 +68,9 @@ def kept_identifiers(
     file = keys or next((path for path in beside if path.is_file()), None)
     if file is None:
         return f"no keys beside the run ({' or '.join(BESIDE)})"
-    found = _read(file, query_id, text, named=keys is not None)
-    if isinstance(found, str) or ranked is None or _same_search(found.hits, ranked):
-        return found
+    answer = _read(file, query_id, text, named=keys is not None)
+    if isinstance(answer, str) or ranked is None or _same_search(answer.hits, ranked):
+        return answer
     if keys is None:
         return f"{file} is not of this run: it ranks other passages, or in another order"
     raise InputError(
@@ -76,12 +81,12 @@ def kept_identifiers(
     )
 
 
-def _read(file: Path, query_id: str, text: str | None, *, named: bool) -> Kept | str:
+def _read(file: Path, query_id: str, text: str | None, *, named: bool) -> AnswerKeys | str:
     if file.suffix.lower() == ".jsonl":
-        answered = find_answer(file, query_id, text)
-        if answered is not None:
-            hits = [_sorted(hit) for hit in answered.answer.hits]
-            return Kept(file, answered.query, hits, answered.border)
+        answer = find_answer(file, query_id, text)
+        if answer is not None:
+            hits = [_sorted(hit) for hit in answer.answer.hits]
+            return AnswerKeys(file, answer.query, hits, answer.border)
         known: list[str] = []
     else:
         results = list(read_dpr(file, coerce_ids=True))
@@ -90,7 +95,7 @@ def _read(file: Path, query_id: str, text: str | None, *, named: bool) -> Kept |
             if result.topic.query.id == query_id and text in (None, result.topic.query.text):
                 hits = [_hit(p) for p in result.passages if p.keys is not None]
                 if hits or not result.passages:
-                    return Kept(file, result.topic.query, hits)
+                    return AnswerKeys(file, result.topic.query, hits)
                 return _without(file, f"{file} was written without keys", named)
     if named and known and query_id not in known:
         raise unknown_query(query_id, known, file)
@@ -130,51 +135,49 @@ def _same_search(hits: Sequence[Hit], ranked: Sequence[str]) -> bool:
 
 
 def check_identifiers(
-    doc_id: str, k: int, ranked: Sequence[str], kept: Kept | str, document: Document | None
-) -> Finding:
+    doc_id: str, k: int, ranked: Sequence[str], keys: AnswerKeys | str, document: Document | None
+) -> Finding[IdentifierEvidence]:
     """Set the identifiers of a document against those of the passage whose place it would take.
 
     ranked: the run's documents, best first. document: as the corpus has it, where that is known.
     """
     cause = Cause.IDENTIFIERS
-    if isinstance(kept, str):
-        return Finding(
-            cause, Verdict.UNCHECKED, kept,
-            advice="Of an n-gram search whose keys are elsewhere, give --keys FILE.",
-        )  # fmt: skip
-    hits = {hit.doc_id: hit for hit in kept.hits}
-    evidence: dict[str, Any] = {"file": str(kept.file), "passages": len(hits)}
+    if isinstance(keys, str):
+        advice = "Of an n-gram search whose keys are elsewhere, give --keys FILE."
+        return Finding(cause, Verdict.UNCHECKED, keys, {}, advice)
+    hits = {hit.doc_id: hit for hit in keys.hits}
+    evidence: IdentifierEvidence = {"file": str(keys.file), "passages": len(hits)}
     own = hits.get(doc_id)
     if not hits:
         text = "the search found no passage for this question"
         return Finding(cause, Verdict.FOUND, text, evidence, _TRAIN)
     if own is None and doc_id in ranked:
-        text = f"{kept.file} holds keys of {len(hits)} passages, and not of this one"
+        text = f"{keys.file} holds keys of {len(hits)} passages, and not of this one"
         return Finding(cause, Verdict.UNCHECKED, text, evidence)
     if own is None:
-        return _not_found(k, ranked, kept, evidence, document)
+        return _among_others(k, ranked, keys, evidence, document)
     evidence["rank"] = 1 + list(hits).index(doc_id)
-    return _found(own, k, ranked, hits, evidence)
+    return _against_rival(own, k, ranked, hits, evidence)
 
 
-def _found(
-    own: Hit, k: int, ranked: Sequence[str], hits: dict[str, Hit], evidence: dict[str, Any]
-) -> Finding:
+def _against_rival(
+    own: Hit, k: int, ranked: Sequence[str], hits: dict[str, Hit], evidence: IdentifierEvidence
+) -> Finding[IdentifierEvidence]:
     """Set what found a document against what found the k-th passage, or the first, within k."""
     cause = Cause.IDENTIFIERS
     within = own.doc_id in ranked[:k]
     rival = hits.get(ranked[0] if within else ranked[min(k, len(ranked)) - 1]) if ranked else None
     if rival is own:
         rival = None
-    evidence |= {**_spoken_for(own), "rival": None}
-    text = f"found by {_told(own)}"
+    evidence = {**evidence, **_identifiers(own), "rival": None}
+    text = f"found by {_in_words(own)}"
     if rival is not None:
-        held = {key.text for key in own.keys}
-        lacking = [key.text for key in rival.keys if key.text not in held]
+        own_keys = {key.text for key in own.keys}
+        lacking = [key.text for key in rival.keys if key.text not in own_keys]
         at = ranked.index(rival.doc_id) + 1
-        evidence["rival"] = {"rank": at, "id": rival.doc_id} | _spoken_for(rival)
+        evidence["rival"] = {"rank": at, "id": rival.doc_id, **_identifiers(rival)}
         evidence["lacking"] = lacking
-        text += f"; {rival.doc_id}, at rank {at}, by {_told(rival)}"
+        text += f"; {rival.doc_id}, at rank {at}, by {_in_words(rival)}"
         if lacking:
             every = len(lacking) == len(rival.keys)
             text += f", {'none of which found' if every else f'{len(lacking)} of which missed'} it"
@@ -189,44 +192,46 @@ _TRAIN = (
 )
 
 
-def _not_found(
+def _among_others(
     k: int,
     ranked: Sequence[str],
-    kept: Kept,
-    evidence: dict[str, Any],
+    keys: AnswerKeys,
+    evidence: IdentifierEvidence,
     document: Document | None,
-) -> Finding:
+) -> Finding[IdentifierEvidence]:
     """Name what found the first k passages instead, and what of it the document holds itself."""
-    hits = {hit.doc_id: hit for hit in kept.hits}
+    hits = {hit.doc_id: hit for hit in keys.hits}
     first = [hits[doc] for doc in ranked[:k] if doc in hits] or list(hits.values())[:k]
-    rows = _said(first, kept, document)
-    held = [row["text"].strip() for row in rows if row["in_the_document"]]
-    evidence |= {"rank": None, "identifiers": [], "others": rows[:SHOWN], "held": held[:SHOWN]}
-    named = ", ".join(f"{r['text'].strip()!r} ({r['passages']})" for r in rows[:NAMED])
+    rows = _shared(first, keys, document)
+    own = [row["text"].strip() for row in rows if row["in_the_document"]]
+    evidence |= {"rank": None, "identifiers": [], "others": rows[:SHOWN], "held": own[:SHOWN]}
+    examples = ", ".join(f"{r['text'].strip()!r} ({r['passages']})" for r in rows[:NAMED])
     more = ", ..." if len(rows) > NAMED else ""
     text = f"no identifier found it among {len(hits)} passages; those that found the first "
-    text += f"{len(first)}, and how many of them: {named}{more}"
+    text += f"{len(first)}, and how many of them: {examples}{more}"
     if document is not None:
-        text += f"; its text has {quoted(held)} as well" if held else "; its text has none of them"
+        text += f"; its text has {quoted(own)} as well" if own else "; its text has none of them"
     return Finding(Cause.IDENTIFIERS, Verdict.FOUND, text, evidence, _TRAIN)
 
 
-def _said(first: Sequence[Hit], kept: Kept, document: Document | None) -> list[dict[str, Any]]:
+def _shared(
+    first: Sequence[Hit], answer: AnswerKeys, document: Document | None
+) -> list[SharedIdentifier]:
     """Return the identifiers of some passages, heaviest first, and whether a document has them."""
-    said: dict[str, list[HitKey]] = defaultdict(list)
+    by_text: dict[str, list[HitKey]] = defaultdict(list)
     for hit in first:
         for key in hit.keys:
-            said[key.text].append(key)
+            by_text[key.text].append(key)
     among = Counter(text for hit in first for text in {key.text for key in hit.keys})
-    holding = Counter(text for hit in kept.hits for text in {key.text for key in hit.keys})
-    rows: list[dict[str, Any]] = [
+    holding = Counter(text for hit in answer.hits for text in {key.text for key in hit.keys})
+    rows: list[SharedIdentifier] = [
         {
             "text": text, "view": keys[0].view or None, "count": keys[0].count,
             "passages": among[text], "weight": round(sum(key.weight for key in keys), 4),
             "in_the_document":
-                keys[0].count > holding[text] and _holds(document, text, kept.border),
+                keys[0].count > holding[text] and _holds(document, text, answer.border),
         }
-        for text, keys in said.items()
+        for text, keys in by_text.items()
     ]  # fmt: skip
     return sorted(rows, key=lambda row: (-row["weight"], row["text"]))
 
@@ -252,13 +257,16 @@ def _holds(document: Document | None, identifier: str, border: str | None) -> bo
     return whole.lstrip().startswith(behind.lstrip()) if begins else identifier in whole
 
 
-def _spoken_for(hit: Hit) -> dict[str, Any]:
-    identifiers = [asdict(key) | {"view": key.view or None} for key in hit.keys]
+def _identifiers(hit: Hit) -> HitIdentifiers:
+    identifiers: list[Identifier] = [
+        {"text": key.text, "count": key.count, "weight": key.weight, "view": key.view or None}
+        for key in hit.keys
+    ]
     return {"weight": round(sum(k.weight for k in hit.keys), 4), "identifiers": identifiers}
 
 
-def _told(hit: Hit) -> str:
+def _in_words(hit: Hit) -> str:
     n, weight = len(hit.keys), sum(key.weight for key in hit.keys)
-    named = ", ".join(f"{key.text.strip()!r} {key.weight:.2f}" for key in hit.keys[:NAMED])
+    heaviest = ", ".join(f"{key.text.strip()!r} {key.weight:.2f}" for key in hit.keys[:NAMED])
     more = ", ..." if n > NAMED else ""
-    return f"{n} identifier{'s' * (n != 1)} of weight {weight:.2f} ({named}{more})"
+    return f"{n} identifier{'s' * (n != 1)} of weight {weight:.2f} ({heaviest}{more})"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,17 @@ from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
 from argus.explanation.config import ExplainConfig
 from argus.explanation.entities import check_entities, load_for
+from argus.explanation.evidence import (
+    ApproximateEvidence,
+    Evidence,
+    HubEvidence,
+    PresenceEvidence,
+    RpsEvidence,
+    SupersededEvidence,
+    VectorEvidence,
+    WindowEvidence,
+    WordEvidence,
+)
 from argus.explanation.presence import check_approximate, check_presence
 from argus.explanation.rivals import check_hubs, check_superseded
 from argus.explanation.standing import standing
@@ -45,6 +57,33 @@ CROWD = 1 / 3
 the document have in common: the centre of the document's own topic may be a hub as well."""
 
 
+@dataclass(frozen=True)
+class Findings:
+    """What every check concluded, in the order in which they are made."""
+
+    presence: Finding[PresenceEvidence]
+    approximate: Finding[ApproximateEvidence]
+    vector: Finding[VectorEvidence]
+    window: Finding[WindowEvidence]
+    words: Finding[WordEvidence]
+    hubs: Finding[HubEvidence]
+    superseded: Finding[SupersededEvidence]
+    entities: Finding[RpsEvidence]
+
+    @property
+    def every(self) -> list[Finding[Evidence]]:
+        """All of them, in order."""
+        return [
+            self.presence, self.approximate, self.vector, self.window,
+            self.words, self.hubs, self.superseded, self.entities,
+        ]  # fmt: skip
+
+    @property
+    def faults(self) -> dict[Cause, Finding[Evidence]]:
+        """Those that found their cause."""
+        return {f.cause: f for f in self.every if f.state is Verdict.FOUND}
+
+
 def explain(
     query: str,
     doc_id: str,
@@ -62,7 +101,7 @@ def explain(
     """
     config = config or ExplainConfig()
     check_k(config.k)
-    asked = _query(query, config.queries)
+    question = _query(query, config.queries)
     if not doc_id.strip():
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
     if config.corpus is not None:
@@ -79,13 +118,13 @@ def explain(
             index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
         )
     probe = load_for(config.rps, retriever.encoder)
-    case = _case(asked.text, doc_id, config.k, retriever)
+    case = _case(question.text, doc_id, config.k, retriever)
     place = standing(case)
     findings = _findings(case, place, config, authority, probe)
     cause, verdict = conclude(case, place, findings)
     return Explanation(
-        query=asked.text,
-        query_id=asked.id if config.queries is not None else None,
+        query=question.text,
+        query_id=question.id if config.queries is not None else None,
         doc_id=doc_id,
         index=str(IndexSpec(retriever.index.path, retriever.as_of)),
         encoder=retriever.encoder.fingerprint,
@@ -94,7 +133,7 @@ def explain(
         cause=cause,
         came_back=place.came_back,
         standing=place,
-        findings=findings,
+        findings=findings.every,
     )
 
 
@@ -134,78 +173,78 @@ def _findings(
     config: ExplainConfig,
     authority: Authority | None,
     probe: Probe | str,
-) -> list[Finding]:
-    findings = [
-        check_presence(case, config.corpus),
-        check_approximate(case, place),
-        check_vector(case, place, config.corpus, config.seed),
-        check_window(case, place),
-        check_words(case, place),
-        check_hubs(case, place, config.seed),
-        check_superseded(case, place, authority),
-        check_entities(case, config.rps, probe),
-    ]
+) -> Findings:
+    findings = Findings(
+        presence=check_presence(case, config.corpus),
+        approximate=check_approximate(case, place),
+        vector=check_vector(case, place, config.corpus, config.seed),
+        window=check_window(case, place),
+        words=check_words(case, place),
+        hubs=check_hubs(case, place, config.seed),
+        superseded=check_superseded(case, place, authority),
+        entities=check_entities(case, config.rps, probe),
+    )
     in_reach = place.dense.rank is not None and place.dense.rank <= case.k
-    return [f.harmless() if place.came_back or in_reach else f for f in findings]
+    if not (place.came_back or in_reach):
+        return findings
+    words, entities = findings.words.harmless(), findings.entities.harmless()
+    return replace(findings, words=words, entities=entities)
 
 
-def conclude(case: Case, place: Standing, findings: Sequence[Finding]) -> tuple[Cause | None, str]:
+def conclude(case: Case, place: Standing, findings: Findings) -> tuple[Cause | None, str]:
     """Return the most probable cause and the verdict in one line.
 
     What is certain comes first (absent, approximate search), then what spoils everything else (a
     wrong vector, a text that was not read), then what was computed to bring the document back, then
     what only makes its absence likely.
     """
-    found = {f.cause: f for f in findings if f.state is Verdict.FOUND}
+    faults = findings.faults
     if place.came_back:
-        faults = [found[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in found]
-        return None, "; yet ".join([_came_back(place), *faults])
-    cause = next((c for c in _order(found, case.k) if c in found), None)
+        notes = [faults[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in faults]
+        return None, "; yet ".join([_came_back(place), *notes])
+    cause = next((c for c in _order(findings, faults, case.k) if c in faults), None)
     if cause is Cause.ABSENT:
-        return cause, f"did not come back: {found[cause].summary}"
+        return cause, f"did not come back: {findings.presence.summary}"
     where = _where(place, case.k)
     if cause is None:
         return None, (
             f"did not come back ({where}): no check explains it; the documents above it are nearer "
             "to the query for this encoder"
         )
-    text = f"did not come back ({where}): {found[cause].summary}"
-    low = found.get(Cause.ENTITIES)
-    if cause is Cause.LEXICAL and not found[cause].decisive and low and _most_are_low(low):
-        text += f"; {low.summary}"
-    missing = next(f for f in findings if f.cause is Cause.LEXICAL).evidence["missing_terms"]
+    text = f"did not come back ({where}): {faults[cause].summary}"
+    low = Cause.ENTITIES in faults and _most_are_low(findings.entities)
+    if cause is Cause.LEXICAL and not findings.words.decisive and low:
+        text += f"; {findings.entities.summary}"
+    missing = findings.words.evidence["missing_terms"]
     if cause is Cause.ENTITIES and missing:
         text += f"; it never says {' or '.join(map(repr, missing[:3]))}"
     return cause, text
 
 
-def _order(found: Mapping[Cause, Finding], k: int) -> list[Cause]:
-    """Return the causes, most telling first, given what was found of each."""
+def _order(findings: Findings, faults: Container[Cause], k: int) -> list[Cause]:
+    """Return the causes, most telling first, given those that were found."""
     order: list[Cause] = [Cause.ABSENT, Cause.APPROXIMATE]
-    vector = found.get(Cause.VECTOR)
-    if vector and (vector.decisive or vector.evidence["cosine"] < FAR_OFF):
+    vector = findings.vector
+    if Cause.VECTOR in faults and (vector.decisive or vector.evidence["cosine"] < FAR_OFF):
         order.append(Cause.VECTOR)
     order.append(Cause.WINDOW)
-    superseded = found.get(Cause.SUPERSEDED)
-    if superseded and any(
-        row["rank"] is not None and row["rank"] <= k for row in superseded.evidence["superseded_by"]
-    ):
+    superseders = findings.superseded.evidence.get("superseded_by", [])
+    if any(row["rank"] is not None and row["rank"] <= k for row in superseders):
         order.append(Cause.SUPERSEDED)
-    bm25 = found[Cause.LEXICAL].evidence["bm25_rank"] if Cause.LEXICAL in found else None
+    bm25 = findings.words.evidence["bm25_rank"] if Cause.LEXICAL in faults else None
     if bm25 is not None and bm25 <= k:
         order.append(Cause.LEXICAL)
-    hubs = found.get(Cause.HUBS)
-    if hubs and hubs.evidence["hubs_above"] >= CROWD * hubs.evidence["documents_above"]:
+    hubs = findings.hubs.evidence
+    if Cause.HUBS in faults and hubs["hubs_above"] >= CROWD * hubs["documents_above"]:
         order.append(Cause.HUBS)
     order += [Cause.LEXICAL, Cause.VECTOR, Cause.SUPERSEDED]
-    low = found.get(Cause.ENTITIES)
-    if low and _most_are_low(low):
+    if Cause.ENTITIES in faults and _most_are_low(findings.entities):
         order.append(Cause.ENTITIES)
     return [*order, Cause.HUBS]
 
 
-def _most_are_low(finding: Finding) -> bool:
-    return bool(finding.evidence["below_tau"] >= MOST * finding.evidence["measured"])
+def _most_are_low(finding: Finding[RpsEvidence]) -> bool:
+    return finding.evidence["below_tau"] >= MOST * finding.evidence["measured"]
 
 
 def _came_back(place: Standing) -> str:
@@ -219,7 +258,7 @@ def _came_back(place: Standing) -> str:
 
 def _where(place: Standing, k: int) -> str:
     rank = place.rank if place.ranked_by == "fused" else place.dense.rank
-    said = f"rank {rank}" if rank is not None else f"not among {place.fused.of}"
+    reached = f"rank {rank}" if rank is not None else f"not among {place.fused.of}"
     missing = f", {place.gap:.4f} short of the top {k}" if place.gap else ""
     of = "" if place.ranked_by == "fused" else f" of {place.dense.of}"
-    return f"{said}{of}{missing}"
+    return f"{reached}{of}{missing}"

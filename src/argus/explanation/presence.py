@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from typing_extensions import TypedDict
+
+from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_corpus
+from argus.data.records import read_record
 from argus.data.types import Document
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError
+from argus.explanation.evidence import ApproximateEvidence, PresenceEvidence
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 
 NEAR = 5
@@ -20,7 +23,25 @@ NEAR_POOL = 20_000
 """Ids that difflib is given at most; of more, those that begin or end like the one asked for."""
 
 
-def check_presence(case: Case, corpus: Path | None) -> Finding:
+class CorpusFile(TypedDict):
+    """The corpus that an index was built from."""
+
+    file: str
+
+
+class IndexInputs(TypedDict):
+    """What an index was built from."""
+
+    corpus: CorpusFile
+
+
+class IndexJob(TypedDict):
+    """What is read of an index's part of manifest.json."""
+
+    inputs: IndexInputs
+
+
+def check_presence(case: Case, corpus: Path | None) -> Finding[PresenceEvidence]:
     """Say whether this state of the index holds the document and, if not, where it was lost."""
     if case.present:
         kinds = [view.kind for view in case.views]
@@ -31,26 +52,28 @@ def check_presence(case: Case, corpus: Path | None) -> Finding:
         )  # fmt: skip
     index = case.retriever.index
     now = index.texts()
-    evidence: dict[str, Any] = {"documents_in_this_state": len(case.snapshot)}
+    evidence: PresenceEvidence = {"documents_in_this_state": len(case.snapshot)}
     if case.doc_id in now["doc_id"]:
-        there = [r.id for r in index.remedies() if _holds(case, r.id)]
-        first = f"{index.path}@{there[0]}" if there else str(index.path)
+        state = next((r.id for r in index.remedies() if _holds(case, r.id)), None)
+        place = str(index.path) if state is None else f"{index.path}@{state}"
         return Finding(
             Cause.ABSENT, Verdict.FOUND,
             f"it is in the index now, but was not yet in the state {case.retriever.as_of!r}",
-            evidence | {"first_state_that_holds_it": there[0] if there else None},
-            f"Search {first}, or the index as it is now.",
+            {**evidence, "first_state_that_holds_it": state},
+            f"Search {place}, or the index as it is now.",
         )  # fmt: skip
     owner = dict(zip(now["id"], now["doc_id"], strict=True)).get(case.doc_id)
     if owner is not None:
         return Finding(
             Cause.ABSENT, Verdict.FOUND,
             f"{case.doc_id!r} is no document but a view of document {owner!r}",
-            evidence | {"document_of_this_view": owner},
+            {**evidence, "document_of_this_view": owner},
             f"Ask for {owner!r}.",
         )  # fmt: skip
-    evidence["near_ids"] = near_ids(case.doc_id, case.snapshot.doc_ids)
-    why, advice = _lost(case.doc_id, index.path, corpus, evidence)
+    near = near_ids(case.doc_id, case.snapshot.doc_ids)
+    document, file = corpus_document(case.doc_id, index.path, corpus)
+    why, advice = _lost(document, file, near, index.path)
+    evidence |= {"near_ids": near, "corpus": file}
     return Finding(Cause.ABSENT, Verdict.FOUND, f"it is not in the index{why}", evidence, advice)
 
 
@@ -59,17 +82,18 @@ def _holds(case: Case, remedy: str) -> bool:
 
 
 def _lost(
-    doc_id: str, index: Path, corpus: Path | None, evidence: dict[str, Any]
+    document: Document | None, corpus: str, near: Sequence[str], index: Path
 ) -> tuple[str, str]:
-    """Say what the corpus knows of a document that the index lacks."""
-    near = evidence["near_ids"]
+    """Say what the corpus knows of a document that the index lacks, and what to do.
+
+    document, corpus: as `corpus_document` returns them. near: ids like the one asked for.
+    """
     meant = f"Did you mean {near[0]!r}? " if near else ""
-    found, evidence["corpus"] = corpus_document(doc_id, index, corpus)
-    if evidence["corpus"].startswith("could not"):
+    if corpus.startswith("could not"):
         return "", meant + "Check the id, or add the document with `argus index add`."
-    if found is None:
+    if document is None:
         return ", and not in the corpus either", meant + "Check the id."
-    if not found.content.strip():
+    if not document.content.strip():
         return (
             ": the corpus has it, but without text",
             "Give it a text (mind --text-field), then `argus index add`.",
@@ -103,36 +127,41 @@ def corpus_document(doc_id: str, index: Path, corpus: Path | None) -> tuple[Docu
 
 def _named_corpus(index: Path) -> Path | None:
     try:
-        manifest = json.loads((index / "manifest.json").read_text(encoding="utf-8"))
-        return Path(manifest["index"]["inputs"]["corpus"]["file"])
-    except (OSError, ValueError, KeyError, TypeError):
+        manifest = ArtifactFolder(index).read_json("manifest.json")
+        job = read_record(IndexJob, manifest.get("index"), where=index / "manifest.json")
+        return Path(job["inputs"]["corpus"]["file"])
+    except (InputError, OSError):
         return None  # an index that a program made has no manifest
 
 
-def near_ids(wanted: str, ids: Sequence[str]) -> list[str]:
-    """Return the ids that are most like `wanted`, best first."""
-    plain = _plain(wanted)
+def near_ids(doc_id: str, ids: Sequence[str]) -> list[str]:
+    """Return the ids that are most like `doc_id`, best first."""
+    plain = _plain(doc_id)
     same = [id_ for id_ in ids if _plain(id_) == plain and plain][:NEAR]
     pool = ids
     if len(ids) > NEAR_POOL:
-        pool = [i for i in ids if i[:2] == wanted[:2] or i[-3:] == wanted[-3:]][:NEAR_POOL]
-    return list(dict.fromkeys([*same, *difflib.get_close_matches(wanted, pool, NEAR)]))[:NEAR]
+        pool = [i for i in ids if i[:2] == doc_id[:2] or i[-3:] == doc_id[-3:]][:NEAR_POOL]
+    return list(dict.fromkeys([*same, *difflib.get_close_matches(doc_id, pool, NEAR)]))[:NEAR]
 
 
 def _plain(id_: str) -> str:
     return re.sub(r"[\W_]+", "", id_).casefold()
 
 
-def check_approximate(case: Case, place: Standing) -> Finding:
+def check_approximate(case: Case, place: Standing) -> Finding[ApproximateEvidence]:
     """Compare the exact rank with what the approximate search returns."""
     cause = Cause.APPROXIMATE
     if place.approximate is None:
-        return Finding(cause, Verdict.RULED_OUT, "there is no approximate index: search is exact")
+        text = "there is no approximate index: search is exact"
+        return Finding(cause, Verdict.RULED_OUT, text, {})
     if not case.present or place.dense.rank is None:
-        return Finding(cause, Verdict.UNCHECKED, "the document is not in this state of the index")
-    found = place.approximate.rank
-    evidence = {"exact_rank": place.dense.rank, "approximate_rank": found, "k": case.k}
-    if place.dense.rank <= case.k and found is None:
+        text = "the document is not in this state of the index"
+        return Finding(cause, Verdict.UNCHECKED, text, {})
+    rank = place.approximate.rank
+    evidence: ApproximateEvidence = {
+        "exact_rank": place.dense.rank, "approximate_rank": rank, "k": case.k
+    }  # fmt: skip
+    if place.dense.rank <= case.k and rank is None:
         return Finding(
             cause, Verdict.FOUND,
             f"exact search ranks it {place.dense.rank}, the approximate index does not return it "

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from argus.authority.relation import Authority, chain_to
 from argus.data.types import IntArray
+from argus.explanation.evidence import (
+    HubEvidence,
+    RivalRow,
+    SupersededEvidence,
+    Superseder,
+)
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.indexes.snapshot import Snapshot
 from argus.progress import progress
@@ -64,11 +69,11 @@ def occurrences(snapshot: Snapshot, k: int, seed: int) -> Occurrences:
     with progress("looking for hubs", size) as advance:
         for start in range(0, size, STEP):
             part = slice(start, start + STEP)
-            found = snapshot.search(snapshot.vectors[rows[part]], k + 1)
-            for own, ids in zip(sample[part].tolist(), found.doc_ids, strict=True):
+            lists = snapshot.search(snapshot.vectors[rows[part]], k + 1).doc_ids
+            for own, ids in zip(sample[part].tolist(), lists, strict=True):
                 others = [i for i in snapshot.positions(ids).tolist() if i != own][:k]
                 counts[others] += 1
-            advance(len(found.doc_ids))
+            advance(len(lists))
     return Occurrences(counts, k, size)
 
 
@@ -81,46 +86,47 @@ def _own_rows(snapshot: Snapshot) -> IntArray:
     return np.where(first < len(original), first, snapshot.starts[:-1])
 
 
-def check_hubs(case: Case, place: Standing, seed: int) -> Finding:
+def check_hubs(case: Case, place: Standing, seed: int) -> Finding[HubEvidence]:
     """Name the documents that outrank it, and which of them stand in everyone's list."""
     cause = Cause.HUBS
     rank = place.dense.rank
     if rank is None:
-        return Finding(cause, Verdict.UNCHECKED, "the document is not in this state of the index")
+        text = "the document is not in this state of the index"
+        return Finding(cause, Verdict.UNCHECKED, text, {})
     if rank <= case.k:
-        return Finding(cause, Verdict.RULED_OUT, f"its exact rank is {rank}")
-    seen = occurrences(case.snapshot, case.k, seed)
+        return Finding(cause, Verdict.RULED_OUT, f"its exact rank is {rank}", {})
+    lists = occurrences(case.snapshot, case.k, seed)
     top = case.top(case.vector, rank - 1)
     positions = case.snapshot.positions(top.doc_ids[0])
-    hub = seen.counts[positions] > seen.threshold  # (rank - 1,)
+    hub = lists.counts[positions] > lists.threshold  # (rank - 1,)
 
-    def row(i: int) -> dict[str, Any]:
+    def row(i: int) -> RivalRow:
         at = int(positions[i])
         return {
             "rank": i + 1, "id": top.doc_ids[0][i], "score": round(top.scores[0][i], 4),
-            "n_k": int(seen.counts[at]), "deviations": round(seen.deviations(at), 1),
+            "n_k": int(lists.counts[at]), "deviations": round(lists.deviations(at), 1),
             "hub": bool(hub[i]),
         }  # fmt: skip
 
     hubs = int(hub.sum())
     own = int(case.snapshot.positions([case.doc_id])[0])
-    evidence: dict[str, Any] = {
+    evidence: HubEvidence = {
         "outranked_by": [row(i) for i in range(min(NAMED, rank - 1))],
         "hubs": [row(i) for i in np.flatnonzero(hub)[:NAMED].tolist()],
         "documents_above": rank - 1,
         "hubs_above": hubs,
         "rank_without_hubs": rank - hubs,
-        "own_n_k": int(seen.counts[own]),
-        "own_deviations": round(seen.deviations(own), 1),
-        "hub_above_n_k": round(seen.threshold, 1),
-        "mean_n_k": round(float(seen.counts.mean()), 2),
-        "skewness": round(skewness(seen.counts), 2),
-        "k": case.k, "sample": seen.sample,
+        "own_n_k": int(lists.counts[own]),
+        "own_deviations": round(lists.deviations(own), 1),
+        "hub_above_n_k": round(lists.threshold, 1),
+        "mean_n_k": round(float(lists.counts.mean()), 2),
+        "skewness": round(skewness(lists.counts), 2),
+        "k": case.k, "sample": lists.sample,
     }  # fmt: skip
     return _hub_finding(case.k, rank, hubs, evidence)
 
 
-def _hub_finding(k: int, rank: int, hubs: int, evidence: dict[str, Any]) -> Finding:
+def _hub_finding(k: int, rank: int, hubs: int, evidence: HubEvidence) -> Finding[HubEvidence]:
     names = ", ".join(f"{h['id']} (N_k {h['n_k']})" for h in evidence["hubs"][:3])
     if not hubs:
         text = f"none of the {rank - 1} documents above it is a hub"
@@ -138,7 +144,9 @@ def _hub_finding(k: int, rank: int, hubs: int, evidence: dict[str, Any]) -> Find
     )  # fmt: skip
 
 
-def check_superseded(case: Case, place: Standing, authority: Authority | None) -> Finding:
+def check_superseded(
+    case: Case, place: Standing, authority: Authority | None
+) -> Finding[SupersededEvidence]:
     """Say which documents supersede this one, directly or through others, and where they rank."""
     return superseded(
         case.doc_id, case.k, place.dense.rank, authority,
@@ -153,7 +161,7 @@ def superseded(
     authority: Authority | None,
     rank_of: Callable[[str], int | None],
     where: str,
-) -> Finding:
+) -> Finding[SupersededEvidence]:
     """Say which documents supersede one, given the rank of each, None where it has none.
 
     where: what holds the documents that have a rank, in a word: "index", "run".
@@ -161,15 +169,17 @@ def superseded(
     cause = Cause.SUPERSEDED
     if authority is None:
         return Finding(
-            cause, Verdict.UNCHECKED, "not checked: no file of superseded documents",
-            advice="Give --supersedes FILE (superseder, superseded).",
+            cause, Verdict.UNCHECKED, "not checked: no file of superseded documents", {},
+            "Give --supersedes FILE (superseder, superseded).",
         )  # fmt: skip
-    reached = authority.reach([doc_id]) if doc_id in authority else {}
-    chain = {doc: len(chain_to(doc, reached)) for doc in reached if doc != doc_id}
+    superseders = authority.reach([doc_id]) if doc_id in authority else {}
+    chain = {doc: len(chain_to(doc, superseders)) for doc in superseders if doc != doc_id}
     if not chain:
-        return Finding(cause, Verdict.RULED_OUT, "no document supersedes it")
+        return Finding(cause, Verdict.RULED_OUT, "no document supersedes it", {})
     ranks = {doc: rank_of(doc) for doc in chain}
-    rows = [{"id": doc, "direct": steps == 1, "rank": ranks[doc]} for doc, steps in chain.items()]
+    rows: list[Superseder] = [
+        {"id": doc, "direct": steps == 1, "rank": ranks[doc]} for doc, steps in chain.items()
+    ]
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     shown = "; ".join(
         f"{doc} {f'is not in the {where}' if rank is None else f'ranks {rank}'}"

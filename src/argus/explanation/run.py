@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from argus.authority.edges import read_authority
 from argus.data.corpus import read_corpus
@@ -16,8 +15,15 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
 from argus.explanation.config import RunConfig
-from argus.explanation.identifiers import check_identifiers, kept_identifiers
+from argus.explanation.evidence import (
+    CorpusEvidence,
+    Evidence,
+    SupersededEvidence,
+    WordEvidence,
+)
+from argus.explanation.identifiers import AnswerKeys, check_identifiers, run_identifiers
 from argus.explanation.presence import near_ids
+from argus.explanation.records import AboveRecord, RunExplanationRecord, RunStandingRecord
 from argus.explanation.rivals import superseded
 from argus.explanation.standing import DEFAULT_FUSION, QUERY, bm25_place, place_in
 from argus.explanation.types import Cause, Finding, Place, Verdict
@@ -41,6 +47,16 @@ class Above:
     says: list[str]
     """Words of the question that it holds and the explained one lacks."""
 
+    def as_dict(self) -> AboveRecord:
+        """Return everything as plain JSON values."""
+        return {
+            "rank": self.rank,
+            "id": self.id,
+            "score": self.score,
+            "title": self.title,
+            "says": list(self.says),
+        }
+
 
 @dataclass(frozen=True)
 class RunStanding:
@@ -60,6 +76,20 @@ class RunStanding:
     above: list[Above]
     """The first k at most."""
 
+    def as_dict(self) -> RunStandingRecord:
+        """Return everything as plain JSON values."""
+        return {
+            "rank": self.rank,
+            "came_back": self.came_back,
+            "run": self.run.as_dict(),
+            "bm25": None if self.bm25 is None else self.bm25.as_dict(),
+            "fused": None if self.fused is None else self.fused.as_dict(),
+            "fusion": self.fusion,
+            "kth_score": self.kth_score,
+            "gap": self.gap,
+            "above": [document.as_dict() for document in self.above],
+        }
+
 
 @dataclass(frozen=True)
 class RunExplanation:
@@ -75,11 +105,23 @@ class RunExplanation:
     cause: Cause | None
     came_back: bool
     standing: RunStanding
-    findings: list[Finding]
+    findings: list[Finding[Evidence]]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> RunExplanationRecord:
         """Return everything as plain JSON values."""
-        return asdict(self)
+        return {
+            "query": self.query,
+            "query_id": self.query_id,
+            "doc_id": self.doc_id,
+            "run": self.run,
+            "corpus": self.corpus,
+            "k": self.k,
+            "verdict": self.verdict,
+            "cause": self.cause,
+            "came_back": self.came_back,
+            "standing": self.standing.as_dict(),
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
 
 
 @dataclass(frozen=True)
@@ -130,25 +172,26 @@ def explain_run(
             raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
     text = _text(query_id, config.queries)
     results = read_run(run)
-    held = results.get(query_id)
-    ranked = None if held is None else ranking(held)
-    kept = kept_identifiers(run, config.keys, query_id, ranked, text)
-    if ranked is None and (isinstance(kept, str) or kept.hits):
+    scores = results.get(query_id, {})
+    ids = ranking(scores) if query_id in results else None
+    keys = run_identifiers(run, config.keys, query_id, ids, text)
+    if ids is None and (isinstance(keys, str) or keys.hits):
         raise _not_in_run(query_id, list(results), run, config.queries)
     authority = read_authority(config.supersedes) if config.supersedes is not None else None
-    documents = _documents(config.corpus, ranked or [])
-    if text is None and not isinstance(kept, str):
-        text = kept.query.text
-    case = RunCase(text, doc_id, config.k, {d: (held or {})[d] for d in ranked or []}, documents)
+    documents = _documents(config.corpus, ids or [])
+    if text is None and isinstance(keys, AnswerKeys):
+        text = keys.query.text
+    case = RunCase(text, doc_id, config.k, {id_: scores[id_] for id_ in ids or []}, documents)
     place = _standing(case)
-    findings = [
+    superseders = superseded(doc_id, case.k, place.rank, authority, case.rank, "run")
+    findings: list[Finding[Evidence]] = [
         _check_corpus(case, config.corpus),
         _check_words(case, place),
-        superseded(doc_id, case.k, place.rank, authority, case.rank, "run"),
-        check_identifiers(doc_id, case.k, case.ranked, kept, case.document),
+        superseders,
+        check_identifiers(doc_id, case.k, case.ranked, keys, case.document),
     ]
     findings = [f.harmless() if place.came_back else f for f in findings]
-    cause, verdict = conclude(case.k, place, findings)
+    cause, verdict = conclude(case.k, place, findings, superseders.evidence)
     corpus = str(config.corpus) if config.corpus is not None else None
     return RunExplanation(
         text, query_id, doc_id, str(run), corpus, case.k, verdict, cause, place.came_back, place,
@@ -177,13 +220,14 @@ def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None
     )
 
 
-def _documents(corpus: Path | None, ranked: Sequence[str]) -> dict[str, Document] | None:
+def _documents(corpus: Path | None, ids: Sequence[str]) -> dict[str, Document] | None:
+    """Return the corpus, where there is one; InputError when it has none of the run's documents."""
     if corpus is None:
         return None
     documents = {document.id: document for document in read_corpus(corpus)}
-    if ranked and not any(id_ in documents for id_ in ranked):
+    if ids and not any(id_ in documents for id_ in ids):
         raise InputError(
-            f"no document that was found is in it; the first is {ranked[0]!r}",
+            f"no document that was found is in it; the first is {ids[0]!r}",
             expected=f"ids such as {next(iter(documents))!r} in the run",
             fix="Check that run and corpus belong together.",
             where=corpus,
@@ -199,8 +243,8 @@ def _standing(case: RunCase) -> RunStanding:
         bm25 = bm25_place(case.lexical.ids, case.lexical.scores(case.text), case.doc_id)
         depth = max(case.k, FUSED_DEPTH)
         first = {QUERY: {doc: case.scores[doc] for doc in case.ranked[:depth]}}
-        found = case.lexical.search([case.text], depth).run([QUERY])
-        both = fuse([first, found], 2 * depth, DEFAULT_FUSION)[QUERY]
+        second = case.lexical.search([case.text], depth).run([QUERY])
+        both = fuse([first, second], 2 * depth, DEFAULT_FUSION)[QUERY]
         fused, _ = place_in(both, case.doc_id, case.k)
     gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
     above = _above(case, case.k if own.rank is None else min(case.k, own.rank - 1))
@@ -209,27 +253,26 @@ def _standing(case: RunCase) -> RunStanding:
 
 def _above(case: RunCase, most: int) -> list[Above]:
     """Return the first documents of the run, with what they say and this one does not."""
-    asked: list[str] = []
+    terms: list[str] = []
     if case.documents is not None and case.text is not None:
         own = [case.document.content] if case.document is not None else []
-        asked = term_evidence(case.text, own, case.lexical)["missing_terms"]
+        terms = term_evidence(case.text, own, case.lexical)["missing_terms"]
     rows = []
     for rank, id_ in enumerate(case.ranked[:most], start=1):
         document = (case.documents or {}).get(id_)
-        held = set(words(document.content)) if document is not None else set()
+        content = set(words(document.content)) if document is not None else set()
         title = document.title if document is not None else ""
-        says = [term for term in asked if term in held]
+        says = [term for term in terms if term in content]
         rows.append(Above(rank, id_, case.scores[id_], title, says))
     return rows
 
 
-def _check_corpus(case: RunCase, corpus: Path | None) -> Finding:
+def _check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
     cause = Cause.CORPUS
     if case.documents is None:
-        return Finding(
-            cause, Verdict.UNCHECKED, "not checked: no corpus", advice="Give --corpus FILE."
-        )
-    evidence: dict[str, Any] = {"corpus": str(corpus), "documents": len(case.documents)}
+        why, advice = "not checked: no corpus", "Give --corpus FILE."
+        return Finding(cause, Verdict.UNCHECKED, why, {}, advice)
+    evidence: CorpusEvidence = {"corpus": str(corpus), "documents": len(case.documents)}
     if case.document is None:
         evidence["near_ids"] = near_ids(case.doc_id, list(case.documents))
         if case.doc_id in case.scores:
@@ -245,7 +288,7 @@ def _check_corpus(case: RunCase, corpus: Path | None) -> Finding:
     return Finding(cause, Verdict.RULED_OUT, "it is in the corpus, with text", evidence)
 
 
-def _check_words(case: RunCase, place: RunStanding) -> Finding:
+def _check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
     """Compare the words of the question with the document's, and with those of what is above."""
     cause = Cause.LEXICAL
     if case.document is None or case.text is None or place.bm25 is None or place.fused is None:
@@ -256,10 +299,11 @@ def _check_words(case: RunCase, place: RunStanding) -> Finding:
             if case.document is None
             else ("not checked: no text of the question", "Give --queries FILE.")
         )
-        return Finding(cause, Verdict.UNCHECKED, why, advice=advice)
-    evidence = term_evidence(case.text, [case.document.content], case.lexical)
-    missing = evidence["missing_terms"]
-    evidence |= {
+        return Finding(cause, Verdict.UNCHECKED, why, {}, advice)
+    terms = term_evidence(case.text, [case.document.content], case.lexical)
+    missing = terms["missing_terms"]
+    evidence: WordEvidence = {
+        **terms,
         "bm25_rank": place.bm25.rank, "run_rank": place.rank,
         "fused_rank": place.fused.rank, "fusion": place.fusion,
         "missing_terms_above": {t: sum(t in row.says for row in place.above) for t in missing},
@@ -285,26 +329,31 @@ def _check_words(case: RunCase, place: RunStanding) -> Finding:
     return replace(finding, summary=f"{finding.summary}; {n} of the first {of} say {most!r}")
 
 
-def conclude(k: int, place: RunStanding, findings: Sequence[Finding]) -> tuple[Cause | None, str]:
+def conclude(
+    k: int,
+    place: RunStanding,
+    findings: Sequence[Finding[Evidence]],
+    superseders: SupersededEvidence,
+) -> tuple[Cause | None, str]:
     """Return the most probable cause and the verdict in one line.
 
     What cannot come back at all first, then what is replaced by a document that does, then how the
     n-gram search itself ranked, then what makes absence likely.
     """
-    found = {f.cause: f for f in findings if f.state is Verdict.FOUND}
+    faults = {f.cause: f.summary for f in findings if f.state is Verdict.FOUND}
     if place.came_back:
         score = f"came back: rank {place.rank} of {place.run.of:,}, score {place.run.score:.4f}"
-        faults = [found[c].summary for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in found]
-        return None, "; yet ".join([score, *faults])
+        notes = [faults[c] for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in faults]
+        return None, "; yet ".join([score, *notes])
     order = [Cause.IDENTIFIERS, Cause.LEXICAL, Cause.SUPERSEDED]
-    rows = found[Cause.SUPERSEDED].evidence["superseded_by"] if Cause.SUPERSEDED in found else []
+    rows = superseders.get("superseded_by", [])
     if any(row["rank"] is not None and row["rank"] <= k for row in rows):
         order.insert(0, Cause.SUPERSEDED)
     order.insert(0 if place.rank is None else len(order), Cause.CORPUS)
-    cause = next((c for c in order if c in found), None)
+    cause = next((c for c in order if c in faults), None)
     text = f"did not come back ({_where(k, place)}): "
     if cause is not None:
-        return cause, text + found[cause].summary
+        return cause, text + faults[cause]
     return None, text + "no check explains it; the search prefers the documents above it"
 
 

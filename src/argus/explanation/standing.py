@@ -64,8 +64,8 @@ def _approximate(case: Case) -> tuple[Place | None, float | None]:
     if not index.has_ann():
         return None, None
     state, weight = case.retriever.as_of, case.weight
-    found = index.search(case.vector, case.k, state, exact=False, weight=weight)
-    ids, scores = found.doc_ids[0], found.scores[0]
+    top = index.search(case.vector, case.k, state, exact=False, weight=weight)
+    ids, scores = top.doc_ids[0], top.scores[0]
     rank = ids.index(case.doc_id) + 1 if case.doc_id in ids else None
     place = Place(rank, scores[rank - 1] if rank else None, len(ids))
     return place, scores[-1] if scores else None
@@ -93,8 +93,7 @@ def bm25_place(ids: Sequence[str], scores: FloatArray, doc_id: str) -> Place:
 def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     """Fuse as a hybrid search does: two rankings of `depth` documents."""
     index, state, exact = case.retriever.index, case.retriever.as_of, _exact(case)
-    found = index.search(case.vector, depth, state, exact=exact, weight=case.weight)
-    dense = found.run([QUERY])
+    dense = index.search(case.vector, depth, state, exact=exact, weight=case.weight).run([QUERY])
     lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
     method = case.retriever.hybrid or DEFAULT_FUSION
     return place_in(fuse([dense, lexical], 2 * depth, method).get(QUERY, {}), case.doc_id, case.k)

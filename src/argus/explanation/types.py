@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, View
+from argus.explanation.evidence import Evidence
+from argus.explanation.records import (
+    ExplanationRecord,
+    FindingRecord,
+    PlaceRecord,
+    StandingRecord,
+    ViewRecord,
+)
 from argus.indexes.fold import SCENARIO, TopDocuments, exact, mix, pair_products
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import ORIGINAL
+
+E_co = TypeVar("E_co", bound=Evidence, covariant=True)
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -48,25 +59,35 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Generic[E_co]):
     """One cause: what was concluded, from what, and what to do about it."""
 
     cause: Cause
     state: Verdict
     summary: str
-    evidence: dict[str, Any] = field(default_factory=dict)
-    """Plain JSON values: figures, names of documents."""
+    evidence: E_co
     advice: str = ""
     decisive: bool | None = None
     """Whether mending this alone brings the document into the top k, as computed; None where that
     was not computed."""
 
-    def harmless(self) -> Finding:
+    def harmless(self) -> Finding[E_co]:
         """Return what makes absence likely as ruled out, where the document is within k."""
         if self.cause not in LIKELY or self.state is not Verdict.FOUND or self.decisive:
             return self
         summary = f"no harm here, though {self.summary}"
         return replace(self, state=Verdict.RULED_OUT, summary=summary, advice="")
+
+    def as_dict(self) -> FindingRecord:
+        """Return everything as plain JSON values."""
+        return {
+            "cause": self.cause,
+            "state": self.state,
+            "summary": self.summary,
+            "evidence": deepcopy(self.evidence),
+            "advice": self.advice,
+            "decisive": self.decisive,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +99,10 @@ class Place:
     of: int
     """How many documents this ranking was followed for."""
 
+    def as_dict(self) -> PlaceRecord:
+        """Return everything as plain JSON values."""
+        return {"rank": self.rank, "score": self.score, "of": self.of}
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredView:
@@ -87,6 +112,10 @@ class ScoredView:
     kind: str
     score: float
     source: str
+
+    def as_dict(self) -> ViewRecord:
+        """Return everything as plain JSON values."""
+        return {"id": self.id, "kind": self.kind, "score": self.score, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -110,6 +139,22 @@ class Standing:
     gap: float | None
     """Score that is missing to it; 0 where the document came back."""
 
+    def as_dict(self) -> StandingRecord:
+        """Return everything as plain JSON values."""
+        return {
+            "ranked_by": self.ranked_by,
+            "rank": self.rank,
+            "came_back": self.came_back,
+            "dense": self.dense.as_dict(),
+            "approximate": None if self.approximate is None else self.approximate.as_dict(),
+            "bm25": self.bm25.as_dict(),
+            "fused": self.fused.as_dict(),
+            "fusion": self.fusion,
+            "views": [view.as_dict() for view in self.views],
+            "kth_score": self.kth_score,
+            "gap": self.gap,
+        }
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -126,11 +171,23 @@ class Explanation:
     """The most probable cause; None where the document came back or no check explains it."""
     came_back: bool
     standing: Standing
-    findings: list[Finding]
+    findings: list[Finding[Evidence]]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ExplanationRecord:
         """Return everything as plain JSON values."""
-        return asdict(self)
+        return {
+            "query": self.query,
+            "query_id": self.query_id,
+            "doc_id": self.doc_id,
+            "index": self.index,
+            "encoder": self.encoder,
+            "k": self.k,
+            "verdict": self.verdict,
+            "cause": self.cause,
+            "came_back": self.came_back,
+            "standing": self.standing.as_dict(),
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
 
 
 @dataclass(frozen=True)
@@ -211,8 +268,8 @@ class Case:
 
     def rank(self, doc_id: str, query: FloatArray | None = None) -> int:
         """Return the exact rank of a document for the query, or for another vector, (1, dim)."""
-        asked = self.vector if query is None else query
-        return int(self.snapshot.ranks(asked, [doc_id], self.weight)[0])
+        vector = self.vector if query is None else query
+        return int(self.snapshot.ranks(vector, [doc_id], self.weight)[0])
 
     def folded(self, scored: Iterable[tuple[str, float]]) -> float:
         """Return the score of a document whose views have these kinds and scores."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from argus.data.types import FloatArray
 from argus.encoders import Encoder
 from argus.encoders.protocol import unit_rows
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+
+if TYPE_CHECKING:
+    import torch
 
 CUTS = (512, 256, 128)
 """Tokens, and characters, at which texts are often cut."""
@@ -66,29 +69,28 @@ def _texts(text: str, title: str | None) -> Iterator[tuple[str, str]]:
 def _of_sentence_transformer(
     encoder: SentenceTransformerEncoder, texts: dict[str, str]
 ) -> Iterator[Variant]:
-    for prompt, said in _prompts(encoder).items():
+    for prompt, prompting in _prompts(encoder).items():
         for window, cut in _windows(encoder, texts[""]).items():
-            chosen = texts if not cut else {"": texts[""]}
+            changes = texts if not cut else {"": texts[""]}
             with _reading(encoder, window):
-                for change, text in chosen.items():
+                for change, text in changes.items():
                     for pooling, vector in _poolings(encoder, text, prompt):
-                        named = (said, change, cut, pooling)
-                        yield Variant(tuple(c for c in named if c), vector)
+                        every = (prompting, change, cut, pooling)
+                        yield Variant(tuple(c for c in every if c), vector)
 
 
 def _prompts(encoder: SentenceTransformerEncoder) -> dict[str, str]:
     """Return prompt -> what using it changes, "" for the model's own document prompt."""
-    configured = {name: prompt or "" for name, prompt in (encoder.model.prompts or {}).items()}
     own = document_prompt(encoder)
-    found = {own: ""}
+    changes = {own: ""}
     if own:
-        found[""] = f"the document prompt {own!r} left out"
-    for name, prompt in configured.items():
+        changes[""] = f"the document prompt {own!r} left out"
+    for name, prompt in (encoder.model.prompts or {}).items():
         if prompt:
-            found.setdefault(prompt, f"the {name} prompt {prompt!r} used")
-    if len(found) == 1:
-        found |= {prompt: f"{said} used" for prompt, said in PROMPTS.items()}
-    return found
+            changes.setdefault(prompt, f"the {name} prompt {prompt!r} used")
+    if len(changes) == 1:
+        changes |= {prompt: f"{name} used" for prompt, name in PROMPTS.items()}
+    return changes
 
 
 def document_prompt(encoder: SentenceTransformerEncoder) -> str:
@@ -105,11 +107,11 @@ def _windows(encoder: SentenceTransformerEncoder, text: str) -> dict[int | None,
     tokens = int(encoder.count_tokens([text])[0])
     reads = min(tokens, own or tokens)
     longest = _positions(encoder) or own or tokens
-    found: dict[int | None, str] = {own: ""}
+    changes: dict[int | None, str] = {own: ""}
     for n in CUTS:
         if n <= longest and min(n, tokens) != reads:
-            found[n] = f"text cut to {n} tokens"
-    return found
+            changes[n] = f"text cut to {n} tokens"
+    return changes
 
 
 def _positions(encoder: SentenceTransformerEncoder) -> int | None:
@@ -138,12 +140,10 @@ def _poolings(
 
     model = encoder.model
     modules = list(model.children())
-    features: dict[str, Any] = dict(
-        model.preprocess([text], prompt=prompt or None, task="document")
-    )
+    inputs = model.preprocess([text], prompt=prompt or None, task="document")
     features = {
         name: value.to(model.device) if isinstance(value, torch.Tensor) else value
-        for name, value in features.items()
+        for name, value in inputs.items()
     }
     routed = any(type(module).__name__ == "Router" for module in modules)
     with torch.inference_mode():
@@ -155,31 +155,31 @@ def _poolings(
         own = str(getattr(modules[at], "pooling_mode", ""))
         for pooling, pooled in _pooled(out["token_embeddings"], out["attention_mask"]).items():
             if pooling != own:
-                after: dict[str, Any] = {"sentence_embedding": pooled}
+                outputs = {"sentence_embedding": pooled}
                 for module in modules[at + 1 :]:
-                    after = module(after)
-                yield f"{pooling} pooling", _unit(after["sentence_embedding"])
+                    outputs = module(outputs)
+                yield f"{pooling} pooling", _unit(outputs["sentence_embedding"])
 
 
-def _pooled(tokens: Any, mask: Any) -> dict[str, Any]:
+def _pooled(tokens: torch.Tensor, mask: torch.Tensor) -> dict[str, torch.Tensor]:
     """Pool one text's token vectors (1, n_tokens, hidden) in every way."""
     read = tokens[:, mask[0].bool()]  # (1, n_read, hidden)
     ways = (read.mean(dim=1), read[:, 0], read.max(dim=1).values, read[:, -1])
     return dict(zip(POOLINGS, ways, strict=True))
 
 
-def _unit(embedding: Any) -> FloatArray:
+def _unit(embedding: torch.Tensor) -> FloatArray:
     rows = unit_rows(np.asarray(embedding.float().cpu().numpy(), np.float32))
     vector: FloatArray = rows[0]
     return vector
 
 
-def closest(found: Sequence[Variant], stored: FloatArray, slack: float) -> tuple[Variant, float]:
+def closest(variants: Sequence[Variant], stored: FloatArray, slack: float) -> tuple[Variant, float]:
     """Return the variant nearest to the stored vector and its cosine.
 
     Of those within `slack` of the best cosine, the one with the fewest changes, in order.
     """
-    cosines = [float(v.vector @ stored) for v in found]
+    cosines = [float(v.vector @ stored) for v in variants]
     near = [i for i, cosine in enumerate(cosines) if cosine >= max(cosines) - slack]
-    best = min(near, key=lambda i: (len(found[i].changes), i))
-    return found[best], cosines[best]
+    best = min(near, key=lambda i: (len(variants[i].changes), i))
+    return variants[best], cosines[best]

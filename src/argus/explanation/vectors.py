@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
+from argus.data.artifacts import ArtifactFolder
+from argus.data.records import read_record
 from argus.data.types import FloatArray
 from argus.encoders import Encoder, TokenCounter
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import EncodingError
+from argus.errors import EncodingError, InputError
+from argus.explanation.evidence import VectorEvidence, WindowEvidence
 from argus.explanation.presence import corpus_document
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.explanation.variants import Variant, closest, document_prompt, variants
@@ -28,80 +30,105 @@ SAMPLE = 16
 """Other documents that are embedded again to see how far a mismatch reaches."""
 
 
-def check_vector(case: Case, place: Standing, corpus: Path | None, seed: int) -> Finding:
+class OwnVectors(TypedDict):
+    """Vectors that a person brought along. normalised: whether rows were scaled to length 1."""
+
+    file: str
+    normalised: bool
+
+
+class IndexBuild(TypedDict):
+    """What is read of an index's part of summary.json."""
+
+    vectors: OwnVectors
+
+
+def check_vector(
+    case: Case, place: Standing, corpus: Path | None, seed: int
+) -> Finding[VectorEvidence]:
     """Embed the document's own text again, compare, and name what would explain a difference."""
     cause = Cause.VECTOR
     if case.original is None:
         reason = "has no view of its own text" if case.present else "is not in this state"
-        return Finding(cause, Verdict.UNCHECKED, f"the document {reason}")
+        return Finding(cause, Verdict.UNCHECKED, f"the document {reason}", {})
     encoder = case.retriever.encoder
     stored = np.asarray(case.snapshot.vectors[case.original], np.float32)
     try:
         fresh = encoder.encode_documents([case.text])[0]
     except EncodingError as error:
-        return Finding(cause, Verdict.UNCHECKED, f"its text could not be embedded again: {error}")
+        text = f"its text could not be embedded again: {error}"
+        return Finding(cause, Verdict.UNCHECKED, text, {})
     cosine = float(fresh @ stored)
-    evidence: dict[str, Any] = {"cosine": round(cosine, 4)} | _imported(case)
+    evidence: VectorEvidence = {"cosine": round(cosine, 4), **_imported(case)}
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    evidence |= _spread(case, seed) | _mended(case, place, fresh) | _query_side(case)
-    evidence |= _misplaced(case, fresh)
     variant, near, title = _explained(case, encoder, stored, corpus)
-    evidence |= {"closest_variant": list(variant.changes), "closest_cosine": round(near, 4)}
-    evidence["title_from"] = title
+    evidence = {
+        **evidence,
+        **_spread(case, seed),
+        **_mended(case, place, fresh),
+        **_query_side(case),
+        **_misplaced(case, fresh),
+        "closest_variant": list(variant.changes),
+        "closest_cosine": round(near, 4),
+        "title_from": title,
+    }
     how = _how(variant, near, evidence)
     everywhere = 2 * evidence["sampled_also_off"] > evidence["sampled"]
-    key = "rank_with_nearest_embedded_again" if everywhere else "rank_with_its_own_vector"
-    rank = evidence[key]
+    alone = evidence["rank_with_its_own_vector"]
+    rank = evidence["rank_with_nearest_embedded_again"] if everywhere else alone
     anew = f"with its {evidence['embedded_again']} nearest rivals " if everywhere else ""
-    off, sampled = evidence["sampled_also_off"], evidence["sampled"]
     return Finding(
         cause, Verdict.FOUND,
         f"its stored vector is not that of its text (cosine {cosine:.2f}): {how}; "
-        f"{off} of {sampled} others sampled are off too; embedded anew {anew}it would rank {rank}",
+        f"{evidence['sampled_also_off']} of {evidence['sampled']} others sampled are off too; "
+        f"embedded anew {anew}it would rank {rank}",
         evidence,
         "Embed the index again with its own encoder (`argus index build --fresh`), or search with "
         "the encoder and prompts that made the vectors."
         if everywhere else "Delete this document and add it again.",
-        decisive=bool(rank <= case.k),
+        decisive=rank <= case.k,
     )  # fmt: skip
 
 
-def _imported(case: Case) -> dict[str, Any]:
+def _imported(case: Case) -> VectorEvidence:
     """Return what the index's summary says of vectors that a person brought along."""
+    folder = case.retriever.index.path
     try:
-        summary = json.loads((case.retriever.index.path / "summary.json").read_text("utf-8"))
-        own = summary["index"]["vectors"]
-        return {"vectors_imported_from": own["file"], "scaled_to_length_1": own["normalised"]}
-    except (OSError, ValueError, KeyError, TypeError):
+        summary = ArtifactFolder(folder).read_json("summary.json").get("index")
+        own = read_record(IndexBuild, summary, where=folder / "summary.json")["vectors"]
+    except (InputError, OSError):
         return {}  # embedded by Argus, or an index that a program made
+    return {"vectors_imported_from": own["file"], "scaled_to_length_1": own["normalised"]}
 
 
-def _spread(case: Case, seed: int) -> dict[str, Any]:
+def _spread(case: Case, seed: int) -> VectorEvidence:
     """Embed a seeded sample of other documents again, to see whether it is this one alone."""
     rows = [
         row for row, kind in enumerate(case.snapshot.columns["kind"].to_pylist())
         if kind == ORIGINAL and row != case.original
     ]  # fmt: skip
-    chosen = np.random.default_rng(seed).permutation(rows)[:SAMPLE].tolist()
-    if not chosen:
+    sample = np.random.default_rng(seed).permutation(rows)[:SAMPLE].tolist()
+    if not sample:
         return {"sampled": 0, "sampled_also_off": 0}
-    texts = case.snapshot.columns["text"].take(chosen).to_pylist()
+    texts = case.snapshot.columns["text"].take(sample).to_pylist()
     fresh = case.retriever.encoder.encode_documents(texts)
-    cosines = np.einsum("ij,ij->i", fresh, case.snapshot.vectors[chosen])
+    cosines = np.einsum("ij,ij->i", fresh, case.snapshot.vectors[sample])
     return {
-        "sampled": len(chosen),
+        "sampled": len(sample),
         "sampled_also_off": int((cosines < SAME).sum()),
         "sampled_median_cosine": round(float(np.median(cosines)), 4),
     }
 
 
-def _mended(case: Case, place: Standing, fresh: FloatArray) -> dict[str, Any]:
+def _mended(case: Case, place: Standing, fresh: FloatArray) -> VectorEvidence:
     """Rank the document with its own vector, among rivals as they are and embedded again."""
     own = float(case.scores_with(fresh[None])[0])
-    found = case.top(case.vector, max(2 * case.k, NEAREST)).doc_ids[0]
-    rows = [(doc, row) for doc in found if doc != case.doc_id for row in case.snapshot.rows_of(doc)]
+    nearest = case.top(case.vector, max(2 * case.k, NEAREST)).doc_ids[0]
+    rows = [
+        (doc, row) for doc in nearest if doc != case.doc_id for row in case.snapshot.rows_of(doc)
+    ]
     texts = case.snapshot.columns["text"].take([row for _, row in rows]).to_pylist()
     again = case.scores_with(case.retriever.encoder.encode_documents(texts)).tolist()
     kinds = case.snapshot.columns["kind"].take([row for _, row in rows]).to_pylist()
@@ -120,7 +147,7 @@ def _mended(case: Case, place: Standing, fresh: FloatArray) -> dict[str, Any]:
     }
 
 
-def _query_side(case: Case) -> dict[str, Any]:
+def _query_side(case: Case) -> VectorEvidence:
     """Rank the document for the query without the model's query prompt."""
     encoder = case.retriever.encoder
     if not isinstance(encoder, SentenceTransformerEncoder):
@@ -134,7 +161,7 @@ def _query_side(case: Case) -> dict[str, Any]:
     return {"query_prompt": prompt, "rank_without_query_prompt": rank}
 
 
-def _misplaced(case: Case, fresh: FloatArray) -> dict[str, Any]:
+def _misplaced(case: Case, fresh: FloatArray) -> VectorEvidence:
     """Look whether the right vector is stored under another id: rows out of order."""
     nearest = case.snapshot.search(fresh[None], 1)
     doc, score = nearest.doc_ids[0][0], nearest.scores[0][0]
@@ -148,12 +175,12 @@ def _explained(
 ) -> tuple[Variant, float, str]:
     document, where = corpus_document(case.doc_id, case.retriever.index.path, corpus)
     title = document.title if document is not None else ""
-    found = list(variants(encoder, case.text, title or None))
-    variant, cosine = closest(found, stored, SLACK)
+    tried = list(variants(encoder, case.text, title or None))
+    variant, cosine = closest(tried, stored, SLACK)
     return variant, cosine, where if title else "guessed: the first words of the text"
 
 
-def _how(variant: Variant, cosine: float, evidence: dict[str, Any]) -> str:
+def _how(variant: Variant, cosine: float, evidence: VectorEvidence) -> str:
     if "its_vector_is_stored_under" in evidence:
         return (
             f"that vector is stored under {evidence['its_vector_is_stored_under']!r}, so rows are "
@@ -165,20 +192,22 @@ def _how(variant: Variant, cosine: float, evidence: dict[str, Any]) -> str:
     return f"another model or another text; {changes} comes nearest (cosine {cosine:.2f})"
 
 
-def check_window(case: Case, place: Standing) -> Finding:
+def check_window(case: Case, place: Standing) -> Finding[WindowEvidence]:
     """Say how much of the document the encoder never read, and whether the answer stands there."""
     cause = Cause.WINDOW
     encoder = case.retriever.encoder
     if case.original is None:
-        return Finding(cause, Verdict.UNCHECKED, "the document's own text is not in this state")
+        text = "the document's own text is not in this state"
+        return Finding(cause, Verdict.UNCHECKED, text, {})
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
-        return Finding(cause, Verdict.UNCHECKED, "the encoder does not tell how much it reads")
+        text = "the encoder does not tell how much it reads"
+        return Finding(cause, Verdict.UNCHECKED, text, {})
     tokens, window = int(encoder.count_tokens([case.text])[0]), encoder.max_tokens
-    evidence: dict[str, Any] = {"tokens": tokens, "window": window}
+    evidence: WindowEvidence = {"tokens": tokens, "window": window}
     if tokens <= window:
         text = f"all of its {tokens} tokens were read (window {window})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    evidence |= _unread(case, encoder) | {"tokens_unread": tokens - window}
+    evidence = {**evidence, **_unread(case, encoder), "tokens_unread": tokens - window}
     best, own = evidence["best_unread_score"], place.dense.score
     unread = f"{tokens - window} of its {tokens} tokens were never read"
     rank, only = evidence["rank_of_unread_part"], evidence["query_terms_only_in_unread_part"]
@@ -201,7 +230,7 @@ def check_window(case: Case, place: Standing) -> Finding:
     return Finding(cause, Verdict.RULED_OUT, text, evidence, decisive=False)
 
 
-def _unread(case: Case, encoder: Encoder) -> dict[str, Any]:
+def _unread(case: Case, encoder: Encoder) -> WindowEvidence:
     """Embed what lies beyond the window as texts of its own and rank the best of them."""
     assert isinstance(encoder, TokenCounter)
     read = _characters_read(encoder, case.text)

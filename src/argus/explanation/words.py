@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from argus.explanation.evidence import WordEvidence
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import asked, words
@@ -15,23 +15,26 @@ LOW_COVERAGE = 0.5
 it then holds less than half of what tells the query's documents from the others."""
 
 
-def check_words(case: Case, place: Standing) -> Finding:
+def check_words(case: Case, place: Standing) -> Finding[WordEvidence]:
     """Compare the query's terms (no stop words, no stemming) with the document's."""
     if not case.present:
         text = "the document is not in this state of the index"
-        return Finding(Cause.LEXICAL, Verdict.UNCHECKED, text)
+        return Finding(Cause.LEXICAL, Verdict.UNCHECKED, text, {})
     texts = [view.text for view in case.views]
-    evidence = term_evidence(case.query, texts, case.retriever.lexical())
-    evidence |= {"bm25_rank": place.bm25.rank, "dense_rank": place.dense.rank}
-    evidence |= {"fused_rank": place.fused.rank, "fusion": place.fusion}
+    evidence: WordEvidence = {
+        **term_evidence(case.query, texts, case.retriever.lexical()),
+        "bm25_rank": place.bm25.rank,
+        "dense_rank": place.dense.rank,
+        "fused_rank": place.fused.rank,
+        "fusion": place.fusion,
+    }
     return _between(case.k, place, evidence) or in_common(evidence)
 
 
-def in_common(evidence: dict[str, Any]) -> Finding:
+def in_common(evidence: WordEvidence) -> Finding[WordEvidence]:
     """Conclude from `term_evidence`, and `bm25_rank`, how much question and document share."""
-    shared, missing, share = (
-        evidence[name] for name in ("shared_terms", "missing_terms", "coverage")
-    )
+    shared, missing = evidence["shared_terms"], evidence["missing_terms"]
+    share = evidence["coverage"]
     if not shared:
         return Finding(
             Cause.LEXICAL, Verdict.FOUND,
@@ -53,18 +56,18 @@ def in_common(evidence: dict[str, Any]) -> Finding:
     return Finding(
         Cause.LEXICAL, Verdict.RULED_OUT,
         f"it holds {len(shared)} of {len(shared) + len(missing)} query terms ({share:.0%} of their "
-        f"weight){lacks}; BM25 {told_rank(evidence['bm25_rank'])}",
+        f"weight){lacks}; BM25 {_ranks(evidence['bm25_rank'])}",
         evidence,
     )  # fmt: skip
 
 
-def _between(k: int, place: Standing, evidence: dict[str, Any]) -> Finding | None:
+def _between(k: int, place: Standing, evidence: WordEvidence) -> Finding[WordEvidence] | None:
     """Return what dense and BM25 make of it together, where one has it in the top k alone."""
     dense, bm25, fused = place.dense.rank, place.bm25.rank, place.fused.rank
     if place.ranked_by == "fused" and not place.came_back and dense is not None and dense <= k:
         return Finding(
             Cause.LEXICAL, Verdict.FOUND,
-            f"dense search alone ranks it {dense}, BM25 {told_rank(bm25)}: the {place.fusion} "
+            f"dense search alone ranks it {dense}, BM25 {_ranks(bm25)}: the {place.fusion} "
             "fusion loses it",
             evidence,
             "Search dense, or weigh BM25 less in the fusion.",
@@ -88,7 +91,7 @@ def _between(k: int, place: Standing, evidence: dict[str, Any]) -> Finding | Non
     )  # fmt: skip
 
 
-def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> dict[str, Any]:
+def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> WordEvidence:
     """Return shared, missing and unknown query terms, and the share of idf that is covered.
 
     texts: of the document. idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of
@@ -96,22 +99,21 @@ def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> di
     """
     terms = list(dict.fromkeys(asked(query)))
     counts = {term: int((lexical.scores(term) > 0).sum()) for term in terms}
-    held = {word for text in texts for word in words(text)}
+    own = {word for text in texts for word in words(text)}
     n = len(lexical)
     weight = {t: math.log(1 + (n - c + 0.5) / (c + 0.5)) for t, c in counts.items()}
     total = sum(weight.values())
-    shared = sorted((t for t in terms if t in held), key=lambda t: -weight[t])
+    shared = sorted((t for t in terms if t in own), key=lambda t: -weight[t])
     return {
         "shared_terms": shared,
-        "missing_terms": sorted((t for t in terms if t not in held), key=lambda t: -weight[t]),
+        "missing_terms": sorted((t for t in terms if t not in own), key=lambda t: -weight[t]),
         "terms_nowhere_in_the_corpus": [t for t in terms if not counts[t]],
         "documents_with_term": counts,
         "coverage": round(sum(weight[t] for t in shared) / total, 4) if total else 0.0,
     }
 
 
-def told_rank(rank: int | None) -> str:
-    """Return what is said of a BM25 rank."""
+def _ranks(rank: int | None) -> str:
     return "does not find it" if rank is None else f"ranks it {rank}"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
@@ -15,6 +16,21 @@ from argus.measures.significance import RESAMPLES
 TABLE_4_K = (10, 20, 50)
 LEAST_KEPT = 0.95
 """Share of the bootstrap draws that must hold both groups for an interval to be given."""
+
+
+class AssociationFigures(TypedDict):
+    """An `Association` as a summary holds it."""
+
+    k: int
+    retrieved: int
+    unretrieved: int
+    not_indexed: int
+    without_rps: int
+    mean_retrieved: float | None
+    mean_unretrieved: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +54,21 @@ class Association:
     """95% percentile bootstrap over queries, whose pairs stay together; None where too few
     draws hold both groups."""
     high: float | None
+
+    def figures(self) -> AssociationFigures:
+        """Return everything for a summary."""
+        return {
+            "k": self.k,
+            "retrieved": self.retrieved,
+            "unretrieved": self.unretrieved,
+            "not_indexed": self.not_indexed,
+            "without_rps": self.without_rps,
+            "mean_retrieved": self.mean_retrieved,
+            "mean_unretrieved": self.mean_unretrieved,
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+        }
 
 
 def rps_association(

@@ -40,17 +40,17 @@ def content_words(text: str) -> set[str]:
     or the character that stands alone.
     """
     plain = unicodedata.normalize("NFKC", text)
-    found: set[str] = set()
+    pairs: set[str] = set()
     for run in _UNSPACED.findall(plain):
-        found.update([run] if len(run) == 1 else map("".join, pairwise(run)))
+        pairs.update([run] if len(run) == 1 else map("".join, pairwise(run)))
     words = (w.casefold() for w in _words(_HUMP.sub(" ", _UNSPACED.sub(" ", plain))))
-    return found | {w for w in words if len(w) > 1 or w.isdigit()} - STOP_WORDS
+    return pairs | {w for w in words if len(w) > 1 or w.isdigit()} - STOP_WORDS
 
 
-def is_implicit(question: str, wanted: Sequence[str]) -> bool:
+def is_implicit(question: str, names: Sequence[str]) -> bool:
     """Return whether a question shares no content word with any name of what it asks for."""
-    asked = _all_forms(content_words(question))
-    return asked.isdisjoint(_all_forms({w for name in wanted for w in content_words(name)}))
+    words = _all_forms(content_words(question))
+    return words.isdisjoint(_all_forms({w for name in names for w in content_words(name)}))
 
 
 def names_something(names: Sequence[str]) -> bool:
@@ -63,11 +63,11 @@ def overlap(question: str, texts: Sequence[str]) -> float | None:
 
     None when the question has no content word or there is no text.
     """
-    asked = content_words(question)
-    if not asked or not texts:
+    words = content_words(question)
+    if not words or not texts:
         return None
-    held = [_all_forms(content_words(text)) for text in texts]
-    return max(sum(not there.isdisjoint(forms(w)) for w in asked) for there in held) / len(asked)
+    by_text = [_all_forms(content_words(text)) for text in texts]
+    return max(sum(not there.isdisjoint(forms(w)) for w in words) for there in by_text) / len(words)
 
 
 def forms(word: str) -> set[str]:
@@ -75,23 +75,23 @@ def forms(word: str) -> set[str]:
 
     Two words are alike when they have a form in common ("sorting" and "sorted").
     """
-    found = {word}
+    alike = {word}
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > LEAST_STEM:
-        found.add(word[:-1])
+        alike.add(word[:-1])
         if word.endswith("ies"):
-            found.add(word[:-3] + "y")
+            alike.add(word[:-3] + "y")
         elif word.endswith(_HISSED):
-            found.add(word[:-2])
+            alike.add(word[:-2])
     for ending in ("ing", "ed"):
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < LEAST_STEM or not _VOWEL.search(stem):
             continue
-        found |= {stem, stem + "e"}
+        alike |= {stem, stem + "e"}
         if stem[-1] == stem[-2]:
-            found.add(stem[:-1])
+            alike.add(stem[:-1])
         if ending == "ed" and stem.endswith("i"):
-            found.add(stem[:-1] + "y")
-    return found
+            alike.add(stem[:-1] + "y")
+    return alike
 
 
 def _all_forms(words: set[str]) -> set[str]:

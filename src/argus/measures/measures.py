@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from subprocess import SubprocessError
-from typing import Any
+from typing import TYPE_CHECKING
 
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
 from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
 
 DEFAULT_MEASURES = ("nDCG@10", "R@10", "R@50", "RR")
 
@@ -25,7 +28,7 @@ class Evaluation:
     """query_id -> measure -> value; every judged query is there, at 0 where nothing was found."""
 
 
-def parse_measure(name: str) -> Any:
+def parse_measure(name: str) -> Measure:
     """Return ir-measures' measure of that name.
 
     Raises InputError for a name that it does not know, a cutoff that is no whole number from 1
@@ -43,7 +46,7 @@ def measure_name(name: str) -> str:
     return str(_known(name))
 
 
-def _known(name: str) -> Any:
+def _known(name: str) -> Measure:
     import ir_measures
 
     try:
@@ -57,7 +60,7 @@ def _known(name: str) -> Any:
 
 
 @cache
-def _computable(measure: Any) -> Any:
+def _computable(measure: Measure) -> Measure:
     """Compute it for one query with one result: what a measure lacks shows there."""
     import ir_measures
 
@@ -80,8 +83,8 @@ def _no_measure(name: str, problem: str) -> InputError:
 
 def cutoff(name: str) -> int | None:
     """Return how far down a list the measure looks; None when it reads the whole list."""
-    found: int | None = parse_measure(name).params.get("cutoff")
-    return found
+    depth: int | None = parse_measure(name).params.get("cutoff")
+    return depth
 
 
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES) -> Evaluation:
@@ -101,12 +104,12 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
             fix="Check the judgements: a mean over nothing is no figure.",
         )
     # ir-measures leaves judged queries without results out of the iteration: they score 0.
-    judged = {query: _by_rank(run.get(query, {})) for query in qrels}
+    lists = {query: _by_rank(run.get(query, {})) for query in qrels}
     per_query: dict[str, dict[str, float]] = {
         query: dict.fromkeys(map(str, parsed), 0.0) for query in qrels
     }
     try:
-        for metric in ir_measures.iter_calc(parsed, qrels, judged):
+        for metric in ir_measures.iter_calc(parsed, qrels, lists):
             per_query[metric.query_id][str(metric.measure)] = float(metric.value)
     except (ValueError, RuntimeError, SubprocessError) as error:
         raise InputError(

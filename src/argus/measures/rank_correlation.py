@@ -48,8 +48,8 @@ def spearman(
     first, second = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"shapes {first.shape} and {second.shape}: needs two of the same length.")
-    kept = ~(np.isnan(first) | np.isnan(second))
-    first, second = first[kept], second[kept]
+    defined = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[defined], second[defined]
     n = len(first)
     if n < LEAST_PAIRS:
         pairs = f"{n} pair{'' if n == 1 else 's'}"
@@ -61,8 +61,8 @@ def spearman(
     order = np.lexsort((second, first))
     cells, counts = Cells.of(first[order], second[order])
     rho = float(weighted_rho(cells, counts[None].astype(np.float64))[0])
-    told = float(spearmanr(first[order], second[order]).pvalue)
-    p_value = _least_p(counts) if abs(rho) > 1 - PERFECT else told
+    by_t = float(spearmanr(first[order], second[order]).pvalue)
+    p_value = _least_p(counts) if abs(rho) > 1 - PERFECT else by_t
     low, high, why_not = _interval(cells, counts, seed=seed, resamples=resamples)
     return RankCorrelation(n, rho, p_value, low, high, why_not)
 

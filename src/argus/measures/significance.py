@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -154,7 +153,7 @@ def randomisation_test(
         return 1.0, True
     from scipy.stats import permutation_test
 
-    found: Any = permutation_test(
+    test = permutation_test(
         (moved,),
         np.mean,
         permutation_type="samples",
@@ -163,7 +162,7 @@ def randomisation_test(
         batch=max(1, BATCH_VALUES // len(moved)),
         rng=np.random.default_rng(seed),
     )
-    return min(1.0, float(found.pvalue)), bool(len(moved) < 60 and 2 ** len(moved) <= resamples)
+    return min(1.0, float(test.pvalue)), bool(len(moved) < 60 and 2 ** len(moved) <= resamples)
 
 
 def bootstrap_interval(
@@ -187,7 +186,7 @@ def bootstrap_interval(
     from scipy.stats import bootstrap, norm, t
 
     tail = t.ppf((1 - confidence) / 2, changed - 1) * math.sqrt(changed / (changed - 1))
-    found: Any = bootstrap(
+    resampled = bootstrap(
         (differences,),
         np.mean,
         method="percentile",
@@ -197,7 +196,7 @@ def bootstrap_interval(
         batch=max(1, BATCH_VALUES // len(differences)),
         rng=np.random.default_rng(seed),
     )
-    low, high = map(float, found.confidence_interval)
+    low, high = map(float, resampled.confidence_interval)
     return low, high, ""
 
 

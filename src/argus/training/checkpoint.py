@@ -5,33 +5,60 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
 from argus.errors import InputError
 
 if TYPE_CHECKING:
     import torch
+    from torch.optim.optimizer import StateDict
 
 STATE, BEST = "state.pt", "best.safetensors"
+
+
+class StepLoss(TypedDict):
+    """One step of a training: its number, from 1, its loss in nats, and its learning rate."""
+
+    step: int
+    loss: float
+    learning_rate: float
+
+
+class EvaluationLoss(TypedDict):
+    """One evaluation. epoch: 0 is before training, a fraction inside of one; loss: in nats."""
+
+    epoch: float
+    step: int
+    loss: float
+
+
+class Stored(TypedDict):
+    """What stands in STATE. progress: `Progress` as JSON; weights: by name, those learnt."""
+
+    key: str
+    progress: str
+    weights: dict[str, torch.Tensor]
+    optimizer: StateDict
 
 
 @dataclass
 class Progress:
     """How far a training is. Losses are means over learnt tokens, in nats.
 
-    evaluations: epoch (0 is before training; a fraction inside of one), step, loss. steps: step,
-    loss, learning rate. tokens: read in training; learnt: those of them that were learnt. seconds,
-    evaluation_seconds: spent on steps, and on evaluations. halved: how often a pass was halved for
-    want of memory; passes: examples in a pass since then, 0 for as many as the settings say.
+    tokens: read in training; learnt: those of them that were learnt. seconds, evaluation_seconds:
+    spent on steps, and on evaluations. halved: how often a pass was halved for want of memory;
+    passes: examples in a pass since then, 0 for as many as the settings say.
     """
 
     step: int = 0
     tokens: int = 0
     learnt: int = 0
     seconds: float = 0.0
-    steps: list[dict[str, float]] = field(default_factory=list)
-    evaluations: list[dict[str, float]] = field(default_factory=list)
+    steps: list[StepLoss] = field(default_factory=list)
+    evaluations: list[EvaluationLoss] = field(default_factory=list)
     evaluation_seconds: float = 0.0
     halved: int = 0
     passes: int = 0
@@ -41,7 +68,7 @@ class Progress:
     """Whether it ended for want of time: with more of it, it goes on."""
 
     @property
-    def best(self) -> dict[str, float] | None:
+    def best(self) -> EvaluationLoss | None:
         """The evaluation with the lowest loss after training began; the first of equals."""
         return min(self.evaluations[1:], key=lambda e: e["loss"], default=None)
 
@@ -72,17 +99,17 @@ class Checkpoint:
         path = self.folder / STATE
         if not path.is_file():
             return Progress()
-        stored = _read(path)
-        if stored["key"] != self.key:
+        state = _read(path)
+        if state["key"] != self.key:
             raise InputError(
                 "holds another training: of other data, base model or settings",
                 expected="the same command as before, or an empty folder",
                 fix="Give another --out, or start over with --fresh.",
                 where=self.folder,
             )
-        _put(weights, stored["weights"])
-        optimizer.load_state_dict(stored["optimizer"])
-        return Progress(**json.loads(stored["progress"]))
+        _put(weights, state["weights"])
+        optimizer.load_state_dict(state["optimizer"])
+        return Progress(**json.loads(state["progress"]))
 
     def save(
         self,
@@ -93,7 +120,7 @@ class Checkpoint:
         """Write the state, whole or not at all."""
         import torch
 
-        stored = {
+        state: Stored = {
             "key": self.key,
             "progress": json.dumps(asdict(progress)),
             "weights": {name: p.detach().cpu() for name, p in weights.items()},
@@ -101,7 +128,7 @@ class Checkpoint:
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / STATE) as temporary:
-            torch.save(stored, temporary)
+            torch.save(state, temporary)
 
     def save_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
         """Write the weights as the best so far."""
@@ -109,8 +136,8 @@ class Checkpoint:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / BEST) as temporary:
-            found = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
-            save_file(found, temporary)
+            tensors = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
+            save_file(tensors, temporary)
 
     def load_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
         """Set the weights to the best."""
@@ -119,25 +146,32 @@ class Checkpoint:
         _put(weights, load_file(self.folder / BEST))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Stored:
     import pickle
 
     import torch
 
     try:
-        return dict(torch.load(path, map_location="cpu", weights_only=True))
+        state: Stored = torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
-        raise InputError(
-            f"the state of the training cannot be read ({str(error).splitlines()[0][:120]})",
-            expected="the file as it was written",
-            fix="Start over with --fresh.",
-            where=path,
-        ) from error
+        raise _unreadable(path, str(error).splitlines()[0][:120]) from error
+    if not isinstance(state, dict) or not Stored.__required_keys__ <= state.keys():
+        raise _unreadable(path, "a part of it is missing")
+    return state
 
 
-def _put(weights: dict[str, torch.nn.Parameter], stored: dict[str, torch.Tensor]) -> None:
+def _unreadable(path: Path, why: str) -> InputError:
+    return InputError(
+        f"the state of the training cannot be read ({why})",
+        expected="the file as it was written",
+        fix="Start over with --fresh.",
+        where=path,
+    )
+
+
+def _put(weights: dict[str, torch.nn.Parameter], values: dict[str, torch.Tensor]) -> None:
     import torch
 
     with torch.no_grad():
         for name, parameter in weights.items():
-            parameter.copy_(stored[name])
+            parameter.copy_(values[name])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from argus.data.provenance import peak_memory_bytes
 from argus.devices import is_out_of_memory
@@ -45,7 +45,7 @@ class Trained:
 
 
 def train(
-    network: Any,
+    network: torch.nn.Module,
     task: Task[E],
     examples: Examples[E],
     validation: Sequence[E],
@@ -86,7 +86,7 @@ class _Run(Generic[E]):
 
     def __init__(
         self,
-        network: Any,
+        network: torch.nn.Module,
         task: Task[E],
         weights: Mapping[str, torch.nn.Parameter],
         optimizer: torch.optim.Optimizer,

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 from argus.errors import InputError
 
 Check = tuple[Callable[[Any], bool], str]
+"""What a setting, of whatever type it is, must be: a test, and in words."""
+
 WHOLE: Check = (lambda v: isinstance(v, int) and v >= 1, "a whole number from 1")
 ABOVE_0: Check = (lambda v: math.isfinite(v) and v > 0, "a finite number above 0")
 FROM_0: Check = (lambda v: math.isfinite(v) and v >= 0, "a finite number from 0")
@@ -70,10 +72,12 @@ class LoopConfig:
         """The time budget; infinite where there is none."""
         return math.inf if self.max_minutes is None else 60 * self.max_minutes
 
-    def described(self) -> dict[str, Any]:
-        """Return the settings that change the outcome."""
-        given = asdict(self).items()
-        return {name: value for name, value in given if name not in self.PACE and value is not None}
+    def described(self) -> dict[str, object]:
+        """Return the settings that change the outcome, by name: every training has its own."""
+        settings = asdict(self).items()
+        return {
+            name: value for name, value in settings if name not in self.PACE and value is not None
+        }
 
     def rate(self, step: int, steps: int, spent: float = 0.0) -> float:
         """Return the learning rate of a step, counted from 0, of so many.

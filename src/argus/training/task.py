@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import torch
@@ -48,6 +48,6 @@ class Task(Generic[E]):
     of an example that the network reads, and that it learns.
     """
 
-    summed_loss: Callable[[Any, Sequence[E], str], torch.Tensor]
+    summed_loss: Callable[[torch.nn.Module, Sequence[E], str], torch.Tensor]
     read: Callable[[E], int]
     learnt: Callable[[E], int]

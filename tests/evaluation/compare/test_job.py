@@ -8,7 +8,7 @@ import pytest
 import argus
 from argus.data import Document, Query, View
 from argus.encoders import EncoderConfig
-from argus.errors import InputError
+from argus.errors import InputError, Location
 from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_two_indexes
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeSource
@@ -70,7 +70,7 @@ def test_a_document_that_is_never_retrieved_any_more_is_lost(minilm, tmp_path):
     assert result.table["verdict"].to_pylist()[0] == "lost", "what was lost comes first"
 
 
-def test_documents_of_one_folder_only_and_unmeasured_ones_are_no_loss(minilm, folders, tmp_path):
+def test_documents_of_one_side_and_unmeasured_ones_are_no_loss(minilm, folders, tmp_path):
     more = [*DOCUMENTS[1:], Document("empty", ""), Document("opera", "A tenor sings.", "Opera")]
     other = exposed(tmp_path / "b", minilm, more)
     rows = {
@@ -138,7 +138,7 @@ def test_folders_that_cannot_be_compared_are_refused(minilm, folders, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_two_encoders_are_run_and_an_impossible_audit_is_said_not_hidden(tmp_path):
+def test_two_encoders_are_run_and_a_missing_audit_is_noted(tmp_path):
     corpus = tmp_path / "corpus.jsonl"
     records = [{"_id": d.id, "title": d.title, "text": d.text} for d in DOCUMENTS]
     corpus.write_text("".join(json.dumps(r) + "\n" for r in records))
@@ -151,7 +151,7 @@ def test_two_encoders_are_run_and_an_impossible_audit_is_said_not_hidden(tmp_pat
     assert result.summary["same_corpus"] is True
 
 
-def test_bad_relations_stop_two_encoders_before_anything_is_embedded(corpus, tmp_path):
+def test_bad_relations_are_refused_before_anything_is_embedded(corpus, tmp_path):
     source = KnowledgeSource(relations=tmp_path / "none.tsv")
     with pytest.raises(InputError, match=r"none\.tsv: no such file"):
         compare_encoders(corpus, (FLOAT32, FLOAT32), out=tmp_path / "out", source=source)
@@ -162,17 +162,51 @@ def test_bad_relations_stop_two_encoders_before_anything_is_embedded(corpus, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_audits_of_an_earlier_run_are_not_compared_when_this_one_made_none(
-    folders, minilm, tmp_path
-):
+def noted(folder, name, **sections):
+    """Write sections into a JSON file of results."""
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | sections))
+    return path
+
+
+def test_audits_of_an_earlier_run_are_left_out(minilm, tmp_path):
     before, after = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
+    audit = {"k": 1, "pool": 2, "mean_rps": None, "share_below_0.33": None}
     for folder in (before, after):  # left by a run with other relations
-        summary = json.loads((folder / "summary.json").read_text())
-        (folder / "summary.json").write_text(json.dumps(summary | {"audit": {"k": 1, "pool": 2}}))
+        noted(folder, "summary.json", audit=audit)
     result = compare_folders(before, after, out=tmp_path / "out", jobs=["exposure"])
     assert list(result.summary["kinds"]) == ["exposure"]
     with pytest.raises(InputError, match=r"no retrievability\.parquet"):
         compare_folders(before, after, out=tmp_path / "out2")
+
+
+def test_broken_results_are_refused_with_file_and_field(minilm, tmp_path):
+    whole, broken = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
+    summary = noted(broken, "summary.json", exposure={"k": "1", "never_retrieved": 0})
+    with pytest.raises(InputError) as error:
+        compare_folders(whole, broken, out=tmp_path / "out")
+    assert error.value.where == Location(summary, field="exposure.k")
+    noted(broken, "summary.json", exposure={"k": 1, "never_retrieved": 0})
+    table = pq.read_table(broken / "exposure.parquet")
+    pq.write_table(table.drop_columns(["title_rank"]), broken / "exposure.parquet")
+    with pytest.raises(InputError, match="no column 'title_rank'") as error:
+        compare_folders(whole, broken, out=tmp_path / "out")
+    assert error.value.where == broken / "exposure.parquet"
+    manifest = noted(
+        broken, "manifest.json", exposure={"encoder": {"fingerprint": 7}, "inputs": {}}
+    )
+    with pytest.raises(InputError) as error:
+        compare_folders(whole, broken, out=tmp_path / "out")
+    assert error.value.where == Location(manifest, field="exposure.encoder.fingerprint")
+
+
+def test_a_job_without_encoder_or_hashes_does_not_hinder(minilm, tmp_path):
+    before, after = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
+    kb = {"encoder": {}, "inputs": {"corpus": {"file": "s3://bucket/kb.json"}}}
+    noted(after, "manifest.json", kb=kb)
+    summary = compare_folders(before, after, out=tmp_path / "out").summary
+    assert summary["fingerprints"][0] == summary["fingerprints"][1]
+    assert summary["same_corpus"] is None and summary["verdicts"]["document"]["same"] == 3
 
 
 def test_fresh_does_not_empty_a_folder_that_is_compared(indexes, folders, tmp_path):
@@ -263,7 +297,7 @@ def test_entities_of_a_diagnosis_are_asked_for_by_name(indexes, corpus, tmp_path
         compare_two_indexes(indexes, out=tmp_path / "o", diagnosis=tmp_path / "plain")
 
 
-def test_indexes_with_nothing_to_ask_or_nothing_in_common_are_refused(indexes, minilm, tmp_path):
+def test_indexes_without_questions_or_common_ids_are_refused(indexes, minilm, tmp_path):
     with pytest.raises(InputError, match="no document has a title, and there are no queries"):
         compare_two_indexes(indexes, out=tmp_path / "o")
     other = ViewIndex.create(

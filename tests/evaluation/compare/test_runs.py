@@ -77,7 +77,7 @@ def test_two_generative_searches_are_compared_by_what_they_rank(tmp_path):
     assert found.summary["queries"]["given"] == len(QUESTIONS)
 
 
-def test_runs_of_other_queries_and_fresh_over_what_is_read_are_refused(runs, tmp_path):
+def test_runs_of_other_queries_and_fresh_over_input_are_refused(runs, tmp_path):
     other = tmp_path / "o.json"
     other.write_text('{"q9": ["x"]}')
     with pytest.raises(InputError, match="no query in common"):

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from argus.errors import InputError
+from argus.errors import InputError, Location
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.job import Verdict, gate
 
@@ -120,13 +120,9 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
          {"min_self_retrieval": 0.0}, "measured on no probes"),
         ({"exposure": changed(EXPOSURE, documents__total=2)}, {"max_never_retrieved_share": 1.0},
          "measured on no documents"),
-        ({"evaluation": {}}, {"min_ndcg": 0.1}, "summary.json is not as argus evaluate writes it"),
-        ({"audit": changed(AUDIT, mean_rps=float("nan"))}, {"min_mean_rps": 0.0}, "no figure"),
     ],
 )  # fmt: skip
-def test_a_figure_that_is_missing_is_not_measured_and_says_what_to_run(
-    folder, sections, bounds, says
-):
+def test_a_missing_figure_is_not_measured_and_says_what_to_run(folder, sections, bounds, says):
     result = gate([folder(**sections)], GateBounds(**bounds))
     assert result.exit_code == 2 and result.outcomes[0].verdict == Verdict.NOT_MEASURED
     assert says in result.outcomes[0].line and result.outcomes[0].value is None
@@ -175,28 +171,51 @@ def test_no_check_no_folder_and_an_empty_folder_are_refused(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bound", "section", "fields"),
+    ("bound", "section", "field", "value", "expected"),
     [
-        ("max_low_rps_share", "audit", {"share_below_0.33": "much"}),
-        ("max_low_rps_share", "audit", {"share_below_0.33": -0.2}),
-        ("max_low_rps_share", "audit", {"entities__measured": -100}),
-        ("max_low_rps_share", "audit", {"entities__failed": "one"}),
-        ("min_mean_rps", "audit", {"mean_rps": 1.2}),
-        ("min_mean_rps", "audit", {"mean_rps": True}),
-        ("max_at_risk_share", "diagnosis", {"tau": "x"}),
-        ("min_recall", "evaluation", {"queries__measured": 2.5}),
-        ("max_ndcg_drop", "evaluation", {"queries__failed": -40}),
-        ("max_never_retrieved_share", "exposure", {"never_retrieved": -5}),
-        ("max_never_retrieved_share", "exposure", {"documents__total": "52"}),
-        ("min_self_retrieval", "exposure", {"title__probes": "fifty"}),
-        ("min_self_retrieval", "exposure", {"probes_failed": -200}),
+        ("max_low_rps_share", "audit", "share_below_0.33", "much", "a number from 0 to 1"),
+        ("max_low_rps_share", "audit", "share_below_0.33", -0.2, "a number from 0 to 1"),
+        ("max_low_rps_share", "audit", "entities__measured", -100, "a whole number from 0"),
+        ("max_low_rps_share", "audit", "entities__failed", "one", "a whole number from 0"),
+        ("max_low_rps_share", "audit", "entities", 100, "an object"),
+        ("min_mean_rps", "audit", "mean_rps", 1.2, "a number from 0 to 1"),
+        ("min_mean_rps", "audit", "mean_rps", True, "a number from 0 to 1"),
+        ("min_mean_rps", "audit", "mean_rps", float("nan"), "a number from 0 to 1"),
+        ("max_at_risk_share", "diagnosis", "tau", "x", "a number from 0 to 1"),
+        ("min_recall", "evaluation", "queries__measured", 2.5, "a whole number from 0"),
+        ("min_recall", "evaluation", "systems", [], "a list that is not empty"),
+        ("max_ndcg_drop", "evaluation", "queries__failed", -40, "a whole number from 0"),
+        ("max_never_retrieved_share", "exposure", "never_retrieved", -5, "a whole number from 0"),
+        ("max_never_retrieved_share", "exposure", "never_retrieved", 51, "at most 50"),
+        ("max_never_retrieved_share", "exposure", "documents__total", "52", "a whole number"),
+        ("max_never_retrieved_share", "exposure", "documents__total", 1, "at least 2"),
+        ("min_self_retrieval", "exposure", "title__probes", "fifty", "a whole number from 0"),
+        ("min_self_retrieval", "exposure", "probes_failed", -200, "a whole number from 0"),
     ],
 )
-def test_figures_that_are_none_are_not_measured_and_never_a_traceback(
-    folder, bound, section, fields
+def test_a_broken_figure_is_not_measured_and_named_by_field(
+    folder, bound, section, field, value, expected
 ):
     sections = {"audit": AUDIT, "diagnosis": DIAGNOSIS, "exposure": EXPOSURE,
                 "evaluation": EVALUATION}  # fmt: skip
-    sections[section] = changed(sections[section], **fields)
-    found = gate([folder(**sections)], GateBounds(**{bound: 0.5}))
-    assert (found.verdict, found.exit_code) == (Verdict.NOT_MEASURED, 2)
+    sections[section] = changed(sections[section], **{field: value})
+    path = folder(**sections)
+    result = gate([path], GateBounds(**{bound: 0.5}))
+    assert (result.verdict, result.exit_code) == (Verdict.NOT_MEASURED, 2)
+    detail = result.outcomes[0].detail
+    where = Location(path / "summary.json", field=f"{section}.{field.replace('__', '.')}")
+    assert f"{where}: {value!r}; expected {expected}" in detail
+
+
+def test_a_figure_deep_in_a_list_is_named_by_its_whole_path(folder):
+    lost = {"nDCG@10": {"queries": 40, "mean_difference": 1.5, "harmed": 41}}
+    evaluation = EVALUATION | {"comparison": lost, "systems": [{"measures": {"R@10": "all"}}]}
+    result = gate([folder(evaluation=evaluation)], GateBounds(min_recall=0.5, max_ndcg_drop=0.1))
+    assert "field 'evaluation.systems.0.measures.R@10': 'all'" in result.outcomes[0].detail
+    dropped = result.outcomes[1].detail
+    assert "field 'evaluation.comparison.nDCG@10.mean_difference': 1.5" in dropped
+    assert "Run argus evaluate with two systems again." in dropped
+    harmed = gate([folder(evaluation=evaluation)], GateBounds(max_harmed_share=0.5)).outcomes[0]
+    assert "comparison.nDCG@10.harmed': 41; expected at most 40" in harmed.detail
+    gone = gate([folder(evaluation={})], GateBounds(min_ndcg=0.1)).outcomes[0]
+    assert "field 'evaluation.systems': nothing" in gone.detail

@@ -4,163 +4,180 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
-
-import pyarrow as pa
+from dataclasses import dataclass, replace
 
 from argus.data.runs import first_rank, ranking
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
-from argus.evaluation.compare.results import (
+from argus.evaluation.compare.rows import (
     GAINED,
     LOST,
     NOT_COMPARABLE,
     ONLY_AFTER,
     ONLY_BEFORE,
     SAME,
-    SCHEMA,
-    counts,
+    count_verdicts,
     row_order,
 )
+from argus.evaluation.compare.summary import ComparisonRow, ListFigures, QueryRow, Ranks
 from argus.evaluation.systems import System, ask, contents, with_corpus
 from argus.indexes.retriever import IndexRetriever
 from argus.measures import top_k_changes
 
 DEPTH = 100
 """How far down a document under its own title, or one that names an entity, is looked for."""
-QUERY_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("query_id", "text", "entered", "left")]
-    + [("changed", pa.int64())]
-)
 _TITLE = "title of "
 _NAME = "name of "
 _NONE: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
+class ListComparison:
+    """What two indexes or two runs bring back. notes: what is doubtful about it."""
+
+    rows: list[ComparisonRow]
+    queries: list[QueryRow]
+    figures: ListFigures
+    notes: list[str]
+
+
 def compare_indexes(
-    opened: Sequence[tuple[str, IndexRetriever]],
+    indexes: Sequence[tuple[str, IndexRetriever]],
     queries: Sequence[Query],
     *,
     k: int,
     corpus: Sequence[Document] | None = None,
     entities: Mapping[str, Collection[str]] | None = None,
-) -> tuple[pa.Table, pa.Table, dict[str, Any], list[str]]:
+) -> ListComparison:
     """Ask two indexes for every document by its own title, every entity by its name, and queries.
 
-    opened: as `argus.evaluation.systems.open_index` returns them. entities: name to the documents
-    that name it. Returns the table of documents and entities, the table of queries, the summary,
-    and what is doubtful. Titles come from `corpus`, or from the indexes. Raises InputError when the
-    indexes have no document in common, and when there is neither a title nor a query to ask.
+    indexes: as `argus.evaluation.systems.open_index` returns them. entities: name to the documents
+    that name it. Titles come from `corpus`, or from the indexes. Raises InputError when the indexes
+    have no document in common, and when there is neither a title nor a query to ask.
     """
-    known = [contents(name, retriever) for name, retriever in opened]
+    systems = [contents(name, retriever) for name, retriever in indexes]
     if corpus is not None:
-        known = [with_corpus(system, corpus) for system in known]
-    titles = _titles(known)
-    named = entities or {}
-    asked = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())]
-    asked += [Query(_NAME + name, name) for name in sorted(named)] + list(queries)
-    if not asked:
+        systems = [with_corpus(system, corpus) for system in systems]
+    titles, entities = _titles(systems), entities or {}
+    questions = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())]
+    questions += [Query(_NAME + name, name) for name in sorted(entities)] + list(queries)
+    if not questions:
         raise InputError(
             "no document has a title, and there are no queries",
             expected="something to ask both indexes",
             fix="Give --corpus, whose titles are asked, --diagnosis or --queries.",
-            where=" and ".join(name for name, _ in opened),
+            where=" and ".join(name for name, _ in indexes),
         )
-    answers = [ask(retriever, asked, max(k, DEPTH)) for _, retriever in opened]
     systems = [
-        replace(s, run=run, failed=failed) for s, (run, failed) in zip(known, answers, strict=True)
+        _answered(system, retriever, questions, max(k, DEPTH))
+        for system, (_, retriever) in zip(systems, indexes, strict=True)
     ]
-    failed = {id_: why for system in systems for id_, why in system.failed.items()}
-    rows = _documents(systems, titles, k, failed) + _entities(systems, named, k, failed)
+    failures = {id_: why for system in systems for id_, why in system.failed.items()}
+    rows = _documents(systems, titles, k, failures) + _entities(systems, entities, k, failures)
     rows.sort(key=row_order)
-    changes = query_rows(systems, [q for q in asked if q.id not in failed], titles, k)
-    held = known[0].documents, known[1].documents
-    summary = {
-        "k": k,
-        "queries": {
-            "titles": len(titles),
-            "entities": len(named),
-            "given": len(queries),
-            "failed": len(failed),
+    changes = query_rows(systems, [q for q in questions if q.id not in failures], titles, k)
+    before, after = _documents_of(systems)
+    return ListComparison(
+        rows,
+        changes,
+        {
+            "k": k,
+            "queries": {
+                "titles": len(titles),
+                "entities": len(entities),
+                "given": len(queries),
+                "failed": len(failures),
+            },
+            "without_title": len(before | after) - len(titles),
+            "changed_queries": sum(row["changed"] > 0 for row in changes),
+            "verdicts": count_verdicts(rows),
         },
-        "without_title": len((held[0] or _NONE) | (held[1] or _NONE)) - len(titles),
-        "changed_queries": sum(row["changed"] > 0 for row in changes),
-        **counts(rows),
-    }
-    return (
-        pa.Table.from_pylist(rows, schema=SCHEMA),
-        pa.Table.from_pylist(changes, schema=QUERY_SCHEMA),
-        summary,
-        _notes(systems, failed, len(asked)),
+        _notes(systems, failures, len(questions)),
     )
 
 
-def _titles(known: Sequence[System]) -> dict[str, str]:
+def _answered(
+    system: System, retriever: IndexRetriever, queries: Sequence[Query], depth: int
+) -> System:
+    run, failures = ask(retriever, queries, depth)
+    return replace(system, run=run, failed=failures)
+
+
+def _documents_of(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the documents that both hold, before and after."""
+    before, after = (system.documents or _NONE for system in systems)
+    return before, after
+
+
+def _titles(systems: Sequence[System]) -> dict[str, str]:
     """Return doc_id -> title of what either index holds; InputError when they share nothing."""
-    before, after = (system.documents or _NONE for system in known)
+    before, after = _documents_of(systems)
     if not before & after:
         raise InputError(
             "the indexes have no document in common",
             expected="two indexes over one corpus",
             fix="Compare indexes that were built from the same documents.",
-            where=" and ".join(system.name for system in known),
+            where=" and ".join(system.name for system in systems),
         )
-    titles = {**known[1].titles, **known[0].titles}
+    titles = {**systems[1].titles, **systems[0].titles}
     return {doc: title for doc, title in titles.items() if doc in before | after}
 
 
-def _notes(systems: Sequence[System], failed: dict[str, str], asked: int) -> list[str]:
+def _notes(systems: Sequence[System], failures: Mapping[str, str], queries: int) -> list[str]:
     notes = list(dict.fromkeys(s.warning for s in systems if s.warning))
-    if failed:
-        first = next(iter(failed.values()))
-        notes.append(f"{len(failed):,} of {asked:,} queries could not be asked; the first: {first}")
+    if failures:
+        first, n = next(iter(failures.values())), len(failures)
+        notes.append(f"{n:,} of {queries:,} queries could not be asked; the first: {first}")
     return notes
 
 
 def _documents(
-    systems: Sequence[System], titles: dict[str, str], k: int, failed: Mapping[str, str]
-) -> list[dict[str, Any]]:
+    systems: Sequence[System], titles: Mapping[str, str], k: int, failures: Mapping[str, str]
+) -> list[ComparisonRow]:
     """Call a document gained when its title now brings it into the top k, lost the other way."""
-    asked = {doc for doc in titles if _TITLE + doc not in failed}
+    titled = {doc for doc in titles if _TITLE + doc not in failures}
     ranks = [
-        {doc: first_rank(s.run.get(_TITLE + doc, {}), (doc,)) for doc in asked} for s in systems
+        {doc: first_rank(s.run.get(_TITLE + doc, {}), (doc,)) for doc in titled} for s in systems
     ]
     lists = [_lists(system.run, k) for system in systems]
-    held = [system.documents or _NONE for system in systems]
-    rows = []
-    for doc in sorted(held[0] | held[1]):
+    documents = _documents_of(systems)
+    rows: list[ComparisonRow] = []
+    for doc in sorted(documents[0] | documents[1]):
         old, new = ranks[0].get(doc), ranks[1].get(doc)
+        both = doc in documents[0] and doc in documents[1]
+        only = ONLY_BEFORE if doc in documents[0] else ONLY_AFTER
         sides = [
-            f"in {lists[i][doc]} lists" if doc in held[i] else "not in the index" for i in (0, 1)
+            f"in {lists[i][doc]} lists" if doc in documents[i] else "not in the index"
+            for i in (0, 1)
         ]
         rows.append(
             {
                 "kind": "document",
                 "id": doc,
                 "label": titles.get(doc, ""),
-                "verdict": _verdict(doc, held, doc in asked, old, new, k),
+                "verdict": only if not both
+                else _change(old, new, k) if doc in titled
+                else NOT_COMPARABLE,
                 "before": sides[0],
                 "after": sides[1],
                 **_ranks(old, new),
             }
-        )
+        )  # fmt: skip
     return rows
 
 
 def _entities(
     systems: Sequence[System],
-    named: Mapping[str, Collection[str]],
+    entities: Mapping[str, Collection[str]],
     k: int,
-    failed: Mapping[str, str],
-) -> list[dict[str, Any]]:
+    failures: Mapping[str, str],
+) -> list[ComparisonRow]:
     """Call an entity gained when its name now brings a document that names it into the top k."""
-    held = [system.documents or _NONE for system in systems]
-    rows = []
-    for name, documents in sorted(named.items()):
-        both = all(not there.isdisjoint(documents) for there in held)
+    rows: list[ComparisonRow] = []
+    for name, documents in sorted(entities.items()):
+        both = all(not there.isdisjoint(documents) for there in _documents_of(systems))
         query = _NAME + name
-        known = both and query not in failed
+        known = both and query not in failures
         old, new = (first_rank(s.run.get(query, {}), documents) if known else None for s in systems)
         rows.append(
             {
@@ -180,24 +197,9 @@ def _placed(rank: int | None) -> str:
     return f"not in the top {DEPTH}" if rank is None else f"rank {rank}"
 
 
-def _ranks(old: int | None, new: int | None) -> dict[str, Any]:
+def _ranks(old: int | None, new: int | None) -> Ranks:
     change = None if old is None or new is None else new - old
     return {"value_before": old, "value_after": new, "rps_change": None, "rank_change": change}
-
-
-def _verdict(
-    doc: str,
-    held: Sequence[frozenset[str]],
-    asked: bool,
-    old: int | None,
-    new: int | None,
-    k: int,
-) -> str:
-    if doc not in held[0] or doc not in held[1]:
-        return ONLY_BEFORE if doc in held[0] else ONLY_AFTER
-    if not asked:
-        return NOT_COMPARABLE
-    return _change(old, new, k)
 
 
 def _change(old: int | None, new: int | None, k: int) -> str:
@@ -211,15 +213,15 @@ def _lists(run: Run, k: int) -> Counter[str]:
 
 
 def query_rows(
-    systems: Sequence[System], asked: Sequence[Query], titles: dict[str, str], k: int
-) -> list[dict[str, Any]]:
+    systems: Sequence[System], queries: Sequence[Query], titles: Mapping[str, str], k: int
+) -> list[QueryRow]:
     """Return what entered and left the top k of every query, the most changed first."""
 
     def names(docs: Sequence[str]) -> str:
         return "; ".join(titles.get(doc) or doc for doc in docs)
 
-    rows = []
-    for query in asked:
+    rows: list[QueryRow] = []
+    for query in queries:
         lists = [ranking(system.run.get(query.id, {})) for system in systems]
         entered, left = top_k_changes(lists[0], lists[1], k=k)
         rows.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pyarrow as pa
 
@@ -14,9 +14,18 @@ from argus.data.corpus import corpus_file, read_corpus, read_queries
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
+from argus.evaluation.compare.folder import JOBS, read_results
 from argus.evaluation.compare.indexes import compare_indexes
-from argus.evaluation.compare.results import JOBS, SCHEMA, compare_results, read_results
+from argus.evaluation.compare.results import compare_results
+from argus.evaluation.compare.rows import QUERY_SCHEMA, SCHEMA
 from argus.evaluation.compare.runs import compare_runs
+from argus.evaluation.compare.summary import (
+    ComparisonRow,
+    ComparisonSummary,
+    ListFigures,
+    QueryRow,
+    ResultFigures,
+)
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.evaluation.systems import RUN_FILE, one_for_each, open_index, rankings
 from argus.indexes.retriever import parse_index_spec
@@ -39,20 +48,21 @@ class CompareResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: ComparisonSummary
     table: pa.Table
-    """One row per entity or document, see `argus.evaluation.compare.results.SCHEMA`."""
+    """One row per entity or document, see `argus.evaluation.compare.rows.SCHEMA`."""
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """What is to be written: one row per thing, one per query of two indexes, and the rest."""
+class Comparison:
+    """What is to be written. queries: None of two results, which have none in common."""
 
-    table: pa.Table
-    changes: pa.Table | None
+    of: Literal["results", "indexes", "runs"]
     names: Sequence[str]
     fingerprints: Sequence[str]
-    summary: dict[str, Any]
+    rows: Sequence[ComparisonRow]
+    queries: Sequence[QueryRow] | None
+    figures: ResultFigures | ListFigures
     notes: Sequence[str] = ()
 
 
@@ -77,16 +87,16 @@ def compare_folders(
             fix="Give another --out.",
             where=out,
         )
-    results = [read_results(folder) for folder in (before, after)]
+    first, second = read_results(before), read_results(after)
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record("comparison", {"before": str(before), "after": str(after)}, {})
     check_folder(folder, record, about=(before, after))
     with record.timed("comparing"):
-        table, summary = compare_results(results[0], results[1], jobs)
+        rows, figures = compare_results(first, second, jobs)
     names = [str(path) for path in (before, after)]
-    fingerprints = [" | ".join(result.fingerprints) for result in results]
-    compared = _Compared(table, None, names, fingerprints, summary, notes)
-    return _write(folder, record, (before, after), compared)
+    fingerprints = [" | ".join(results.fingerprints) for results in (first, second)]
+    comparison = Comparison("results", names, fingerprints, rows, None, figures, notes)
+    return write_comparison(folder, record, (before, after), comparison)
 
 
 def compare_encoders(
@@ -158,37 +168,40 @@ def compare_two_indexes(
     entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
     as for `argus.evaluate`.
     """
-    ranked_by = rankings(hybrid, len(names))
-    weighed = one_for_each(weights, len(names))
-    asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
+    fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
+    questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else None
     entities = documents_by_entity(diagnosis) if diagnosis else None
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
-        {"before": names[0], "after": names[1], "k": k, "queries": len(asked), "hybrid": ranked_by},
+        {
+            "before": names[0], "after": names[1], "k": k, "queries": len(questions),
+            "hybrid": fusions,
+        },
         {
             "corpus": corpus_file(corpus) if corpus else None,
             "queries": queries if isinstance(queries, Path) else None,
             "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
         },
-    )
+    )  # fmt: skip
     about = [parse_index_spec(name).path for name in names]
     check_folder(folder, record, about=about)
-    opened = [
-        open_index(name, ranked_by=how, exact=exact, weight=weight)
-        for name, how, weight in zip(names, ranked_by, weighed, strict=True)
+    indexes = [
+        open_index(name, ranked_by=fusion, exact=exact, weight=weight)
+        for name, fusion, weight in zip(names, fusions, lambdas, strict=True)
     ]
-    record.config["exact"] = [retriever.searches_exactly() for _, retriever in opened]
-    record.config["lambda"] = [retriever.weight for _, retriever in opened]
+    record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
+    record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
-        table, changes, summary, notes = compare_indexes(
-            opened, asked, k=k, corpus=documents, entities=entities
-        )
-    shown = [name for name, _ in opened]
-    prints = [retriever.encoder.fingerprint for _, retriever in opened]
-    compared = _Compared(table, changes, shown, prints, summary, notes)
-    return _write(folder, record, about, compared)
+        lists = compare_indexes(indexes, questions, k=k, corpus=documents, entities=entities)
+    comparison = Comparison(
+        "indexes",
+        [name for name, _ in indexes],
+        [retriever.encoder.fingerprint for _, retriever in indexes],
+        lists.rows, lists.queries, lists.figures, lists.notes,
+    )  # fmt: skip
+    return write_comparison(folder, record, about, comparison)
 
 
 def compare_two_runs(
@@ -204,7 +217,7 @@ def compare_two_runs(
 
     queries, corpus: texts and titles to show.
     """
-    asked = read_queries(queries) if isinstance(queries, Path) else list(queries)
+    questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else []
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
@@ -218,35 +231,40 @@ def compare_two_runs(
     )  # fmt: skip
     check_folder(folder, record)
     with record.timed("comparing"):
-        table, changes, summary, notes = compare_runs(runs, asked, documents, k=k)
-    names = [str(run) for run in runs]
-    compared = _Compared(table, changes, names, [RUN_FILE] * 2, {"of": "runs", **summary}, notes)
-    return _write(folder, record, (), compared)
+        lists = compare_runs(runs, questions, documents, k=k)
+    comparison = Comparison(
+        "runs", [str(run) for run in runs], [RUN_FILE] * 2,
+        lists.rows, lists.queries, lists.figures, lists.notes,
+    )  # fmt: skip
+    return write_comparison(folder, record, (), comparison)
 
 
-def _write(
-    folder: ArtifactFolder, record: Record, about: Sequence[Path], compared: _Compared
+def write_comparison(
+    folder: ArtifactFolder, record: Record, about: Sequence[Path], comparison: Comparison
 ) -> CompareResult:
-    table, changes = compared.table, compared.changes
-    summary = {
-        "of": "indexes" if changes is not None else "results",
-        "names": list(compared.names),
-        "fingerprints": list(compared.fingerprints),
-        "notes": list(compared.notes),
-        **compared.summary,
-        "gained": _named(table, "gained"),
-        "lost": _named(table, "lost"),
+    """Write tables, summary, manifest and report. about: folders whose results it speaks of."""
+    table = pa.Table.from_pylist(comparison.rows, schema=SCHEMA)
+    summary: ComparisonSummary = {
+        "of": comparison.of,
+        "names": list(comparison.names),
+        "fingerprints": list(comparison.fingerprints),
+        "notes": list(comparison.notes),
+        **comparison.figures,
+        "gained": _first(table, "gained"),
+        "lost": _first(table, "lost"),
     }
-    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(compared.fingerprints))
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(comparison.fingerprints))
     record.open(folder, about=about)
     folder.write_table("comparison", table, csv=True)
-    if changes is not None:
+    if comparison.queries is not None:
+        changes = pa.Table.from_pylist(comparison.queries, schema=QUERY_SCHEMA)
         folder.write_table("comparison_queries", changes, csv=True)
     folder.write_section("summary.json", "comparison", summary)
     folder.write_section("manifest.json", "comparison", record.manifest(summary["verdicts"]))
     return CompareResult(folder.path, write_report(folder.path), summary, table)
 
 
-def _named(table: pa.Table, verdict: str) -> list[dict[str, Any]]:
-    rows = [row for row in table.select(SCHEMA.names).to_pylist() if row["verdict"] == verdict]
-    return rows[:NAMED]
+def _first(table: pa.Table, verdict: str) -> list[ComparisonRow]:
+    """Return the first rows of a verdict, as the table holds them: a rank is a float."""
+    rows: list[ComparisonRow] = table.select(SCHEMA.names).to_pylist()
+    return [row for row in rows if row["verdict"] == verdict][:NAMED]

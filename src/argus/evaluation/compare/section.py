@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
+from argus.evaluation.compare.summary import ComparisonRow, ComparisonSummary
 from argus.reports.section import MAX_ROWS, Section, naming, table
+
+Cell: TypeAlias = str | int | float | None
 
 _RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
 _VALUES: dict[str, dict[str, dict[str, str]]] = {
@@ -20,7 +24,7 @@ _VALUES: dict[str, dict[str, dict[str, str]]] = {
 }
 
 
-def section(folder: Path, comparison: dict[str, Any]) -> Section:
+def section(folder: Path, comparison: ComparisonSummary) -> Section:
     """Build it from comparison.parquet, and comparison_queries.parquet for two indexes or runs."""
     rows = pq.read_table(folder / "comparison.parquet").to_pylist()
     values = _VALUES[comparison["of"]]
@@ -28,9 +32,9 @@ def section(folder: Path, comparison: dict[str, Any]) -> Section:
     columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
     for kind in kinds:
         columns |= values[kind]
-    changed = [row for row in rows if row["verdict"] != "same"]
-    shown = [_row(row, kinds) for row in changed[:MAX_ROWS]]
-    tables = {"comparison": table(columns, shown, total=len(changed))}
+    changes = [row for row in rows if row["verdict"] != "same"]
+    shown = [_row(row, kinds) for row in changes[:MAX_ROWS]]
+    tables = {"comparison": table(columns, shown, total=len(changes))}
     if comparison["of"] != "results":
         tables["comparison_queries"] = _queries(folder)
     verdicts = comparison["verdicts"].items()
@@ -38,8 +42,8 @@ def section(folder: Path, comparison: dict[str, Any]) -> Section:
     return Section({}, tables, "; ".join(parts))
 
 
-def _row(row: dict[str, Any], kinds: list[str]) -> list[Any]:
-    values: list[Any] = []
+def _row(row: ComparisonRow, kinds: Sequence[str]) -> list[Cell]:
+    values: list[Cell] = []
     for kind in kinds:
         own = row["kind"] == kind
         values += [row["value_before"], row["value_after"]] if own else [None, None]
@@ -49,9 +53,9 @@ def _row(row: dict[str, Any], kinds: list[str]) -> list[Any]:
 
 def _queries(folder: Path) -> Any:
     rows = pq.read_table(folder / "comparison_queries.parquet").to_pylist()
-    changed = [row for row in rows if row["changed"]]
+    changes = [row for row in rows if row["changed"]]
     return table(
         {"query": "text", "enter the top k": "text", "leave it": "text", "changes": "count"},
-        [[row["text"], row["entered"], row["left"], row["changed"]] for row in changed[:MAX_ROWS]],
-        total=len(changed),
+        [[row["text"], row["entered"], row["left"], row["changed"]] for row in changes[:MAX_ROWS]],
+        total=len(changes),
     )

@@ -9,17 +9,17 @@ could not be measured, else 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
 from argus.evaluation.gate import figures
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.figures import Figure, NotMeasured
+from argus.evaluation.gate.reading import Value
 
 
 class Verdict(StrEnum):
@@ -40,16 +40,21 @@ class Check:
     section: str
     what: str
     run: str
-    read: Callable[[dict[str, Any], GateBounds], Figure]
+    read: Callable[[Value, GateBounds], Figure]
+
+
+def _plain(read: Callable[[Value], Figure]) -> Callable[[Value, GateBounds], Figure]:
+    """Return how a figure is read that no setting of the bounds names."""
+    return lambda section, _: read(section)
 
 
 CHECKS: dict[str, Check] = {
     "max_low_rps_share": Check(
-        "audit", "entities with RPS below 0.33", "argus audit", figures.low_rps_share
+        "audit", "entities with RPS below 0.33", "argus audit", _plain(figures.low_rps_share)
     ),
-    "min_mean_rps": Check("audit", "mean RPS", "argus audit", figures.mean_rps),
+    "min_mean_rps": Check("audit", "mean RPS", "argus audit", _plain(figures.mean_rps)),
     "max_at_risk_share": Check(
-        "diagnosis", "entities at risk", "argus diagnose", figures.at_risk_share
+        "diagnosis", "entities at risk", "argus diagnose", _plain(figures.at_risk_share)
     ),
     "min_recall": Check(
         "evaluation",
@@ -73,10 +78,13 @@ CHECKS: dict[str, Check] = {
         lambda s, b: figures.harmed_share(s, b.ndcg_measure),
     ),
     "max_never_retrieved_share": Check(
-        "exposure", "documents never retrieved", "argus exposure", figures.never_retrieved
+        "exposure", "documents never retrieved", "argus exposure", _plain(figures.never_retrieved)
     ),
     "min_self_retrieval": Check(
-        "exposure", "probes that find their own document", "argus exposure", figures.self_retrieval
+        "exposure",
+        "probes that find their own document",
+        "argus exposure",
+        _plain(figures.self_retrieval),
     ),
 }
 
@@ -154,11 +162,12 @@ def gate(folders: Sequence[Path], bounds: GateBounds) -> GateResult:
             fix="For example: argus gate OUT --max-low-rps-share 0.1 --min-recall 0.8",
             where="argus gate",
         )
-    summaries = {str(folder): _summary(folder) for folder in dict.fromkeys(folders)}
+    summaries = {folder: _summary(folder) for folder in dict.fromkeys(folders)}
     return GateResult([o for name in bounds.checks for o in _outcomes(name, bounds, summaries)])
 
 
-def _summary(folder: Path) -> dict[str, Any]:
+def _summary(folder: Path) -> Mapping[str, object]:
+    """Return each job's part of summary.json."""
     sections = ArtifactFolder(folder).read_json("summary.json") if folder.exists() else {}
     if not sections:
         raise InputError(
@@ -171,26 +180,28 @@ def _summary(folder: Path) -> dict[str, Any]:
 
 
 def _outcomes(
-    name: str, bounds: GateBounds, summaries: dict[str, dict[str, Any]]
+    name: str, bounds: GateBounds, summaries: Mapping[Path, Mapping[str, object]]
 ) -> Iterator[Outcome]:
     check, bound = CHECKS[name], float(getattr(bounds, name))
-    holding = {folder: s[check.section] for folder, s in summaries.items() if check.section in s}
-    if not holding:
+    sections = {
+        folder: Value(summary[check.section], folder / "summary.json", check.section, check.run)
+        for folder, summary in summaries.items()
+        if check.section in summary
+    }
+    if not sections:
         detail = f"no {check.section} among the results: run {check.run}"
-        yield Outcome(name, ", ".join(summaries), Verdict.NOT_MEASURED, bound, None, detail)
-    for folder, section in holding.items():
+        folders = ", ".join(map(str, summaries))
+        yield Outcome(name, folders, Verdict.NOT_MEASURED, bound, None, detail)
+    for folder, section in sections.items():
         try:
             figure = check.read(section, bounds)
-        except NotMeasured as reason:
+        except (NotMeasured, InputError) as reason:
             detail = f"{check.what}: {reason}"
-            yield Outcome(name, folder, Verdict.NOT_MEASURED, bound, None, detail)
-        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-            detail = f"{check.what}: summary.json is not as {check.run} writes it ({error!r})"
-            yield Outcome(name, folder, Verdict.NOT_MEASURED, bound, None, detail)
+            yield Outcome(name, str(folder), Verdict.NOT_MEASURED, bound, None, detail)
         else:
             verdict = _decide(figure, bound, at_most=name.startswith("max"))
             detail = f"{check.what}{figure.note}"
-            yield Outcome(name, folder, verdict, bound, figure.value, detail)
+            yield Outcome(name, str(folder), verdict, bound, figure.value, detail)
 
 
 def _decide(figure: Figure, bound: float, *, at_most: bool) -> Verdict:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from argus.training.checkpoint import EvaluationLoss
+
 
 class TrainingLoss(TypedDict):
     """Loss of the first and of the last step, in nats per learnt token."""
@@ -29,8 +31,8 @@ class TrainSummary(TypedDict):
     steps: int
     stopped: str
     out_of_time: bool
-    evaluations: list[dict[str, float]]
-    best: dict[str, float]
+    evaluations: list[EvaluationLoss]
+    best: EvaluationLoss
     training_loss: TrainingLoss
     seconds: float
     evaluation_seconds: float
@@ -45,7 +47,7 @@ class TrainSettings(TypedDict):
     """The fields of `ExampleConfig` and of `LearningConfig`."""
 
     examples: dict[str, float | bool]
-    training: dict[str, float | str | None]
+    training: dict[str, object]
 
 
 class ModelNote(TypedDict):
@@ -63,5 +65,5 @@ class ModelNote(TypedDict):
     examples: dict[str, int]
     steps: int
     stopped: str
-    evaluations: list[dict[str, float]]
-    best: dict[str, float]
+    evaluations: list[EvaluationLoss]
+    best: EvaluationLoss

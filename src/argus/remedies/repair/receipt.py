@@ -20,6 +20,7 @@ from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
+from argus.evaluation.summary import EvaluationSummary
 from argus.evaluation.systems import judge
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
@@ -47,7 +48,7 @@ class RemedyResult(Generic[S]):
     report: Path
     index: ViewIndex
     summary: S
-    evaluation: dict[str, Any] | None = None
+    evaluation: EvaluationSummary | None = None
     """What the judged questions say, where there are any; see `argus.evaluate`."""
 
 

@@ -33,6 +33,7 @@ from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
+from argus.training.checkpoint import EvaluationLoss
 from argus.version import __version__
 
 SECTION = "scenarios_distill"
@@ -207,10 +208,10 @@ def _summary(
     }
 
 
-def _evaluation(losses: Mapping[str, float]) -> Evaluation:
+def _evaluation(losses: EvaluationLoss) -> Evaluation:
     return {
         "epoch": losses["epoch"],
-        "step": int(losses["step"]),
+        "step": losses["step"],
         "loss": round(losses["loss"], 6),
     }
 

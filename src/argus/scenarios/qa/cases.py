@@ -35,7 +35,7 @@ class Gold:
     """Question id to its relevant documents in the index, best grade first."""
     qrels: Qrels
     """Of the questions that are judged, whether the index holds their documents or not."""
-    missing: MissingDocuments
+    missing: MissingDocuments | None
     """What the index lacks (see `systems.missing_gold`)."""
 
 

@@ -1,0 +1,51 @@
+"""The rows of a comparison: entities and documents, what became of each, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from argus.evaluation.compare.summary import ComparisonRow, Verdicts
+
+GAINED, LOST, SAME = "gained", "lost", "same"
+ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comparable"
+VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
+SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("verdict", pa.string()),
+        ("before", pa.string()),
+        ("after", pa.string()),
+        ("value_before", pa.float64()),
+        ("value_after", pa.float64()),
+        ("rps_change", pa.float64()),
+        ("rank_change", pa.int64()),
+    ]
+)
+"""One row per entity or document. before, after: in words. value: RPS of an entity (between two
+indexes the rank of the first document that names it, by its name), rank of a document by its title.
+rps_change: more is better; rank_change: places further down, so less is better. Null where the
+value is of the other sort, and where one side has none."""
+
+QUERY_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("query_id", "text", "entered", "left")]
+    + [("changed", pa.int64())]
+)
+"""One row per query of two indexes or runs."""
+
+
+def row_order(row: ComparisonRow) -> tuple[str, int, float, str]:
+    """Sort key: kinds apart, what was lost first, the greatest change first, then by id."""
+    change = row["rps_change"] or row["rank_change"] or 0
+    return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
+
+
+def count_verdicts(rows: Sequence[ComparisonRow]) -> Verdicts:
+    """Count verdicts per kind, all of them, at 0 where there is none."""
+    return {
+        kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in rows) for v in VERDICTS}
+        for kind in sorted({row["kind"] for row in rows})
+    }

@@ -1,0 +1,122 @@
+"""A comparison's part of summary.json, and the rows of its tables, key by key."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
+
+
+class Ranks(TypedDict):
+    """Ranks before and after, and what changed, in a row; the change of RPS is always None."""
+
+    value_before: float | None
+    value_after: float | None
+    rps_change: float | None
+    rank_change: int | None
+
+
+class ComparisonRow(TypedDict):
+    """One entity or document; see `argus.evaluation.compare.rows.SCHEMA`."""
+
+    kind: Literal["entity", "document"]
+    id: str
+    label: str
+    verdict: str
+    before: str | None
+    after: str | None
+    value_before: float | None
+    value_after: float | None
+    rps_change: float | None
+    rank_change: int | None
+
+
+class QueryRow(TypedDict):
+    """One query of two indexes or runs: the documents that enter and leave its top k, by title.
+
+    changed: how many these are.
+    """
+
+    query_id: str
+    text: str
+    entered: str
+    left: str
+    changed: int
+
+
+Verdicts: TypeAlias = dict[str, dict[str, int]]
+"""Kind ("entity", "document") to verdict (of `VERDICTS`) to how many."""
+
+AuditSides = TypedDict(
+    "AuditSides",
+    {
+        "k": list[int],
+        "pool": list[int],
+        "mean_rps": list[float | None],
+        "share_below_0.33": list[float | None],
+    },
+)
+"""Figures of two audits: before, after."""
+
+
+class ExposureSides(TypedDict):
+    """Figures of two measurements of exposure: before, after."""
+
+    k: list[int]
+    never_retrieved: list[int]
+
+
+class JobSides(TypedDict):
+    """Figures of the jobs that are compared."""
+
+    audit: NotRequired[AuditSides]
+    exposure: NotRequired[ExposureSides]
+
+
+class ResultFigures(TypedDict):
+    """What two folders of results give. same_corpus: None where a corpus was not noted."""
+
+    same_corpus: bool | None
+    kinds: JobSides
+    verdicts: Verdicts
+
+
+class QueryCounts(TypedDict):
+    """Queries by where they come from, and those that could not be asked."""
+
+    titles: int
+    entities: int
+    given: int
+    failed: int
+
+
+class ListFigures(TypedDict):
+    """What two indexes or two runs give. changed_queries: whose top k is another."""
+
+    k: int
+    queries: QueryCounts
+    without_title: int
+    changed_queries: int
+    verdicts: Verdicts
+
+
+class ComparisonSummary(TypedDict):
+    """What is gained and lost between two results, two indexes or two runs.
+
+    names, fingerprints: before, after. notes: what a reader should know. same_corpus, kinds: of
+    results; k to changed_queries: of indexes and runs. gained, lost: the first 200 of each.
+    """
+
+    of: Literal["results", "indexes", "runs"]
+    names: list[str]
+    fingerprints: list[str]
+    notes: list[str]
+    same_corpus: NotRequired[bool | None]
+    kinds: NotRequired[JobSides]
+    k: NotRequired[int]
+    queries: NotRequired[QueryCounts]
+    without_title: NotRequired[int]
+    changed_queries: NotRequired[int]
+    verdicts: Verdicts
+    gained: list[ComparisonRow]
+    lost: list[ComparisonRow]
