@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+
+if TYPE_CHECKING:
+    from argus.retrievability.audit.summary import AuditSummary
 
 
 @blocks.with_blocks
@@ -102,7 +105,7 @@ def audit(
     o.show(result, print_audit, as_json=json)
 
 
-def print_audit(summary: dict[str, Any]) -> None:
+def print_audit(summary: AuditSummary) -> None:
     """Print the headline of an audit."""
     counts = summary["entities"]
     if summary["mean_rps"] is None:

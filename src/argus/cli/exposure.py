@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+
+if TYPE_CHECKING:
+    from argus.retrievability.exposure.summary import ExposureSummary
 
 
 @blocks.with_blocks
@@ -61,14 +64,14 @@ def exposure(
     o.show(result, print_exposure, as_json=json)
 
 
-def print_exposure(summary: dict[str, Any]) -> None:
+def print_exposure(summary: ExposureSummary) -> None:
     """Print the headline of an exposure run."""
-    for kind, by in (("title", "their title"), ("sentence", "a sentence of their own")):
-        found = summary[kind]
-        if found["probes"]:
+    kinds = ((summary["title"], "their title"), (summary["sentence"], "a sentence of their own"))
+    for figures, by in kinds:
+        if figures["probes"]:
             typer.echo(
-                f"found by {by}, top {summary['k']}: {found['success_at_k']:.1%} "
-                f"(first: {found['success_at_1']:.1%}) of {found['probes']:,} probes"
+                f"found by {by}, top {summary['k']}: {figures['success_at_k']:.1%} "
+                f"(first: {figures['success_at_1']:.1%}) of {figures['probes']:,} probes"
             )
     typer.echo(
         f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "

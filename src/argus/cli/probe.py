@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+
+if TYPE_CHECKING:
+    from argus.retrievability.probes.metrics import Measure
+    from argus.retrievability.probes.summary import PredictionSummary, ProbeSummary
 
 app = typer.Typer(
     name="probe",
@@ -110,7 +114,7 @@ def predict(
     o.show(result, print_prediction, as_json=json)
 
 
-COLUMNS = {
+COLUMNS: dict[Measure, str] = {
     "rmse": "RMSE", "mae": "MAE", "pearson": "Pearson", "spearman": "Spearman",
     "macro_f1": "macro-F1", "macro_recall": "macro-R", "macro_precision": "macro-P",
     "weighted_precision": "weigh.-P", "weighted_f1": "weigh.-F1", "accuracy": "accuracy",
@@ -118,7 +122,7 @@ COLUMNS = {
 """The measures of ARGUS Tables 1 and 3 and how they are headed."""
 
 
-def print_fit(summary: dict[str, Any]) -> None:
+def print_fit(summary: ProbeSummary) -> None:
     """Print the table of the fit and its headline."""
     typer.echo(f"{'':<9}" + "".join(f"{heading:>10}" for heading in COLUMNS.values()))
     for row in summary["table"]:
@@ -143,7 +147,7 @@ def print_fit(summary: dict[str, Any]) -> None:
     )
 
 
-def print_prediction(summary: dict[str, Any]) -> None:
+def print_prediction(summary: PredictionSummary) -> None:
     """Print the headline of a prediction."""
     counts = summary["entities"]
     if summary["mean_rps"] is not None:

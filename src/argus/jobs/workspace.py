@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import (
@@ -18,6 +19,7 @@ from argus.data.corpus import (
     refuse_repeated,
 )
 from argus.data.kb_folder import kb_file
+from argus.data.manifest import EncoderFacts, ManifestSection, RanOn, corpora_in
 from argus.data.provenance import (
     describe_environment,
     describe_inputs,
@@ -49,9 +51,10 @@ class Record:
     """What a job notes of itself, for its section of manifest.json."""
 
     job: str
-    config: dict[str, Any]
-    inputs: dict[str, Path | None]
-    encoder: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, object]
+    """What it was set to, by name."""
+    inputs: Mapping[str, Path | None]
+    encoder: EncoderFacts = field(default_factory=EncoderFacts)
     engine: Engine | None = None
     """Where it runs, if on an engine; results do not depend on it."""
     timings_s: dict[str, float] = field(default_factory=dict)
@@ -74,8 +77,9 @@ class Record:
         check_folder(folder, self, about=about)
         folder.open()
 
-    def manifest(self, counts: dict[str, Any]) -> dict[str, Any]:
+    def manifest(self, counts: Mapping[str, object]) -> ManifestSection:
         """Return the job's section of manifest.json."""
+        ran_on: RanOn = {} if self.engine is None else {"engine": self.engine.describe()}
         return {
             "argus": __version__,
             "started": self.started,
@@ -83,7 +87,7 @@ class Record:
             "config": self.config,
             "inputs": describe_inputs(**self.inputs),
             "encoder": self.encoder,
-            **({} if self.engine is None else {"engine": self.engine.describe()}),
+            **ran_on,
             "counts": counts,
             "timings_s": self.timings_s,
             "peak_memory_bytes": peak_memory_bytes(),
@@ -111,14 +115,14 @@ def open_encoder(
     """
     check_folder(folder, record)
     path = store or folder / "embeddings"
-    kept = None if folder.fresh and store is None else stored_fingerprint(path)
+    stored = None if folder.fresh and store is None else stored_fingerprint(path)
     record.runs_on(engine)
     config: EncoderConfig | None = None
     if isinstance(encoder, str):
         encoder = EncoderConfig(model=encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
-            loaded = load_encoder(encoder, sample=sample, stored=kept)
+            loaded = load_encoder(encoder, sample=sample, stored=stored)
         record.encoder["precision_trials"] = loaded.precision_trials
         encoder, config = loaded.encoder, loaded.config
     record.encoder["fingerprint"] = encoder.fingerprint
@@ -160,8 +164,8 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
         return
     folder.read_json("summary.json")
     ours = {c["sha256"] for c in describe_inputs(corpus=record.inputs.get("corpus")).values()}
-    ours |= {corpus["sha256"] for path in about for corpus, _ in _corpora(path).values()}
-    for job, (corpus, settings) in _corpora(folder.path).items():
+    ours |= {corpus["sha256"] for path in about for corpus, _ in corpora_in(path).values()}
+    for job, (corpus, settings) in corpora_in(folder.path).items():
         limits = [c["limit"] for c in (record.config, settings) if "limit" in c]
         same = corpus["sha256"] in ours and len(set(limits)) < 2
         if job != record.job and ours and not same:
@@ -171,21 +175,6 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
                 fix="Give another --out, or start over with --fresh.",
                 where=folder.path,
             )
-
-
-def _corpora(folder: Path) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """Return, for each job in a folder that read a corpus file, that file and the settings."""
-    found = {}
-    for job, section in ArtifactFolder(folder).read_json("manifest.json").items():
-        corpus = section["inputs"].get("corpus") if _is_section(section) else None
-        if isinstance(corpus, dict) and {"sha256", "file"} <= corpus.keys():
-            found[job] = corpus, section["config"]
-    return found
-
-
-def _is_section(section: Any) -> bool:
-    parts = ("inputs", "config")
-    return isinstance(section, dict) and all(isinstance(section.get(p), dict) for p in parts)
 
 
 def read_documents(
@@ -239,7 +228,16 @@ def _refuse_half_characters(document: Document) -> None:
             ) from error
 
 
-def texts_cut(encoder: Encoder, texts: Sequence[str]) -> dict[str, int] | None:
+class TextWindow(TypedDict):
+    """How much of the texts is longer than the encoder's window, in tokens."""
+
+    max_tokens: int
+    texts_cut: int
+    tokens_unread: int
+    tokens: int
+
+
+def texts_cut(encoder: Encoder, texts: Sequence[str]) -> TextWindow | None:
     """Count the texts that are longer than the encoder's window; None when it cannot be known."""
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None or not texts:
         return None

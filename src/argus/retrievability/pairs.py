@@ -35,8 +35,8 @@ class PairRanks:
 
     def of_targets(self, targets: npt.NDArray[np.bool_]) -> PairRanks:
         """Return the pairs whose x is a target; targets: bool, by position."""
-        kept = targets[self.entity]
-        return PairRanks(*(getattr(self, f.name)[kept] for f in fields(PairRanks)))
+        rows = targets[self.entity]
+        return PairRanks(*(getattr(self, f.name)[rows] for f in fields(PairRanks)))
 
     @staticmethod
     def concatenate(parts: list[PairRanks]) -> PairRanks:

@@ -89,8 +89,12 @@ def build(
     name = config.tokenizer or ""
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
     keep_input(folder, [path, asked.file, tokenizer])
-    settings = {"tokenizer": config.tokenizer or earlier, "titles": config.titles, "limit": limit}
-    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": asked.file})
+    named = config.tokenizer or earlier
+    record = Record(
+        JOB,
+        {"tokenizer": named, "titles": config.titles, "limit": limit},
+        {"corpus": path, "pseudo_queries": asked.file},
+    )
     make = _append if config.append else _new
     made = make(record, folder, config, documents, asked.by_document)
     summary = _summary(made.index, folder / INDEX, record, made.changes)

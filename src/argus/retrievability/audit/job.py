@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,7 @@ from argus.jobs.on_engine import require_shared
 from argus.jobs.parts import remove_parts
 from argus.jobs.workspace import (
     Record,
+    TextWindow,
     open_encoder,
     read_knowledge,
     require_some,
@@ -41,6 +41,7 @@ from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.findings import Findings, write_results
 from argus.retrievability.audit.rank_parts import ranks_in_parts
+from argus.retrievability.audit.summary import AuditSummary
 from argus.retrievability.pairs import PairRanks
 
 
@@ -50,7 +51,7 @@ class AuditResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: AuditSummary
     table: pa.Table
     """id, label, rps, low, high, related, state, band, reason, ...: one row per entity."""
     ranks: PairRanks
@@ -123,7 +124,7 @@ def audit_knowledge(
         require_shared(running, opened.path, len(items), model.dim)
         with record.timed("embedding"):
             embedded = embed(items, model, opened, what="entities")
-            facts = _window(model, items) | {"pooling": _pooling(model, config)}
+            window = _window(model, items)
             del items  # millions, perhaps
         measured = np.flatnonzero(has_text)[embedded.ok]  # restricted graph -> base
         record.encoder |= {"store": _store_of(folder, opened), "dim": model.dim}
@@ -135,11 +136,17 @@ def audit_knowledge(
             if base.targets is not None:
                 ranks = ranks.of_targets(base.targets[measured])
         with record.timed("scoring"):
-            found = Findings(base, measured, embedded, graph, ranks, config)
-            table, summary = found.table(), found.summary() | facts
+            findings = Findings(base, measured, embedded, graph, ranks, config)
+            table, figures = findings.table(), findings.summary()
         every = ids_of(base.entities)
         ids = [every[i] for i in measured]
-        summary["relations_from"] = record.config.get("relations")
+        relations = record.config.get("relations")
+        summary: AuditSummary = {
+            **figures,
+            "text_window": window,
+            "pooling": _pooling(model, config),
+            "relations_from": None if relations is None else str(relations),
+        }
         _write(folder, record, table, summary, ranks, ids)
     return AuditResult(folder.path, write_report(folder.path), summary, table, ranks, ids)
 
@@ -159,7 +166,7 @@ def _write(
     folder: ArtifactFolder,
     record: Record,
     table: pa.Table,
-    summary: dict[str, Any],
+    summary: AuditSummary,
     ranks: PairRanks,
     ids: list[str],
 ) -> None:
@@ -171,10 +178,9 @@ def _write(
     remove_parts(folder)
 
 
-def _window(model: Encoder, items: Sequence[Item]) -> dict[str, Any]:
+def _window(model: Encoder, items: Sequence[Item]) -> TextWindow | None:
     """Return how much of the texts that are embedded whole the model does not read."""
-    whole = [item.text for item in items if item.role is Role.DOCUMENT]
-    return {"text_window": texts_cut(model, whole)}
+    return texts_cut(model, [item.text for item in items if item.role is Role.DOCUMENT])
 
 
 def _pooling(model: Encoder, config: AuditConfig) -> str:

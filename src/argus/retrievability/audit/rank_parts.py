@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from argus.engine import Engine, Work
 from argus.jobs.parts import Parts
 from argus.knowledge import RelationGraph
 from argus.progress import Advance, progress
+from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.ranking_work import Ranking, begin_ranking
 from argus.retrievability.pairs import PairRanks
 from argus.retrievability.ranks import RESERVOIR_QUERIES
-
-if TYPE_CHECKING:
-    from argus.retrievability.audit.config import AuditConfig
 
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 

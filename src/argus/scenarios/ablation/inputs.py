@@ -21,7 +21,7 @@ from argus.engine import Engine
 from argus.errors import InputError
 from argus.evaluation.systems import Judged, System, judge, missing_gold, without_failed
 from argus.jobs.heard import Heard, require_answers
-from argus.jobs.workspace import read_documents, require_some, texts_cut
+from argus.jobs.workspace import TextWindow, read_documents, require_some, texts_cut
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.scenarios.ablation.grid import Asked, Documents, ScenarioTexts, embed_scenarios
 from argus.scenarios.expansions import (
@@ -176,7 +176,7 @@ class Vectors:
     """Shape (n_documents, dim) each: the document's own vector where there is no expansion."""
     expanded_documents: Mapping[Baseline, dict[str, Any]]
     """Documents expanded, failures, and how much of the texts the model reads."""
-    windows: Mapping[str, dict[str, int] | None]
+    windows: Mapping[str, TextWindow | None]
     """How much of documents and scenario texts the model reads."""
 
     @classmethod

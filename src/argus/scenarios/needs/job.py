@@ -17,7 +17,14 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.indexes.fold import DOCUMENTS_ALONE
-from argus.jobs.workspace import Record, open_encoder, read_documents, require_some, texts_cut
+from argus.jobs.workspace import (
+    Record,
+    TextWindow,
+    open_encoder,
+    read_documents,
+    require_some,
+    texts_cut,
+)
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Cell, Documents, check_grid, embed_scenarios
@@ -133,7 +140,7 @@ def _finish(
     searched: Searched,
     ranks: Mapping[Component, NeedRanks],
     config: NeedsConfig,
-    cut: dict[str, int] | None,
+    cut: TextWindow | None,
 ) -> NeedsResult:
     """Score, write the results, and return them."""
     with record.timed("scoring"):

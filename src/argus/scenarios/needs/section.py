@@ -48,7 +48,7 @@ def _distribution(needs: dict[str, Any]) -> figures.Figure:
     """Return the documents per RPS, coloured by band, and a line for those with scenarios."""
     histogram, rps = needs["histogram"], needs["rps"]
     edges = histogram["edges"]
-    bars = {"edges": edges, "entities": histogram["alone"]}
+    bars: figures.Histogram = {"edges": edges, "entities": histogram["alone"]}
     figure = figures.distribution(bars, rps["k"], rps["pool"])
     figure["data"][0] |= {
         "name": "documents alone",

@@ -154,5 +154,6 @@ def _record(
     files = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))}
     if "queries" in files and files["queries"].is_dir():
         files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
-    encoder = {"fingerprint": inputs.retriever.encoder.fingerprint}
-    return Record(JOB, config.described() | {"index": inputs.name}, dict(files), encoder)
+    fingerprint = inputs.retriever.encoder.fingerprint
+    settings = config.described() | {"index": inputs.name}
+    return Record(JOB, settings, files, {"fingerprint": fingerprint})
