@@ -6,7 +6,7 @@ Importing this loads no model and no compiled library: a finder loads what it ne
 from argus.knowledge.base import Entity, KnowledgeBase
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
-from argus.knowledge.load import MENTIONS, KnowledgeSource, load_knowledge
+from argus.knowledge.load import MENTIONS, KnowledgeSource, load_knowledge, read_knowledge
 from argus.knowledge.mentions import Grounded, ground, mention_relations
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.relations import RelationGraph, read_relations
@@ -28,5 +28,6 @@ __all__ = [
     "ground",
     "load_knowledge",
     "mention_relations",
+    "read_knowledge",
     "read_relations",
 ]

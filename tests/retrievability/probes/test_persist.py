@@ -93,7 +93,7 @@ def test_a_header_that_is_not_ours_is_refused(probe, tmp_path, change, says):
         load_probe(tmp_path)
 
 
-def test_weights_that_do_not_belong_together_are_refused_even_with_good_hashes(probe, tmp_path):
+def test_weights_that_do_not_belong_together_are_refused(probe, tmp_path):
     from safetensors.numpy import save
 
     from argus.data import file_hash

@@ -15,11 +15,14 @@ import pyarrow.compute as pc
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import State, StateCounts, count_states
 from argus.encoders import Embedded
+from argus.jobs.parts import remove_parts
+from argus.jobs.workspace import Record
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ids_of
 from argus.retrievability import rps
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.summary import (
+    AuditSummary,
     FindingFigures,
     PairCounts,
     ProjectionFigures,
@@ -53,6 +56,24 @@ class Findings:
     graph: RelationGraph
     ranks: PairRanks
     config: AuditConfig
+
+    @classmethod
+    def of(
+        cls,
+        base: KnowledgeBase,
+        embedded: Embedded,
+        graph: RelationGraph,
+        ranks: PairRanks,
+        config: AuditConfig,
+    ) -> Findings:
+        """Take the ranks of all pairs; of a sampled knowledge base only its targets' are kept.
+
+        embedded: of the entities of `base` that have text.
+        """
+        measured = np.flatnonzero(base.has_text)[embedded.ok]
+        if base.targets is not None:
+            ranks = ranks.of_targets(base.targets[measured])
+        return cls(base, measured, embedded, graph, ranks, config)
 
     @cached_property
     def scores(self) -> list[rps.Scores]:
@@ -107,6 +128,12 @@ class Findings:
         return states, reasons, list(numbers)
 
     @cached_property
+    def ids(self) -> list[str]:
+        """Id of each entity that has a vector."""
+        ids = ids_of(self.base.entities)
+        return [ids[i] for i in self.measured]
+
+    @cached_property
     def labels(self) -> pa.Array:
         """Label of every entity of `base`."""
         entities = self.base.entities
@@ -142,7 +169,7 @@ class Findings:
             columns[f"rps_k{scores.k}_n{scores.pool}"] = self._spread(scores.rps)
         return pa.table(columns)
 
-    def summary(self) -> FindingFigures:
+    def figures(self) -> FindingFigures:
         """Return the figures of the report; no value in it is NaN."""
         headline, ranks, n = self.scores[0], self.ranks, self.graph.n
         k, pool = headline.k, headline.pool
@@ -274,26 +301,35 @@ def _hexadecimal(keys: Sequence[bytes]) -> pa.Array:
 
 
 def write_results(
-    folder: ArtifactFolder, table: pa.Table, ranks: PairRanks, ids: list[str]
+    folder: ArtifactFolder,
+    record: Record,
+    findings: Findings,
+    table: pa.Table,
+    summary: AuditSummary,
 ) -> None:
-    """Write the table of entities and the pair ranks, with ids for positions."""
+    """Write everything but the report; then the parts of the ranking are needed no more."""
+    with record.timed("writing"):
+        folder.write_table("retrievability", table, csv=True)
+        folder.write_table("pair_ranks", _pairs_by_id(findings.ranks, findings.ids))
+    folder.write_section("summary.json", "audit", summary)
+    folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
+    remove_parts(folder)
+
+
+def _pairs_by_id(ranks: PairRanks, ids: list[str]) -> pa.Table:
     names = pa.array(ids)
-
-    def by_id(positions: np.ndarray) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(pa.array(positions), names)
-
-    folder.write_table("retrievability", table, csv=True)
-    folder.write_table(
-        "pair_ranks",
-        pa.table(
-            {
-                "entity": by_id(ranks.entity),
-                "related": by_id(ranks.related),
-                "similarity": ranks.similarity,
-                "above": ranks.above,
-                "pool": ranks.pool,
-            }
-        ),
+    entity, related = (
+        pa.DictionaryArray.from_arrays(pa.array(positions), names)
+        for positions in (ranks.entity, ranks.related)
+    )
+    return pa.table(
+        {
+            "entity": entity,
+            "related": related,
+            "similarity": ranks.similarity,
+            "above": ranks.above,
+            "pool": ranks.pool,
+        }
     )
 
 

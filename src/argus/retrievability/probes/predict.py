@@ -20,7 +20,7 @@ from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.audit.config import POOLINGS
-from argus.retrievability.audit.job import entity_items
+from argus.retrievability.items import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
 from argus.retrievability.probes.summary import PredictionSummary
