@@ -50,6 +50,13 @@ class InputError(ArgusError):
         super().__init__(f"{prefix}{got}; expected {expected}. {fix}")
 
 
+class NothingMeasured(ArgusError):
+    """There is nothing to measure. what: there is none of it; why: where to look."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"Nothing can be measured: no {what}. {why}")
+
+
 class EncodingError(ArgusError):
     """An encoder could not embed a batch; `retryable` is False when trying again cannot help."""
 

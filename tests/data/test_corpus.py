@@ -8,7 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import Document, FieldNames, Query, Span, read_corpus, read_queries
+from argus.data.corpus import open_corpus
 from argus.errors import InputError
+from tests.support.kb import write_kb
 
 
 def jsonl(path: Path, *records: object) -> Path:
@@ -22,7 +24,7 @@ def corpus_error(path: Path, fields: FieldNames | None = None) -> str:
     return str(caught.value)
 
 
-def test_documents_come_in_file_order_and_keep_other_fields_as_metadata(tmp_path: Path) -> None:
+def test_documents_keep_their_order_and_other_fields(tmp_path: Path) -> None:
     path = jsonl(
         tmp_path / "corpus.jsonl",
         {"_id": "b", "title": "B", "text": "bee", "url": "u", "year": 7},
@@ -64,7 +66,7 @@ def test_given_field_names_win_over_the_usual_ones(tmp_path: Path) -> None:
         (FieldNames(text="nope"), "--text-field"),
     ],
 )
-def test_a_given_field_that_is_missing_names_the_columns_and_the_option(
+def test_a_column_that_is_missing_is_named_with_its_option(
     tmp_path: Path, fields: FieldNames, option: str
 ) -> None:
     path = jsonl(tmp_path / "c.jsonl", {"_id": "1", "title": "T", "text": "t"})
@@ -104,7 +106,7 @@ def test_coercion_does_not_make_one_id_of_a_number_and_its_text(tmp_path: Path) 
     )
 
 
-def test_numbers_as_ids_in_parquet_are_refused_and_coerced_on_request(tmp_path: Path) -> None:
+def test_numbers_as_ids_in_parquet_are_refused_or_coerced(tmp_path: Path) -> None:
     path = tmp_path / "c.parquet"
     pq.write_table(pa.table({"id": [1, 2], "text": ["one", "two"]}), path)
     assert corpus_error(path).startswith(f"{path}, line 1, field 'id': 1 is a number")
@@ -118,7 +120,7 @@ def test_an_empty_corpus_is_refused(tmp_path: Path, text: str) -> None:
     assert corpus_error(tmp_path).startswith(f"{path}: no document in it; expected at least one")
 
 
-def test_a_missing_path_and_a_folder_without_corpus_are_told_apart(tmp_path: Path) -> None:
+def test_no_path_and_a_folder_without_corpus_are_told_apart(tmp_path: Path) -> None:
     assert corpus_error(tmp_path / "none").startswith(f"{tmp_path / 'none'}: no such file or")
     message = corpus_error(tmp_path)
     assert message.startswith(f"{tmp_path}: the folder holds no corpus file")
@@ -154,9 +156,7 @@ def test_queries_are_read_from_a_folder_or_a_file(tmp_path: Path) -> None:
         ("Ada", "ada wrote.", "Ada ada wrote."),
     ],
 )
-def test_content_is_title_and_text_without_giving_the_title_twice(
-    title: str, text: str, content: str
-) -> None:
+def test_content_is_title_and_text_and_no_title_twice(title: str, text: str, content: str) -> None:
     assert Document("x", text, title).content == content
 
 
@@ -186,3 +186,36 @@ def test_titles_are_read_even_where_the_first_record_has_none(tmp_path: Path) ->
 def test_what_comes_after_the_limit_is_not_looked_at(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", {"_id": "a", "text": "one"}, {"_id": 7, "text": "two"})
     assert [d.id for d in read_corpus(path, limit=1)] == ["a"]
+
+
+def test_what_a_corpus_is_is_asked_once(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "corpus.jsonl", {"_id": "a", "text": "rows"})
+    source = open_corpus(tmp_path)
+    write_kb(tmp_path)
+    assert (source.file, source.kb) == (path, None)
+    assert [d.id for d in source.documents(FieldNames())] == ["a"]
+    base = open_corpus(str(tmp_path), limit=2)
+    assert base.file == tmp_path / "kb.json"
+    assert base.kb is not None and base.kb is base.kb
+    assert [d.id for d in base.documents(FieldNames())] == ["Q1", "Q2"]
+    with pytest.raises(InputError) as caught:
+        base.documents(FieldNames(id="id"))
+    assert caught.value.where == base.file
+
+
+def test_documents_of_a_program_are_a_corpus_too() -> None:
+    documents = [Document("a", "x"), Document("b", "y"), Document("a", "again")]
+    source = open_corpus(documents, limit=2)
+    assert (source.file, source.kb) == (None, None)
+    assert source.documents(FieldNames(id="ignored")) == documents[:2]
+    with pytest.raises(InputError, match="two documents have the id 'a'"):
+        open_corpus(documents)
+
+
+def test_a_knowledge_base_is_opened_when_it_is_read(tmp_path: Path) -> None:
+    write_kb(tmp_path)
+    (tmp_path / "entities" / "part-00000.parquet").unlink()
+    source = open_corpus(tmp_path)
+    assert source.file == tmp_path / "kb.json"
+    with pytest.raises(InputError, match="is missing"):
+        source.documents(FieldNames())

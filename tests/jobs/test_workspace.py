@@ -16,7 +16,7 @@ WHOLE = Document("a", "Whole \N{GRINNING FACE} characters, combined e\u0301.", "
         (Document("b\ud83d", "x"), r"(\ud83d), character 2 of the id of document 'b\ud83d'"),
     ],
 )
-def test_half_a_character_in_a_program_s_document_is_refused_as_in_a_file(document, what):
+def test_half_a_character_in_a_document_is_refused_as_in_a_file(document, what):
     assert read_documents([WHOLE], FieldNames(), None) == ([WHOLE], None)
     with pytest.raises(InputError) as caught:
         read_documents([WHOLE, document], FieldNames(), None)
@@ -57,7 +57,18 @@ def test_a_folder_holds_the_jobs_of_one_corpus(tmp_path):
     assert list(folder.read_json("manifest.json")) == ["audit", "exposure", "evaluation", "remedy"]
 
 
-def test_a_job_speaks_of_the_corpora_of_the_folders_that_it_reads(tmp_path):
+def test_an_input_is_hashed_once_and_as_it_was_read(tmp_path):
+    corpus, folder = tmp_path / "a.jsonl", ArtifactFolder(tmp_path / "out")
+    corpus.write_text("one")
+    record = Record("audit", {}, {"corpus": corpus, "none": None})
+    record.open(folder)
+    was = record.describe("corpus", "none")
+    corpus.write_text("another")
+    assert list(was) == ["corpus"] and was["corpus"]["bytes"] == 3
+    assert record.manifest({})["inputs"] == was
+
+
+def test_a_job_speaks_of_the_corpora_of_folders_that_it_reads(tmp_path):
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     first.write_text("one")
     second.write_text("another")

@@ -47,7 +47,7 @@ def entities_error(path: Path) -> str:
     return str(caught.value)
 
 
-def test_without_more_documents_are_the_entities_and_mentions_the_relations() -> None:
+def test_documents_are_entities_and_mentions_relations() -> None:
     base, source = load_knowledge(DOCUMENTS, KnowledgeSource())
     assert base.entities == [
         Entity("a", "Ada Lovelace", "She wrote to Charles Babbage."),
@@ -96,7 +96,7 @@ def test_an_edge_to_an_unknown_id_is_refused_unless_skipped(tmp_path: Path) -> N
         load_knowledge(DOCUMENTS, KnowledgeSource(), corpus=tmp_path)
 
 
-def test_edges_are_looked_for_beside_the_entities_when_they_are_given(tmp_path: Path) -> None:
+def test_edges_beside_the_entities_come_before_the_corpus(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = corpus_in(tmp_path / "corpus")
     (corpus.parent / "edges.tsv").write_text("b\tr\tc\n")

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data import Document, FieldNames, read_corpus
+from argus.data.corpus import open_corpus
 from argus.data.kb import KnowledgeFolder
 from argus.errors import InputError
-from argus.jobs.workspace import read_knowledge
 from argus.knowledge import (
     Entity,
     Gazetteer,
@@ -20,6 +20,7 @@ from argus.knowledge import (
     KnowledgeSource,
     RelationGraph,
     load_knowledge,
+    read_knowledge,
 )
 from argus.knowledge.base import WHITE_SPACE, ArrowEntities
 from argus.knowledge.load import edges_beside, read_entities
@@ -86,7 +87,7 @@ def test_the_documents_of_a_knowledge_base_may_be_given_too(kb: Path) -> None:
     assert (limited.relations.triples, limited.relations.unknown) == (5, 1)
 
 
-def test_other_documents_than_those_of_the_knowledge_base_are_a_mistake(kb: Path) -> None:
+def test_other_documents_than_those_of_the_kb_are_a_mistake(kb: Path) -> None:
     with pytest.raises(ValueError, match="are not the first 1 of"):
         load_knowledge([Document("x", "words")], KnowledgeSource(), corpus=kb)
     with pytest.raises(ValueError, match="documents are needed"):
@@ -102,9 +103,7 @@ def test_mentions_that_the_build_found_are_taken_before_new_ones(tmp_path: Path)
         assert said == ("all" if asked == "all" else "mentions")
 
 
-def test_a_source_that_it_does_not_have_is_refused_with_those_it_has(
-    kb: Path, tmp_path: Path
-) -> None:
+def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_path: Path) -> None:
     assert error_of(kb, "triples") == (
         f"{kb}: 'triples' is neither a file nor a source of its relations; expected wikidata (3), "
         "hyperlink (2); all; or mentions. Choose another with --relations."
@@ -122,9 +121,7 @@ def test_a_source_is_no_file_of_another_corpus() -> None:
         load_knowledge(documents, KnowledgeSource(relations="wikidata"))
 
 
-def test_a_file_of_relations_wins_over_those_of_the_knowledge_base(
-    kb: Path, tmp_path: Path
-) -> None:
+def test_a_file_of_relations_wins_over_those_of_the_kb(kb: Path, tmp_path: Path) -> None:
     edges = tmp_path / "mine.tsv"
     edges.write_text("Q1\tr\tQ5\nQ1\tr\tQ9\n")
     source = KnowledgeSource(relations=str(edges), skip_unknown=True)
@@ -150,29 +147,32 @@ def test_entities_may_be_a_knowledge_base_beside_another_corpus(kb: Path, tmp_pa
     assert list(read_entities(kb, [])) == ENTITIES
     assert source.entities_file == kb / "kb.json"
     assert KnowledgeSource(entities=corpus).entities_file == corpus
-    base, _, path = read_knowledge(corpus, source, 2)
-    assert (list(base.entities), path) == (ENTITIES[:2], corpus)
+    read = read_knowledge(open_corpus(corpus, limit=2), source)
+    assert list(read.base.entities) == ENTITIES[:2]
+    assert read.inputs == {"corpus": corpus, "entities": kb / "kb.json", "relations": None}
 
 
 def test_entities_of_a_file_take_no_relations_from_the_corpus(kb: Path, tmp_path: Path) -> None:
     entities = tmp_path / "e.jsonl"
     rows = [{"id": "x", "label": "X", "doc_id": "Q2"}, {"id": "y", "label": "Y", "doc_id": "Q3"}]
     entities.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    base, said, path = read_knowledge(kb, KnowledgeSource(entities=entities), None)
-    assert [e.paragraph for e in base.entities] == [PARAGRAPHS["Q2"][1], PARAGRAPHS["Q3"][1]]
-    assert (said, path) == ("mentions", kb / "kb.json")
+    read = read_knowledge(open_corpus(kb), KnowledgeSource(entities=entities))
+    assert [e.paragraph for e in read.base.entities] == [PARAGRAPHS["Q2"][1], PARAGRAPHS["Q3"][1]]
+    assert (read.relations, read.corpus, read.entities) == ("mentions", kb / "kb.json", entities)
 
 
 def test_a_knowledge_base_is_read_without_making_documents(
     kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(KnowledgeFolder, "documents")
-    base, said, path = read_knowledge(str(kb), KnowledgeSource(relations="all"), None)
-    assert (list(base.entities), said, path) == (ENTITIES, "all", kb / "kb.json")
-    base, _, _ = read_knowledge(kb, KnowledgeSource(relations="all"), 3)
+    source = KnowledgeSource(relations="all")
+    read = read_knowledge(open_corpus(str(kb)), source)
+    assert (list(read.base.entities), read.relations) == (ENTITIES, "all")
+    assert read.inputs == {"corpus": kb / "kb.json", "entities": None, "relations": None}
+    base = read_knowledge(open_corpus(kb, limit=3), source).base
     assert (list(base.entities), pairs(base)) == (ENTITIES[:3], {("Q1", "Q2"), ("Q2", "Q3")})
     with pytest.raises(InputError, match="a column was named"):
-        read_knowledge(kb, KnowledgeSource(fields=FieldNames(text="words")), None)
+        read_knowledge(open_corpus(kb), KnowledgeSource(fields=FieldNames(text="words")))
 
 
 def test_other_corpora_are_read_as_ever(tmp_path: Path) -> None:
@@ -180,9 +180,10 @@ def test_other_corpora_are_read_as_ever(tmp_path: Path) -> None:
     rows = [{"_id": f"d{i}", "title": f"T{i}", "text": "words"} for i in range(3)]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "edges.tsv").write_text("d0\td1\nd1\td2\n")
-    base, said, path = read_knowledge(tmp_path, KnowledgeSource(), 2)
-    assert (said, path) == (tmp_path / "edges.tsv", corpus)
-    assert (pairs(base), base.relations.unknown) == ({("d0", "d1")}, 1)
+    read = read_knowledge(open_corpus(tmp_path, limit=2), KnowledgeSource())
+    edges = tmp_path / "edges.tsv"
+    assert read.inputs == {"corpus": corpus, "entities": None, "relations": edges}
+    assert (pairs(read.base), read.base.relations.unknown) == ({("d0", "d1")}, 1)
 
 
 def test_targets_come_from_the_column_where_a_sample_was_drawn(tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_targets_come_from_the_column_where_a_sample_was_drawn(tmp_path: Path) -
         KnowledgeBase(base.entities, base.relations, base.targets[:2])
 
 
-def test_names_and_aliases_of_a_knowledge_base_are_found_in_texts(kb: Path) -> None:
+def test_names_and_aliases_of_a_kb_are_found_in_texts(kb: Path) -> None:
     passages = read_passages(ReferenceConfig(kb=(kb,)))
     gazetteer = Gazetteer.from_documents(passages)
     text = "The Countess of Lovelace met the Royal Society."

@@ -32,7 +32,7 @@ def folder(minilm, tmp_path_factory):
     return out
 
 
-def test_the_report_holds_both_jobs_and_refers_to_nothing_outside(folder):
+def test_the_report_holds_both_jobs_and_nothing_outside(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Which entities will not come back?" in page
     assert "Which documents will not come back?" in page

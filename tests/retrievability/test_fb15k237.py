@@ -75,7 +75,7 @@ def test_a_fixed_slice_by_hand(fb15k237, minilm):
 
 
 @pytest.mark.slow
-def test_an_audit_of_real_entities_is_the_definition_worked_out_in_full(fb15k237, tmp_path):
+def test_an_audit_of_real_entities_is_the_definition_in_full(fb15k237, tmp_path):
     """RPS_50 at N=800 of 1,800 entities, from dense float64 similarities and scipy's tail.
 
     The whole set's mean is in the benchmarks (`exact_rps`).

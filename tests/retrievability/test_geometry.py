@@ -27,7 +27,7 @@ def test_two_bands_and_one_band_are_shown_and_named():
     assert project_bands(vectors[:2], bands[:2]) is None
 
 
-def test_accuracy_on_held_out_entities_tells_structure_from_noise():
+def test_accuracy_when_held_out_tells_structure_from_noise():
     vectors, bands = clouds(["low", "mid", "high"])
     assert project_bands(vectors, bands).accuracy > 0.95
     noise = np.random.default_rng(0).normal(size=(300, 64)).astype(np.float32)
@@ -36,7 +36,7 @@ def test_accuracy_on_held_out_entities_tells_structure_from_noise():
 
 
 @pytest.mark.parametrize("names", [["low", "mid", "high"], ["low", "high"]])
-def test_equal_embeddings_are_shown_without_a_discriminant_or_an_accuracy(names):
+def test_equal_embeddings_have_no_discriminant_or_accuracy(names):
     bands = np.repeat(names, 20)
     for vectors in (np.ones((len(bands), 8)), np.eye(8)[np.arange(len(bands)) % 2]):
         projection = project_bands(vectors.astype(np.float32), bands)
@@ -46,7 +46,7 @@ def test_equal_embeddings_are_shown_without_a_discriminant_or_an_accuracy(names)
 
 
 @pytest.mark.parametrize("names", [["low", "mid", "high"], ["low", "high"]])
-def test_embeddings_that_differ_in_one_fold_only_have_no_accuracy(names):
+def test_embeddings_that_differ_in_one_fold_have_no_accuracy(names):
     bands = np.repeat(names, 20)
     vectors = np.ones((len(bands), 8), np.float32)
     vectors[-1, 0] = -1  # in the last fold: without it, all that is fitted is equal

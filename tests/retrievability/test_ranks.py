@@ -61,7 +61,7 @@ def test_counts_equal_the_definition_with_exact_ties_among_them(seed, n, dim):
     assert as_rows(pair_ranks(vectors, graph)) == plain_ranks(vectors, graph)
 
 
-def test_a_query_with_more_related_entities_than_the_direct_path_takes_counts_the_same():
+def test_more_related_entities_than_the_direct_path_count_alike():
     rng = np.random.default_rng(1)
     n = 400
     graph = RelationGraph.from_edges(n, np.zeros(150, np.int64), np.arange(1, 151))

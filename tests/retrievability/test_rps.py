@@ -99,18 +99,18 @@ def test_curves_agree_with_single_scores():
     over_pool = curve_over_pool(ranks, graph.n, k=5, pools=[20, 40, 80])
     for k in (1, 7, 20):
         rps = score(ranks, graph.n, k=k, pool=40).rps
-        assert over_k.mean[k - 1] == pytest.approx(np.nanmean(rps))
-        assert over_k.share_above_half[k - 1] == np.mean(rps[~np.isnan(rps)] > 0.5)
+        assert over_k["mean"][k - 1] == pytest.approx(np.nanmean(rps))
+        assert over_k["share_above_half"][k - 1] == np.mean(rps[~np.isnan(rps)] > 0.5)
     for i, pool in enumerate([20, 40, 80]):
         rps = score(ranks, graph.n, k=5, pool=pool).rps
-        assert over_pool.mean[i] == pytest.approx(np.nanmean(rps))
-    assert over_pool.mean == sorted(over_pool.mean, reverse=True)
+        assert over_pool["mean"][i] == pytest.approx(np.nanmean(rps))
+    assert over_pool["mean"] == sorted(over_pool["mean"], reverse=True)
 
 
 def test_the_pool_grid_doubles_from_a_hundred():
-    assert pool_grid(1000, wanted=800) == [100, 200, 400, 800, 1000]
-    assert pool_grid(60, wanted=50) == [50, 60]
-    assert pool_grid(300, wanted=800) == [100, 200, 300, 800]
+    assert pool_grid(1000, headline=800) == [100, 200, 400, 800, 1000]
+    assert pool_grid(60, headline=50) == [50, 60]
+    assert pool_grid(300, headline=800) == [100, 200, 300, 800]
 
 
 def test_the_reservoirs_stated_error_bounds_the_one_made():
@@ -142,6 +142,6 @@ def test_passes_over_few_pairs_at_a_time_change_nothing(monkeypatch):
     for name in ("rps", "low", "high", "related"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-12)
     assert parts.pairs_without_pool == whole.pairs_without_pool
-    np.testing.assert_allclose(in_parts.mean, curve.mean, atol=1e-12)
-    assert in_parts.share_above_half == curve.share_above_half
-    assert in_parts.entities == curve.entities and same == error
+    np.testing.assert_allclose(in_parts["mean"], curve["mean"], atol=1e-12)
+    assert in_parts["share_above_half"] == curve["share_above_half"]
+    assert in_parts["entities"] == curve["entities"] and same == error

@@ -24,7 +24,7 @@ def document(text, id_="d", title="Title"):
     return Document(id_, text, title)
 
 
-def test_the_rest_does_not_contain_the_sentence_and_keeps_everything_else():
+def test_the_rest_lacks_the_sentence_and_keeps_all_else():
     text = "The first sentence has words. The second sentence has others. Short end."
     held, reasons = hold_out([document(text)], per_document=5)
     assert not reasons

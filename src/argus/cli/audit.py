@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,6 +14,9 @@ from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import AuditConfig
+
+if TYPE_CHECKING:
+    from argus.retrievability.audit.summary import AuditSummary
 
 
 @example("argus audit --corpus docs.jsonl --out report/")
@@ -53,7 +56,7 @@ def audit(
     o.show(result, print_audit, as_json=json)
 
 
-def print_audit(summary: dict[str, Any]) -> None:
+def print_audit(summary: AuditSummary) -> None:
     """Print the headline of an audit."""
     counts = summary["entities"]
     if summary["mean_rps"] is None:

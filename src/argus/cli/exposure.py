@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc
+
+if TYPE_CHECKING:
+    from argus.retrievability.exposure.summary import ExposureSummary
 
 
 @example("argus exposure --corpus docs.jsonl --out report/")
@@ -59,14 +62,14 @@ def exposure(
     o.show(result, print_exposure, as_json=json)
 
 
-def print_exposure(summary: dict[str, Any]) -> None:
+def print_exposure(summary: ExposureSummary) -> None:
     """Print the headline of an exposure run."""
-    for kind, by in (("title", "their title"), ("sentence", "a sentence of their own")):
-        found = summary[kind]
-        if found["probes"]:
+    kinds = ((summary["title"], "their title"), (summary["sentence"], "a sentence of their own"))
+    for figures, by in kinds:
+        if figures["probes"]:
             typer.echo(
-                f"found by {by}, top {summary['k']}: {found['success_at_k']:.1%} "
-                f"(first: {found['success_at_1']:.1%}) of {found['probes']:,} probes"
+                f"found by {by}, top {summary['k']}: {figures['success_at_k']:.1%} "
+                f"(first: {figures['success_at_1']:.1%}) of {figures['probes']:,} probes"
             )
     typer.echo(
         f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,10 @@ from argus.cli.groups import Group
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc, Option
+
+if TYPE_CHECKING:
+    from argus.retrievability.probes.metrics import Measure
+    from argus.retrievability.probes.summary import PredictionSummary, ProbeSummary
 
 app = Group("Predict which entities will not come back, before anything is indexed.")
 
@@ -105,7 +109,7 @@ def predict(
     o.show(result, print_prediction, as_json=json)
 
 
-COLUMNS = {
+COLUMNS: dict[Measure, str] = {
     "rmse": "RMSE", "mae": "MAE", "pearson": "Pearson", "spearman": "Spearman",
     "macro_f1": "macro-F1", "macro_recall": "macro-R", "macro_precision": "macro-P",
     "weighted_precision": "weigh.-P", "weighted_f1": "weigh.-F1", "accuracy": "accuracy",
@@ -113,7 +117,7 @@ COLUMNS = {
 """The measures of ARGUS Tables 1 and 3 and how they are headed."""
 
 
-def print_fit(summary: dict[str, Any]) -> None:
+def print_fit(summary: ProbeSummary) -> None:
     """Print the table of the fit and its headline."""
     typer.echo(f"{'':<9}" + "".join(f"{heading:>10}" for heading in COLUMNS.values()))
     for row in summary["table"]:
@@ -138,7 +142,7 @@ def print_fit(summary: dict[str, Any]) -> None:
     )
 
 
-def print_prediction(summary: dict[str, Any]) -> None:
+def print_prediction(summary: PredictionSummary) -> None:
     """Print the headline of a prediction."""
     counts = summary["entities"]
     if summary["mean_rps"] is not None:

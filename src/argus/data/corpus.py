@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,26 +41,78 @@ def corpus_file(path: Path) -> Path:
     Of a BEIR-like folder it is corpus.jsonl or the like; of a knowledge base, kb.json. Raises
     InputError where there is none, and for a knowledge base that was not finished.
     """
-    if knowledge := kb_file(path):
-        return knowledge
-    if not path.exists():
-        raise InputError(
-            "no such file or folder",
-            expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
-            fix="Check the path.",
-            where=path,
-        )
-    if path.is_file():
-        return path
-    found = find_file(path, CORPUS_STEMS)
-    if found is None:
+    return open_corpus(path).file or path
+
+
+@dataclass(frozen=True)
+class CorpusSource:
+    """What a corpus is: a knowledge base on disk, a file of rows, or documents of a program.
+
+    Made once, by `open_corpus`. limit: how many documents, or entities, are taken of it.
+    """
+
+    limit: int | None
+    file: Path | None = None
+    """What stands for it in a manifest; None for documents of a program."""
+    is_kb: bool = False
+    in_memory: tuple[Document, ...] = ()
+
+    @cached_property
+    def kb(self) -> KnowledgeFolder | None:
+        """The knowledge base, opened when it is first asked for; None for another corpus."""
+        return KnowledgeFolder.at(self.file) if self.file and self.is_kb else None
+
+    def documents(self, fields: FieldNames) -> list[Document]:
+        """Return the documents, in order; raises InputError as `read_corpus` does."""
+        if self.kb is not None:
+            self.refuse_fields(fields)
+            return self.kb.documents(self.limit)
+        if self.file is not None:
+            return _unique(self.file, _documents_of(fields), limit=self.limit, what="document")
+        return list(self.in_memory)
+
+    def refuse_fields(self, fields: FieldNames) -> None:
+        """Raise InputError where columns are named for a knowledge base; others may have any."""
+        columns = [name for name in (fields.id, fields.title, fields.text) if name]
+        if columns and self.is_kb:
+            raise InputError(
+                f"a column was named ({columns[0]!r})",
+                expected="no --id-field, --title-field or --text-field: a knowledge base has its "
+                "own",
+                fix="Leave them out; or give its entities/*.parquet as the corpus.",
+                where=self.file,
+            )
+
+
+def open_corpus(
+    corpus: Path | str | Sequence[Document], *, limit: int | None = None
+) -> CorpusSource:
+    """Find what a path names, or take documents as they are; nothing is read yet.
+
+    Raises InputError where a path names nothing, for a knowledge base that was not finished, and
+    for documents that are no whole ones or repeated.
+    """
+    if not isinstance(corpus, (str, Path)):
+        return CorpusSource(limit, in_memory=_checked(tuple(corpus)[:limit]))
+    path = Path(corpus)
+    rows = path if path.is_file() else find_file(path, CORPUS_STEMS)
+    if knowledge := kb_file(corpus):
+        return CorpusSource(limit, knowledge, is_kb=True)
+    if rows is not None:
+        return CorpusSource(limit, rows)
+    if path.exists():
         raise InputError(
             "the folder holds no corpus file",
             expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
             fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
             where=path,
         )
-    return found
+    raise InputError(
+        "no such file or folder",
+        expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
+        fix="Check the path.",
+        where=path,
+    )
 
 
 def read_corpus(
@@ -71,11 +125,13 @@ def read_corpus(
     bytes and broken JSON. Of a knowledge base, documents are its paragraphs (see
     `KnowledgeFolder.documents`).
     """
-    fields = fields or FieldNames()
-    file = corpus_file(path)
-    if kb_file(file):
-        refuse_fields(fields, file)
-        return KnowledgeFolder.open(file).documents(limit)
+    return open_corpus(path, limit=limit).documents(fields or FieldNames())
+
+
+def _documents_of(
+    fields: FieldNames,
+) -> Callable[[Iterator[Row]], Iterator[tuple[Row, Document]]]:
+    """Return what makes documents of rows."""
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
         names: tuple[str, str] | None = None
@@ -95,21 +151,7 @@ def read_corpus(
                 ),
             )
 
-    return _unique(file, parse, limit=limit, what="document")
-
-
-def refuse_fields(fields: FieldNames, file: Path) -> None:
-    """Raise InputError where columns are named for a knowledge base; other files may have any."""
-    if not kb_file(file):
-        return
-    given = next((name for name in (fields.id, fields.title, fields.text) if name), None)
-    if given is not None:
-        raise InputError(
-            f"a column was named ({given!r})",
-            expected="no --id-field, --title-field or --text-field: a knowledge base has its own",
-            fix="Leave them out; or give its entities/*.parquet as the corpus.",
-            where=file,
-        )
+    return parse
 
 
 def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
@@ -168,17 +210,17 @@ def _unique(
     limit: int | None,
     what: str,
 ) -> list[T]:
-    seen: dict[str, int] = {}
+    lines: dict[str, int] = {}
     items: list[T] = []
     for row, item in parse(islice(read_rows(file), limit)):
-        if item.id in seen:
+        if item.id in lines:
             raise InputError(
-                f"id {item.id!r} was already given on line {seen[item.id]}",
+                f"id {item.id!r} was already given on line {lines[item.id]}",
                 expected=f"one {what} per id",
                 fix="Remove or rename one of the two.",
                 where=row.at(),
             )
-        seen[item.id] = row.line
+        lines[item.id] = row.line
         items.append(item)
     if not items:
         raise InputError(
@@ -200,3 +242,25 @@ def refuse_repeated(documents: Sequence[Document]) -> None:
             fix="Remove or rename one of the two.",
             where="corpus",
         )
+
+
+def _checked(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    """Raise InputError, as reading a file does: tokenizers and Parquet take whole characters."""
+    refuse_repeated(documents)
+    for document in documents:
+        for name in ("id", "title", "text"):
+            _refuse_half_character(getattr(document, name), name, document)
+    return documents
+
+
+def _refuse_half_character(text: str, name: str, document: Document) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character "
+            f"{error.start + 1} of the {name} of document {document.id!r}",
+            expected="whole Unicode characters",
+            fix="The text was cut inside a character: make it again, or remove the half.",
+            where="corpus",
+        ) from error

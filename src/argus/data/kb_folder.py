@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from argus.data.artifacts import MARKER
 from argus.data.kb_tables import ALL, FORMAT, KB_FILE, TABLES, Shard
 from argus.data.rows import FORMATS
-from argus.data.storage import Storage, absolute, child, is_remote, local_path
+from argus.data.storage import Storage, file_in
 from argus.data.types import Document, IntArray
 from argus.errors import InputError
 
@@ -42,45 +42,44 @@ def kb_file(path: str | Path) -> Path | None:
     rows is refused. The folder of a build whose shards are elsewhere stands for these. Raises
     InputError for a folder in which a build was not finished, or whose shards another has replaced.
     """
-    if is_remote(path):
-        _refuse_rows(path)
-        return Path(str(path) if _names_kb_file(path) else child(path, KB_FILE))
-    path = local_path(path)
-    if path.name == KB_FILE and path.is_file():
-        return path
-    if (path / KB_FILE).is_file():
-        return path / KB_FILE
-    reading = (path / MARKER).is_file() and (path / "work").is_dir()
-    if reading or any((path / shard_name(table, 0)).is_file() for table in TABLES):
-        raise _not_finished(path)
-    return _elsewhere(path)
+    file = file_in(path, KB_FILE)
+    if isinstance(file, str):
+        _refuse_rows(_folder(file))
+        return Path(file)
+    if file.is_file():
+        return file
+    home = file.parent
+    reading = (home / MARKER).is_file() and (home / "work").is_dir()
+    if reading or any((home / shard_name(table, 0)).is_file() for table in TABLES):
+        raise _not_finished(home)
+    return _elsewhere(home)
 
 
 def _elsewhere(path: Path) -> Path | None:
     """Return the kb.json of the shards that a build whose folder `path` is put elsewhere."""
     summary = path / "summary.json"
-    if (path / KB_FILE).is_file() or not (path / MARKER).is_file() or not summary.is_file():
+    if not (path / MARKER).is_file() or not summary.is_file():
         return None
     try:
         built = json.loads(summary.read_text(encoding="utf-8"))["kb"]
-        place, key = str(built["shards"]), built["key"]
+        shards, key = str(built["shards"]), built["key"]
     except (ValueError, TypeError, KeyError):
         return None  # of other jobs
-    if not is_remote(place) and local_path(place).resolve() == path.resolve():
+    file = file_in(shards, KB_FILE)
+    if isinstance(file, Path) and file.parent.resolve() == path.resolve():
         return None
-    there = KnowledgeFolder._at(Storage.at(place))
+    there = KnowledgeFolder.at(Path(file))
     if there.facts.get("key") != key:
         raise InputError(
-            f"its shards were replaced by another build ({place})",
+            f"its shards were replaced by another build ({shards})",
             expected="the shards that its summary.json tells of",
             fix="Run its kb build again, with a --shards of its own; or name the shards.",
             where=path,
         )
-    home = there.storage.local
-    return Path(there.storage.where(KB_FILE)) if home is None else home / KB_FILE
+    return there.file
 
 
-def _refuse_rows(location: str | Path) -> None:
+def _refuse_rows(location: Path | str) -> None:
     name = str(location).partition("?")[0]
     if PurePosixPath(name.removesuffix(".gz")).suffix.lower() not in FORMATS:
         return
@@ -88,18 +87,20 @@ def _refuse_rows(location: str | Path) -> None:
         "is a file of rows in an object store",
         expected="a knowledge base there; other files are read from this machine only",
         fix="Copy it here, or make a knowledge base of it: argus kb build --entities FILE.",
-        where=absolute(location),
+        where=location,
     )
 
 
 @dataclass(frozen=True)
 class KnowledgeFolder:
-    """A whole knowledge base, entities ordered by id. Make one with `open`.
+    """A whole knowledge base, entities ordered by id. Make one with `open` or `find`.
 
-    graph: the source of relations that is used unless another is asked for. sources: how many
-    relations each has. facts: what the build noted.
+    file: its kb.json, as it was named; in an object store, the address of it. graph: the source of
+    relations that is used unless another is asked for. sources: how many relations each has.
+    facts: what the build noted.
     """
 
+    file: Path
     storage: Storage
     graph: str
     sources: Mapping[str, int]
@@ -114,28 +115,27 @@ class KnowledgeFolder:
         Raises InputError for what is none, for one that was not finished or was made by a newer
         Argus, and for shards that are missing or of another size.
         """
-        home = _folder(location)
-        if not is_remote(home):
-            home = _folder(_elsewhere(local_path(home)) or home)
-        return cls._at(Storage.at(home))
+        folder = cls.find(location)
+        if folder is None:
+            raise _no_kb(str(location))
+        return folder
 
     @classmethod
-    def _at(cls, storage: Storage) -> KnowledgeFolder:
+    def find(cls, location: str | Path) -> KnowledgeFolder | None:
+        """Open what a location stands for, as `open` does; None for what is no knowledge base."""
+        file = kb_file(location)
+        return None if file is None else cls.at(file)
+
+    @classmethod
+    def at(cls, file: Path) -> KnowledgeFolder:
+        """Open a knowledge base by its kb.json, as `kb_file` names it; raises as `open` does."""
+        storage = Storage.at(_folder(file_in(file, KB_FILE)))
         if storage.sizes([KB_FILE]) == [None]:
             if any(storage.files(table) for table in TABLES):
                 raise _not_finished(storage.location)
-            raise InputError(
-                f"no {KB_FILE} in it",
-                expected="a knowledge base",
-                fix="Check the path; `argus kb build` makes one."
-                + (
-                    " Nothing but knowledge bases is read from object stores."
-                    if storage.local is None
-                    else ""
-                ),
-                where=storage.location,
-            )
-        folder = cls(storage, *_header(storage.read(KB_FILE), storage.where(KB_FILE)))
+            in_store = " Nothing but knowledge bases is read from object stores."
+            raise _no_kb(storage.location, in_store if storage.local is None else "")
+        folder = cls(file, storage, *_header(storage.read(KB_FILE), storage.where(KB_FILE)))
         folder._check_sizes()
         return folder
 
@@ -292,16 +292,11 @@ class KnowledgeFolder:
                 raise _not_whole(self.storage.where(shard.file), got)
 
 
-def _names_kb_file(location: str | Path) -> bool:
-    return str(location).partition("?")[0].endswith(f"/{KB_FILE}")
-
-
-def _folder(location: str | Path) -> str | Path:
-    """Return the folder of a knowledge base that was named by it or by its kb.json."""
-    if not is_remote(location):
-        path = local_path(location)
-        return path.parent if path.name == KB_FILE else path
-    address, mark, options = str(location).partition("?")
+def _folder(file: Path | str) -> Path | str:
+    """Return the folder of a kb.json; the options of an address stay at its end."""
+    if isinstance(file, Path):
+        return file.parent
+    address, mark, options = file.partition("?")
     return address.removesuffix(f"/{KB_FILE}") + mark + options
 
 
@@ -324,6 +319,15 @@ def _header(
         return str(header["graph"]), dict(header["sources"]), dict(header["facts"]), tables
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _not_whole(where, f"is not as Argus wrote it ({error})") from error
+
+
+def _no_kb(where: str, more: str = "") -> InputError:
+    return InputError(
+        f"no {KB_FILE} in it",
+        expected="a knowledge base",
+        fix=f"Check the path; `argus kb build` makes one.{more}",
+        where=where,
+    )
 
 
 def _not_finished(where: str | Path) -> InputError:

@@ -50,6 +50,18 @@ def local_path(location: str | Path) -> Path:
     return Path(unquote(_SCHEME.sub("/", str(location), count=1)))
 
 
+def file_in(location: str | Path, name: str) -> Path | str:
+    """Return where `name` is in the folder that a location stands for: as it, or as that file.
+
+    On this machine it is a path, in an object store an address.
+    """
+    if not is_remote(location):
+        path = local_path(location)
+        return path if path.name == name else path / name
+    address, _, _ = _address(location).partition("?")
+    return _address(location) if address.endswith(f"/{name}") else child(location, name)
+
+
 def absolute(location: str | Path) -> str:
     """Return a path from the root on, for processes that work elsewhere; addresses as they are."""
     return _address(location) if _scheme(location) else str(Path(location).absolute())

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from argus.data.manifest import PrecisionTrial
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
@@ -32,7 +33,7 @@ class LoadedEncoder:
     encoder: Encoder
     config: EncoderConfig
     """Loads the same encoder again: its precision is the one that was chosen."""
-    precision_trials: list[dict[str, Any]] = field(default_factory=list)
+    precision_trials: list[PrecisionTrial] = field(default_factory=list)
 
 
 def load_encoder(

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
+from argus.data.manifest import PrecisionTrial
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 
 CANDIDATES = ("bfloat16", "float16")
@@ -23,20 +22,9 @@ MIN_COSINE = 0.999
 MIN_SPEEDUP = 1.15
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionTrial:
-    """How one format did against float32 on the sample."""
-
-    precision: str
-    speedup: float
-    min_cosine: float | None
-    """None when the format was dropped for its speed alone."""
-    accepted: bool
-
-
 def choose_precision(
     load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str]
-) -> tuple[SentenceTransformerEncoder, list[dict[str, Any]]]:
+) -> tuple[SentenceTransformerEncoder, list[PrecisionTrial]]:
     """Return the encoder in the fastest acceptable precision, and what was measured.
 
     load: makes the encoder in a given precision. texts: what will be encoded; an even sample of
@@ -48,22 +36,33 @@ def choose_precision(
     sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
     expected = baseline.encode_documents(sample)
     best, best_speedup = baseline, MIN_SPEEDUP
-    trials = []
+    trials: list[PrecisionTrial] = []
     for precision in CANDIDATES:
         encoder = load(precision)
         # A format the processor lacks can be a hundred times slower: a few texts tell.
         few = sample[: max(1, len(sample) // 6)]
         speedup = _speedup(baseline, encoder, few, rounds=1)
         if speedup < 1:
-            trials.append(PrecisionTrial(precision, round(speedup, 2), None, False))
+            trials.append(_trial(precision, speedup))
             continue
         cosine = float((encoder.encode_documents(sample) * expected).sum(axis=1).min())
         speedup = _speedup(baseline, encoder, sample, rounds=2)
         accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
-        trials.append(PrecisionTrial(precision, round(speedup, 2), cosine, accepted))
+        trials.append(_trial(precision, speedup, cosine, accepted=accepted))
         if accepted and speedup > best_speedup:
             best, best_speedup = encoder, speedup
-    return best, [asdict(trial) for trial in trials]
+    return best, trials
+
+
+def _trial(
+    precision: str, speedup: float, min_cosine: float | None = None, *, accepted: bool = False
+) -> PrecisionTrial:
+    return {
+        "precision": precision,
+        "speedup": round(speedup, 2),
+        "min_cosine": min_cosine,
+        "accepted": accepted,
+    }
 
 
 def _speedup(

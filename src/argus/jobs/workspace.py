@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, read_corpus, refuse_fields, refuse_repeated
+from argus.data.corpus import open_corpus
 from argus.data.fields import FieldNames
-from argus.data.kb_folder import kb_file
+from argus.data.manifest import EncoderFacts, ManifestSection, RanOn, corpora_in
 from argus.data.provenance import (
+    InputFile,
     describe_environment,
     describe_inputs,
     peak_memory_bytes,
@@ -32,8 +32,7 @@ from argus.encoders import (
 )
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
-from argus.errors import ArgusError, InputError
-from argus.knowledge import KnowledgeBase, KnowledgeSource, load_knowledge
+from argus.errors import InputError, NothingMeasured
 from argus.progress import announce
 from argus.version import __version__
 
@@ -46,13 +45,21 @@ class Record:
     """What a job notes of itself, for its section of manifest.json."""
 
     job: str
-    config: dict[str, Any]
-    inputs: dict[str, Path | None]
-    encoder: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, object]
+    """What it was set to, by name."""
+    inputs: Mapping[str, Path | None]
+    encoder: EncoderFacts = field(default_factory=EncoderFacts)
     engine: Engine | None = None
     """Where it runs, if on an engine; results do not depend on it."""
     timings_s: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=utc_now)
+    _described: dict[str, InputFile] = field(default_factory=dict, repr=False)
+
+    def describe(self, *names: str) -> dict[str, InputFile]:
+        """Return size and hash of some inputs: of what they were when first asked for."""
+        new = {name: self.inputs.get(name) for name in names if name not in self._described}
+        self._described |= describe_inputs(**new)
+        return {name: self._described[name] for name in names if name in self._described}
 
     def runs_on(self, engine: Engine | None) -> None:
         """Note the engine, if there is one."""
@@ -71,16 +78,17 @@ class Record:
         check_folder(folder, self, about=about)
         folder.open()
 
-    def manifest(self, counts: Mapping[str, object]) -> dict[str, Any]:
+    def manifest(self, counts: Mapping[str, object]) -> ManifestSection:
         """Return the job's section of manifest.json."""
+        ran_on: RanOn = {} if self.engine is None else {"engine": self.engine.describe()}
         return {
             "argus": __version__,
             "started": self.started,
             "finished": utc_now(),
             "config": self.config,
-            "inputs": describe_inputs(**self.inputs),
+            "inputs": self.describe(*self.inputs),
             "encoder": self.encoder,
-            **({} if self.engine is None else {"engine": self.engine.describe()}),
+            **ran_on,
             "counts": counts,
             "timings_s": self.timings_s,
             "peak_memory_bytes": peak_memory_bytes(),
@@ -108,14 +116,14 @@ def open_encoder(
     """
     check_folder(folder, record)
     path = store or folder / "embeddings"
-    kept = None if folder.fresh and store is None else stored_fingerprint(path)
+    stored = None if folder.fresh and store is None else stored_fingerprint(path)
     record.runs_on(engine)
     config: EncoderConfig | None = None
     if isinstance(encoder, str):
         encoder = EncoderConfig(model=encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
-            loaded = load_encoder(encoder, sample=sample, stored=kept)
+            loaded = load_encoder(encoder, sample=sample, stored=stored)
         record.encoder["precision_trials"] = loaded.precision_trials
         encoder, config = loaded.encoder, loaded.config
     record.encoder["fingerprint"] = encoder.fingerprint
@@ -156,9 +164,9 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
     if folder.fresh:
         return
     folder.read_json("summary.json")
-    ours = {c["sha256"] for c in describe_inputs(corpus=record.inputs.get("corpus")).values()}
-    ours |= {corpus["sha256"] for path in about for corpus, _ in _corpora(path).values()}
-    for job, (corpus, settings) in _corpora(folder.path).items():
+    ours = {corpus["sha256"] for corpus in record.describe("corpus").values()}
+    ours |= {corpus["sha256"] for path in about for corpus, _ in corpora_in(path).values()}
+    for job, (corpus, settings) in corpora_in(folder.path).items():
         limits = [c["limit"] for c in (record.config, settings) if "limit" in c]
         same = corpus["sha256"] in ours and len(set(limits)) < 2
         if job != record.job and ours and not same:
@@ -170,70 +178,12 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
             )
 
 
-def _corpora(folder: Path) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """Return, for each job in a folder that read a corpus file, that file and the settings."""
-    found = {}
-    for job, section in ArtifactFolder(folder).read_json("manifest.json").items():
-        corpus = section["inputs"].get("corpus") if _is_section(section) else None
-        if isinstance(corpus, dict) and {"sha256", "file"} <= corpus.keys():
-            found[job] = corpus, section["config"]
-    return found
-
-
-def _is_section(section: Any) -> bool:
-    parts = ("inputs", "config")
-    return isinstance(section, dict) and all(isinstance(section.get(p), dict) for p in parts)
-
-
 def read_documents(
     corpus: Path | str | Sequence[Document], fields: FieldNames, limit: int | None
 ) -> tuple[list[Document], Path | None]:
     """Return the documents that `corpus` is or names, and the path it was read from."""
-    if isinstance(corpus, (str, Path)):
-        return read_corpus(Path(corpus), fields, limit=limit), corpus_file(Path(corpus))
-    documents = list(corpus)[:limit]
-    refuse_repeated(documents)
-    for document in documents:
-        _refuse_half_characters(document)
-    return documents, None
-
-
-def read_knowledge(
-    corpus: Path | str | Sequence[Document], source: KnowledgeSource, limit: int | None
-) -> tuple[KnowledgeBase, Path | str, Path | None]:
-    """Return entities and relations, where the relations came from, and the file of the corpus.
-
-    A corpus that is a knowledge base on disk is not made into documents. limit: of documents, or of
-    `source.entities` where these are given; relations that lead out of it are dropped.
-    """
-    if limit is not None:
-        source = replace(source, skip_unknown=True)
-    path: Path | None
-    documents: list[Document] | None = None
-    if isinstance(corpus, (str, Path)) and kb_file(source.entities or corpus):
-        path = corpus_file(Path(corpus))
-        refuse_fields(source.fields, path)
-    else:
-        documents, path = read_documents(corpus, source.fields, limit)
-    base, relations = load_knowledge(documents, source, corpus=path, limit=limit)
-    if limit is not None and source.entities:
-        base = base.first(limit)
-    return base, relations, path
-
-
-def _refuse_half_characters(document: Document) -> None:
-    """Raise InputError, as reading a file does: tokenizers and Parquet take whole characters."""
-    for name, text in (("id", document.id), ("title", document.title), ("text", document.text)):
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character "
-                f"{error.start + 1} of the {name} of document {document.id!r}",
-                expected="whole Unicode characters",
-                fix="The text was cut inside a character: make it again, or remove the half.",
-                where="corpus",
-            ) from error
+    source = open_corpus(corpus, limit=limit)
+    return source.documents(fields), source.file
 
 
 class TextWindow(TypedDict):
@@ -260,6 +210,6 @@ def texts_cut(encoder: Encoder, texts: Sequence[str]) -> TextWindow | None:
 
 
 def require_some(n: int, what: str, why: str) -> None:
-    """Raise ArgusError when there is nothing to measure."""
+    """Raise NothingMeasured when there is nothing to measure."""
     if n == 0:
-        raise ArgusError(f"Nothing can be measured: no {what}. {why}")
+        raise NothingMeasured(what, why)

@@ -11,6 +11,7 @@ from .gazetteer import (
 from .load import (
     MENTIONS as MENTIONS,
     load_knowledge as load_knowledge,
+    read_knowledge as read_knowledge,
 )
 from .mentions import (
     Grounded as Grounded,

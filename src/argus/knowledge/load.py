@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, corpus_file, find_file
+from argus.data.corpus import (
+    ID_FIELDS,
+    TEXT_FIELDS,
+    TITLE_FIELDS,
+    CorpusSource,
+    corpus_file,
+    find_file,
+)
 from argus.data.kb_folder import KnowledgeFolder, kb_file
 from argus.data.kb_tables import ALL, MENTION, SOURCES
 from argus.data.rows import id_value, pick_field, read_rows, text_value
@@ -20,6 +28,23 @@ from argus.knowledge.source import KnowledgeSource
 
 MENTIONS = "mentions"
 _BY_MENTION = (MENTIONS, MENTION)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Entities and relations, and what they were read from."""
+
+    base: KnowledgeBase
+    relations: Path | str
+    """A file, "mentions", or the name of a knowledge base's source."""
+    corpus: Path | None
+    entities: Path | None
+
+    @property
+    def inputs(self) -> dict[str, Path | None]:
+        """The files, as a manifest names them."""
+        relations = self.relations if isinstance(self.relations, Path) else None
+        return {"corpus": self.corpus, "entities": self.entities, "relations": relations}
 
 
 def load_knowledge(
@@ -37,18 +62,50 @@ def load_knowledge(
     as many as documents are given, else all). Raises InputError as the readers do.
     """
     home = source.entities or corpus
-    if home is not None and kb_file(home) is not None:
-        given = None if source.entities else documents
-        return _from_kb(home, source, given, None if source.entities else limit)
+    kb = KnowledgeFolder.find(home) if home is not None else None
+    if kb is not None:
+        same = None if source.entities else documents
+        return _from_kb(kb, source, same, None if source.entities else limit)
     if documents is None:
         raise ValueError(f"documents are needed: {home} is no knowledge base.")
+    edges = None if source.relations else edges_beside(home)
+    return _from_documents(documents, source, edges)
+
+
+def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
+    """Return entities and relations, and where they came from; see `load_knowledge`.
+
+    A corpus that is a knowledge base on disk is not made into documents. Its limit is one of
+    documents, or of `source.entities` where these are given; relations that lead out of it are
+    dropped.
+    """
+    limit, entities = corpus.limit, source.entities
+    if limit is not None:
+        source = replace(source, skip_unknown=True)
+    kb = KnowledgeFolder.find(entities) if entities else corpus.kb
+    if kb is not None:
+        corpus.refuse_fields(source.fields)
+        base, relations = _from_kb(kb, source, None, None if entities else limit)
+    else:
+        home = entities or corpus.file
+        edges = find_file(home.parent, ["edges"]) if home else None
+        base, relations = _from_documents(corpus.documents(source.fields), source, edges)
+    if limit is not None and entities:
+        base = base.first(limit)
+    return Knowledge(base, relations, corpus.file, entities and (kb.file if kb else entities))
+
+
+def _from_documents(
+    documents: Sequence[Document], source: KnowledgeSource, edges: Path | None
+) -> tuple[KnowledgeBase, Path | str]:
+    """Return entities and relations of documents; edges: taken where `source` names no others."""
     entities: Sequence[Entity] = (
         read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)
         if source.entities
         else [Entity.from_document(d) for d in documents]
     )
     entities = sorted(entities, key=lambda e: e.id)
-    relations = source.relations or edges_beside(home) or MENTIONS
+    relations = source.relations or edges or MENTIONS
     if str(relations) in _BY_MENTION:
         return KnowledgeBase(entities, mention_relations(entities)), MENTIONS
     _refuse_source(relations)
@@ -67,16 +124,18 @@ def _refuse_source(relations: Path | str) -> None:
 
 
 def _from_kb(
-    home: Path, source: KnowledgeSource, documents: Sequence[Document] | None, limit: int | None
+    folder: KnowledgeFolder,
+    source: KnowledgeSource,
+    documents: Sequence[Document] | None,
+    limit: int | None,
 ) -> tuple[KnowledgeBase, Path | str]:
     """Return the first `limit` entities of a knowledge base on disk, and their relations."""
-    folder = KnowledgeFolder.open(home)
     if documents is not None and len(documents) < folder.rows("entities"):
         limit = len(documents)
     table = folder.entities(("id", "label", "paragraph", "target"), limit=limit)
     entities = ArrowEntities(table)
     if documents is not None and [d.id for d in documents] != entities.ids:
-        raise ValueError(f"the documents are not the first {len(documents)} of {home}.")
+        raise ValueError(f"the documents are not the first {len(documents)} of {folder.file}.")
     targets = None
     if folder.facts.get("sample"):  # others are targets of whatever relations are used
         targets = np.asarray(table["target"].fill_null(False).to_numpy(), bool)
@@ -88,18 +147,18 @@ def _graph_of(
     folder: KnowledgeFolder, entities: ArrowEntities, source: KnowledgeSource, limit: int | None
 ) -> tuple[RelationGraph, Path | str]:
     """Return the relations that are asked for, or that the knowledge base uses, and their name."""
-    asked = str(source.relations or folder.graph)
-    asked = MENTIONS if asked in _BY_MENTION else asked
-    stored = MENTION if asked == MENTIONS else asked
-    if stored in folder.sources or (asked == ALL and folder.sources):
-        return _stored(folder, stored, len(entities), limit), asked
-    if asked == MENTIONS:
+    name = str(source.relations or folder.graph)
+    name = MENTIONS if name in _BY_MENTION else name
+    stored = MENTION if name == MENTIONS else name
+    if stored in folder.sources or (name == ALL and folder.sources):
+        return _stored(folder, stored, len(entities), limit), name
+    if name == MENTIONS:
         return mention_relations(entities), MENTIONS
-    if asked not in (*SOURCES, ALL) and Path(asked).exists():
-        return _from_file(asked, entities, source), Path(asked)
-    counts = ", ".join(f"{name} ({n:,})" for name, n in folder.sources.items())
+    if name not in (*SOURCES, ALL) and Path(name).exists():
+        return _from_file(name, entities, source), Path(name)
+    counts = ", ".join(f"{graph} ({n:,})" for graph, n in folder.sources.items())
     raise InputError(
-        f"{asked!r} is neither a file nor a source of its relations",
+        f"{name!r} is neither a file nor a source of its relations",
         expected=f"{counts}; {ALL}; or {MENTIONS}" if counts else f"{MENTIONS}: it has no other",
         fix="Choose another with --relations.",
         where=folder.storage.location,
@@ -143,8 +202,8 @@ def read_entities(
     id, names; else empty, which makes the entity not applicable. Raises InputError for a missing
     label column, duplicate ids and a doc_id that is not in the corpus.
     """
-    if kb_file(path) is not None:
-        return ArrowEntities(KnowledgeFolder.open(path).entities(("id", "label", "paragraph")))
+    if kb := KnowledgeFolder.find(path):
+        return ArrowEntities(kb.entities(("id", "label", "paragraph")))
     by_id = {d.id: d for d in documents}
     entities: dict[str, Entity] = {}
     for row in read_rows(path):
@@ -160,8 +219,8 @@ def read_entities(
             )
         text_field = next((name for name in TEXT_FIELDS if name in row.values), None)
         paragraph = text_value(row, text_field) if text_field else ""
-        given = "doc_id" in row.values and row.values["doc_id"] not in (None, "")
-        reference = id_value(row, "doc_id", coerce=coerce_ids) if given else ""
+        refers = "doc_id" in row.values and row.values["doc_id"] not in (None, "")
+        reference = id_value(row, "doc_id", coerce=coerce_ids) if refers else ""
         if not paragraph and reference and reference not in by_id:
             raise InputError(
                 f"{reference!r} is not the id of a document",

@@ -83,8 +83,10 @@ class RelationGraph:
         """Return the graph among the entities where `keep` (bool, shape (n,)) is true.
 
         Entities are renumbered in order; edges to dropped entities are gone. The counters go on
-        speaking of what was read.
+        speaking of what was read. Where all are to stay it is the graph itself.
         """
+        if keep.all():
+            return self
         new = np.cumsum(keep) - 1
         s = np.repeat(np.arange(self.n), self.degree)
         both = keep[s] & keep[self.indices]

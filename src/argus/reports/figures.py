@@ -7,16 +7,32 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 BAND_COLOURS = {"low": "#c8442a", "mid": "#d9a21b", "high": "#2a6fb0"}
 INK, GRID = "#2b2f36", "#e6e8ec"
 MAX_POINTS = 6000
 """Points drawn in a scatter plot; more neither load quickly nor show more."""
 
-Figure = dict[str, Any]
+Figure = dict[str, Any]  # plotly's own: hundreds of settings, each of its own type
 
 
-def distribution(histogram: dict[str, list[float]], k: int, pool: int) -> Figure:
+class Histogram(TypedDict):
+    """How many lie in each interval: one count fewer than edges."""
+
+    edges: list[float]
+    entities: list[int]
+
+
+class ShareCurve(TypedDict):
+    """Mean RPS, and the share of entities above 0.5, at each value of a setting."""
+
+    values: list[int]
+    mean: list[float]
+    share_above_half: list[float]
+
+
+def distribution(histogram: Histogram, k: int, pool: int) -> Figure:
     """Entities per RPS interval, coloured by band."""
     edges = np.array(histogram["edges"])
     middles = (edges[:-1] + edges[1:]) / 2
@@ -32,7 +48,7 @@ def distribution(histogram: dict[str, list[float]], k: int, pool: int) -> Figure
     return framed([bars], f"RPS at k={k}, N={pool:,}", "entities", {"bargap": 0.04}, xrange=[0, 1])
 
 
-def share_over_pool(curve: dict[str, list[float]], k: int) -> Figure:
+def share_over_pool(curve: ShareCurve, k: int) -> Figure:
     """Share of entities above 0.5 as the competition grows (ARGUS Figure 3)."""
     traces = [
         _line(
@@ -49,7 +65,7 @@ def share_over_pool(curve: dict[str, list[float]], k: int) -> Figure:
     return figure
 
 
-def share_over_k(curve: dict[str, list[float]], k: int, pool: int) -> Figure:
+def share_over_k(curve: ShareCurve, k: int, pool: int) -> Figure:
     """Share of entities above 0.5 as more results are read (ARGUS Figure 5), with chance."""
     chance = [min(1.0, value / pool) for value in curve["values"]]
     traces = [
@@ -76,12 +92,12 @@ def projection(
 ) -> Figure:
     """Entities on the two axes that separate the bands best (ARGUS Figure 2)."""
     names = np.array(bands)
-    chosen = np.arange(len(names))
-    if len(chosen) > MAX_POINTS:  # evenly, so that each band keeps its share
-        chosen = chosen[np.linspace(0, len(chosen) - 1, MAX_POINTS).astype(int)]
+    shown = np.arange(len(names))
+    if len(shown) > MAX_POINTS:  # evenly, so that each band keeps its share
+        shown = shown[np.linspace(0, len(shown) - 1, MAX_POINTS).astype(int)]
     traces = []
     for band, colour in BAND_COLOURS.items():
-        of_band = [int(i) for i in chosen if names[i] == band]
+        of_band = [int(i) for i in shown if names[i] == band]
         traces.append(
             {
                 "type": "scattergl",
@@ -140,7 +156,7 @@ def framed(
     data: list[Figure],
     x: str,
     y: str,
-    layout: dict[str, Any],
+    layout: Figure,
     *,
     xrange: list[float] | None = None,
     yrange: list[float] | None = None,

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import jinja2
 from markupsafe import Markup
 
 from argus.data.artifacts import replacing
-from argus.errors import InputError
-from argus.reports.figures import Figure
-from argus.reports.section import Table
+from argus.data.manifest import ManifestSection
+from argus.data.records import read_record
+from argus.errors import InputError, Location
+from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
 
 OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
 """What an analysis of retrievers' outputs, and a knowledge base, note in place of an encoder."""
+
+UNFIT = (
+    *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
+    jinja2.UndefinedError,
+)
+"""What records raise, each whole in itself, that do not fit together."""
 
 
 def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
 
     Shows the jobs of summary.json that have a section in argus.reports.sections. Raises
-    InputError when there is nothing to report.
+    InputError when there is nothing to report, and for a summary.json or manifest.json that is not
+    as a job wrote it.
     """
     folder = Path(folder)
     summary_file, manifest_file = folder / "summary.json", folder / "manifest.json"
@@ -35,78 +46,104 @@ def write_report(folder: Path | str) -> Path:
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )
-    try:
-        page = _render(folder, _json(summary_file), _json(manifest_file))
-    except (KeyError, TypeError, AttributeError, jinja2.UndefinedError) as error:
-        raise InputError(
-            f"its summary.json or manifest.json lacks what a report shows ({error})",
-            expected="the files as argus audit, exposure or demo wrote them",
-            fix="Run the command again with the same --out; vectors are kept.",
-            where=folder,
-        ) from error
+    page = _page(folder, _json(summary_file), _manifest(manifest_file))
     path = folder / "report.html"
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _manifest(path: Path) -> dict[str, ManifestSection]:
+    sections = _json(path)
+    if not sections:
+        raise _damaged(Location(path), "tells of no job")
+    return {
+        job: read_record(ManifestSection, section, where=path, section=job)
+        for job, section in sections.items()
+    }
+
+
+def _json(path: Path) -> dict[str, object]:
+    """Return the sections of a JSON file, by job."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(
-            f"broken JSON ({error})",
-            expected="the file as Argus wrote it",
-            fix="Run the command again with the same --out; vectors are kept.",
-            where=path,
-        ) from error
-    return dict(content)
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(Location(path), f"broken JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise _damaged(Location(path), f"a {type(content).__name__}, not a section per job")
+    return content
 
 
-def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> str:
-    plots: dict[str, Figure] = {}
-    tables: dict[str, Table] = {}
-    shown: dict[str, tuple[str, str]] = {}
-    for name, home in SECTIONS.items():
-        if name in summary:
-            section = home.build(folder, summary[name])
-            plots |= section.plots
-            tables |= section.tables
-            shown[name] = home.heading, section.brief
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            summary=summary,
-            manifest=manifest,
-            sections=shown,
-            templates={name: SECTIONS[name].template for name in shown},
-            plots=plots,
-            tables=tables,
-            plots_json=_for_script(plots),
-            tables_json=_for_script(tables),
-            css=_asset("report.css"),
-            js=_asset("report.js"),
-            plotly=_plotly() if plots else "",
-            title=_title(manifest),
-        )
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _damaged(where: Location, what: str) -> InputError:
+    return InputError(
+        what,
+        expected="the file as Argus wrote it",
+        fix="Run the command again with the same --out; vectors are kept.",
+        where=where,
     )
 
 
-def _title(manifest: dict[str, Any]) -> str:
+@contextmanager
+def _figures_of(where: Location) -> Iterator[None]:
+    """Turn what figures raise that fit neither each other nor the tables into an InputError."""
+    try:
+        yield
+    except UNFIT as error:
+        raise _damaged(where, f"cannot be shown ({error!r})") from error
+
+
+def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
+    file = folder / "summary.json"
+    sections: dict[str, Section] = {}
+    for name, home in SECTIONS.items():
+        if name in summary:
+            where = Location(file, field=name)
+            with _figures_of(where):
+                sections[name] = home.build(folder, summary[name], where=where)
+    plots = {name: plot for part in sections.values() for name, plot in part.plots.items()}
+    tables = {
+        name: table for section in sections.values() for name, table in section.tables.items()
+    }
+    with _figures_of(Location(file)):
+        return (
+            _environment()
+            .get_template("report.html.j2")
+            .render(
+                summary=summary,
+                manifest=manifest,
+                sections={name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
+                templates={name: SECTIONS[name].template for name in sections},
+                plots=plots,
+                tables=tables,
+                plots_json=_for_script(plots),
+                tables_json=_for_script(tables),
+                css=_asset("report.css"),
+                js=_asset("report.js"),
+                plotly=_plotly() if plots else "",
+                title=_title(manifest),
+            )
+        )
+
+
+def _title(manifest: dict[str, ManifestSection]) -> str:
+    """Return what the results are of: a file, its folder, or what stands in its place."""
     for section in manifest.values():
-        if section["encoder"].get("what") in (OUTPUTS, KNOWLEDGE):
-            return str(section["encoder"]["fingerprint"])
-        inputs = section["inputs"]
-        source = inputs.get("corpus") or inputs.get("records") or {}
-        name = section["config"].get("corpus_name") or source.get("file")
+        encoder, inputs = section["encoder"], section["inputs"]
+        if encoder.get("what") in (OUTPUTS, KNOWLEDGE):
+            return encoder.get("fingerprint", "documents")
+        source = inputs.get("corpus") or inputs.get("records")
+        name = section["config"].get("corpus_name") or (source and source["file"])
         if name:
-            path = Path(name)
+            path = Path(str(name))
             return path.parent.name if path.stem == "corpus" else path.name
     return "documents"
 
 
-def _for_script(value: Any) -> Markup:
+def _for_script(value: object) -> Markup:
     """Return JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
@@ -119,6 +156,7 @@ def _asset(name: str) -> Markup:
     return Markup(text)
 
 
+@cache
 def _plotly() -> Markup:
     from plotly.offline import get_plotlyjs
 

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
+from typing import get_type_hints
 
-from argus.reports.section import Build
+from argus.data.records import read_record
+from argus.errors import Location
+from argus.reports.section import Build, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +24,16 @@ class Home:
     heading: str
     module: str
 
-    @property
-    def build(self) -> Build:
-        """The module's `section`."""
-        build: Build = import_module(self.module).section
-        return build
+    def build(self, folder: Path, summary: object, *, where: Location) -> Section:
+        """Return what the module's `section` makes of a folder of results.
+
+        summary: the job's part of summary.json, which is at `where`. It is read as the record that
+        `section` takes; raises InputError for anything else.
+        """
+        make: Build = import_module(self.module).section
+        _, kind, *_ = get_type_hints(make).values()
+        record = read_record(kind, summary, where=where.file, section=where.field or "")
+        return make(folder, record)
 
     @property
     def template(self) -> str:

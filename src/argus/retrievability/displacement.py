@@ -25,9 +25,9 @@ def displacers(
     above: dict[int, list[np.ndarray]] = {int(x): [] for x in entities}
     is_wanted = np.zeros(len(vectors), bool)
     is_wanted[list(above)] = True
-    asked = np.unique(np.concatenate([graph.neighbours(x) for x in above] or [np.empty(0, int)]))
-    for start in range(0, len(asked), QUERIES):
-        block = asked[start : start + QUERIES]
+    queries = np.unique(np.concatenate([graph.neighbours(x) for x in above] or [np.empty(0, int)]))
+    for start in range(0, len(queries), QUERIES):
+        block = queries[start : start + QUERIES]
         related = [graph.neighbours(t) for t in block.tolist()]
         rows = np.repeat(np.arange(len(block)), [len(those) for those in related])
         columns = np.concatenate(related)
@@ -52,19 +52,19 @@ def _nearest(
     """
     best, least = np.empty(0, _NEAR), None
     own = np.empty(len(columns), np.float32)
-    asked = vectors[block]
+    queries = vectors[block]
     for first in range(0, len(vectors), COLUMNS):
-        similarity = asked @ vectors[first : first + COLUMNS].T
+        similarity = queries @ vectors[first : first + COLUMNS].T
         here = (columns >= first) & (columns < first + COLUMNS)
         own[here] = similarity[rows[here], columns[here] - first]
         similarity[rows[here], columns[here] - first] = -np.inf
         itself = np.flatnonzero((block >= first) & (block < first + COLUMNS))
         similarity[itself, block[itself] - first] = -np.inf
         query, entity = _seeds(similarity, k) if least is None else _above(similarity, least)
-        found = np.empty(len(query), _NEAR)
-        found["query"], found["entity"] = query, entity + first
-        found["score"] = similarity[query, entity]
-        best, least = _merged(np.concatenate([best, found]), len(block), k)
+        near = np.empty(len(query), _NEAR)
+        near["query"], near["entity"] = query, entity + first
+        near["score"] = similarity[query, entity]
+        best, least = _merged(np.concatenate([best, near]), len(block), k)
     return best, own
 
 
@@ -82,20 +82,20 @@ def _above(similarity: FloatArray, least: FloatArray) -> tuple[IntArray, IntArra
     return rows, columns
 
 
-def _merged(found: np.ndarray, n: int, k: int) -> tuple[np.ndarray, FloatArray]:
+def _merged(near: np.ndarray, n: int, k: int) -> tuple[np.ndarray, FloatArray]:
     """Return the k best of each of n queries, and the score that another has to exceed."""
-    found = found[np.lexsort((found["entity"], -found["score"], found["query"]))]
-    begin = np.searchsorted(found["query"], np.arange(n + 1))
-    rank = np.arange(len(found)) - begin[found["query"]]
+    near = near[np.lexsort((near["entity"], -near["score"], near["query"]))]
+    begin = np.searchsorted(near["query"], np.arange(n + 1))
+    rank = np.arange(len(near)) - begin[near["query"]]
     least = np.full(n, -np.inf, np.float32)
     full = np.diff(begin) >= k
-    least[full] = found["score"][begin[:-1][full] + k - 1]
-    return found[rank < k], least
+    least[full] = near["score"][begin[:-1][full] + k - 1]
+    return near[rank < k], least
 
 
 def _most_frequent(lists: list[np.ndarray], top: int) -> list[tuple[int, int]]:
     if not lists:
         return []
-    found, counts = np.unique(np.concatenate(lists), return_counts=True)
+    entities, counts = np.unique(np.concatenate(lists), return_counts=True)
     order = np.argsort(-counts, kind="stable")[:top]
-    return [(int(found[i]), int(counts[i])) for i in order]
+    return [(int(entities[i]), int(counts[i])) for i in order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -12,6 +13,8 @@ from argus.knowledge.relations import RelationGraph
 from argus.retrievability.rank_kernels import DIRECT_RELATED as DIRECT_RELATED
 from argus.retrievability.rank_kernels import dots
 
+Arrays = dict[str, np.ndarray]
+"""Columns of a table by name."""
 CHECKED_ROWS = 1 << 16  # checked at a time: vectors may be a file larger than the memory
 
 
@@ -35,8 +38,20 @@ class PairRanks:
 
     def of_targets(self, targets: npt.NDArray[np.bool_]) -> PairRanks:
         """Return the pairs whose x is a target; targets: bool, by position."""
-        kept = targets[self.entity]
-        return PairRanks(*(getattr(self, f.name)[kept] for f in fields(PairRanks)))
+        rows = targets[self.entity]
+        return PairRanks(*(getattr(self, f.name)[rows] for f in fields(PairRanks)))
+
+    @staticmethod
+    def joined(parts: Iterable[tuple[slice, Arrays]], n_pairs: int) -> PairRanks:
+        """Put parts, each with its place, into arrays made for all: never two copies at once."""
+        whole = {
+            f.name: np.empty(n_pairs, np.float32 if f.name == "similarity" else np.int32)
+            for f in fields(PairRanks)
+        }
+        for place, arrays in parts:
+            for name, values in arrays.items():
+                whole[name][place] = values
+        return PairRanks(**whole)
 
     @staticmethod
     def concatenate(parts: list[PairRanks]) -> PairRanks:

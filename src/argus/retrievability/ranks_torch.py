@@ -45,11 +45,11 @@ class TorchCounter:
         rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
         if candidates is None:
             ids, columns = np.arange(len(self.vectors), dtype=np.int32), self.on_device
-            asked = columns[chunk.start : chunk.stop]
+            queries = columns[chunk.start : chunk.stop]
         else:  # of a reservoir's vectors alone, so that those of all need not fit
             ids, columns = candidates, self._sent(self.vectors[candidates])
-            asked = self._sent(self.vectors[chunk.start : chunk.stop])
-        similarity = asked @ columns.T  # (block, columns)
+            queries = self._sent(self.vectors[chunk.start : chunk.stop])
+        similarity = queries @ columns.T  # (block, columns)
         excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
         entities = np.concatenate([out.entity, np.arange(chunk.start, chunk.stop)])
         excluded = np.minimum(np.searchsorted(ids, entities), len(ids) - 1)

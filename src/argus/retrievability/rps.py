@@ -97,8 +97,7 @@ def count_bands(bands: npt.NDArray[np.str_]) -> BandCounts:
     return {"low": low, "mid": mid, "high": high}
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(TypedDict):
     """How RPS changes along one setting (ARGUS Figures 3 and 5)."""
 
     values: list[int]
@@ -112,19 +111,19 @@ def curve_over_pool(ranks: PairRanks, n: int, *, k: int, pools: list[int]) -> Cu
     """Share of entities with RPS_k > 0.5 for each N in `pools` (Figure 3)."""
     scores = [score(ranks, n, k=k, pool=pool) for pool in pools]
     scores = [s for s in scores if s.measured.any()]
-    return Curve(
-        [s.pool for s in scores],
-        [float(s.rps[s.measured].mean()) for s in scores],
-        [float((s.rps[s.measured] > 0.5).mean()) for s in scores],
-        [int(s.measured.sum()) for s in scores],
-    )
+    return {
+        "values": [s.pool for s in scores],
+        "mean": [float(s.rps[s.measured].mean()) for s in scores],
+        "share_above_half": [float((s.rps[s.measured] > 0.5).mean()) for s in scores],
+        "entities": [int(s.measured.sum()) for s in scores],
+    }
 
 
 def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
     """Share of entities with RPS_k > 0.5 for k = 1..k_max at fixed N (Figure 5)."""
     eligible = np.flatnonzero(ranks.pool >= pool - 1)
     if not len(eligible):
-        return Curve([], [], [], [])
+        return {"values": [], "mean": [], "share_above_half": [], "entities": []}
     order = eligible[np.argsort(ranks.entity[eligible], kind="stable")]
     x = ranks.entity[order]
     starts = np.flatnonzero(np.diff(x, prepend=-1))  # where an entity's pairs begin
@@ -139,12 +138,12 @@ def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
         mean += rps.sum(axis=0)
         above_half += (rps > 0.5).sum(axis=0)
     n_scored = len(starts)
-    return Curve(
-        list(range(1, k_max + 1)),
-        (mean / n_scored).tolist(),
-        (above_half / n_scored).tolist(),
-        [n_scored] * k_max,
-    )
+    return {
+        "values": list(range(1, k_max + 1)),
+        "mean": (mean / n_scored).tolist(),
+        "share_above_half": (above_half / n_scored).tolist(),
+        "entities": [n_scored] * k_max,
+    }
 
 
 def _whole_entities(starts: npt.NDArray[np.int64], n_pairs: int) -> Iterator[tuple[int, int]]:
@@ -176,11 +175,11 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
     return round(float(per_entity.mean()), 6) if len(per_entity) else 0.0
 
 
-def pool_grid(largest: int, *, wanted: int) -> list[int]:
-    """Return N = 100, 200, 400, ... up to `largest`; `wanted` and `largest` are among them."""
-    grid = {wanted, largest}
+def pool_grid(largest: int, *, headline: int) -> list[int]:
+    """Return N = 100, 200, 400, ... up to `largest`; `headline` and `largest` are among them."""
+    grid = {headline, largest}
     size = 100
     while size < largest:
         grid.add(size)
         size *= 2
-    return sorted(size for size in grid if size <= max(largest, wanted))
+    return sorted(size for size in grid if size <= max(largest, headline))

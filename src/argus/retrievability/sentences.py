@@ -51,7 +51,7 @@ def hold_out(
     repeat. Which ones is drawn from the seed and the document's id. Returns the held-out
     sentences and, for documents that have none, why.
     """
-    held: list[HeldOut] = []
+    sentences: list[HeldOut] = []
     reasons: dict[int, str] = {}
     for position, document in enumerate(documents):
         text = document.text
@@ -71,9 +71,9 @@ def hold_out(
         rng = np.random.default_rng(
             [seed, int.from_bytes(content_hash(document.id, size=8), "little")]
         )
-        chosen = rng.permutation(len(usable))[:per_document]
-        held += [usable[i] for i in sorted(chosen)]
-    return held, reasons
+        drawn = rng.permutation(len(usable))[:per_document]
+        sentences += [usable[i] for i in sorted(drawn)]
+    return sentences, reasons
 
 
 def _without(document: Document, span: Span) -> str:

@@ -65,9 +65,7 @@ def test_an_entity_without_paragraph_is_not_applicable_and_null(result):
     assert result.summary["pairs"]["without_vector"] == 4
 
 
-def test_of_many_entities_a_sample_is_projected_and_the_summary_says_so(
-    result, corpus, minilm, tmp_path, monkeypatch
-):
+def test_of_many_entities_a_sample_is_projected(result, corpus, minilm, tmp_path, monkeypatch):
     assert "sample" not in result.summary["projection"]
     projected = []
 
@@ -87,7 +85,7 @@ def test_of_many_entities_a_sample_is_projected_and_the_summary_says_so(
     assert "Where blind spots lie" in few.report.read_text()
 
 
-def test_pairs_of_what_came_along_with_a_sample_are_not_told_as_without_vector(minilm, tmp_path):
+def test_pairs_beside_a_sample_are_not_told_as_without_vector(minilm, tmp_path):
     def audited(name, **options):
         kb = write_kb(tmp_path / name, paragraphs, relations, [], **options)
         config = argus.AuditConfig(k=(1,), pool=(3,))
@@ -215,7 +213,7 @@ def test_an_encoder_without_token_vectors_is_reported_as_such(corpus, minilm, tm
     assert result.summary["pooling"] == "sentence"
 
 
-def test_a_run_in_which_nothing_can_be_scored_still_ends_with_a_report(corpus, minilm, tmp_path):
+def test_a_run_without_any_score_still_ends_with_a_report(corpus, minilm, tmp_path):
     class OnlyOnePerTopic:
         fingerprint, dim = "only-one", minilm.dim
 

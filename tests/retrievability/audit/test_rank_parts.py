@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,13 +7,13 @@ from argus.data.artifacts import ArtifactFolder
 from argus.jobs.parts import remove_parts
 from argus.knowledge import RelationGraph
 from argus.retrievability.audit import rank_parts
-from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.rank_parts import ranks_in_parts
+from argus.retrievability.audit.ranking_work import Ranking
 from argus.retrievability.ranks import RESERVOIR_QUERIES, pair_ranks
 from tests.support.in_process_engine import InProcessEngine, Lost
 
 N = 3 * RESERVOIR_QUERIES + 100
-CONFIG = AuditConfig(device="cpu", seed=3)
+SEED = 3
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +26,11 @@ def vectors():
 def graph():
     rng = np.random.default_rng(1)
     return RelationGraph.from_edges(N, rng.integers(0, N, 2 * N), rng.integers(0, N, 2 * N))
+
+
+@pytest.fixture(scope="module")
+def ranking(vectors, graph):
+    return Ranking(vectors, graph, reservoir=None, seed=SEED, device="cpu")
 
 
 @pytest.fixture
@@ -44,38 +51,42 @@ def same(a, b):
 @pytest.mark.parametrize("reservoir", [None, 300])
 @pytest.mark.parametrize("engine", [None, InProcessEngine()])
 def test_parts_are_the_ranks_of_all(vectors, graph, folder, reservoir, engine):
-    found = ranks_in_parts(vectors, graph, folder, CONFIG, reservoir, engine)
-    same(found, pair_ranks(vectors, graph, reservoir=reservoir, seed=CONFIG.seed))
+    ranking = Ranking(vectors, graph, reservoir, SEED, "cpu")
+    expected = pair_ranks(vectors, graph, reservoir=reservoir, seed=SEED)
+    same(ranks_in_parts(ranking, folder, engine), expected)
     assert len(list((folder / "ranks").glob("*/*.npz"))) == 4
     remove_parts(folder)
     assert not (folder / "ranks").exists()
 
 
-def test_what_one_engine_began_another_goes_on_with(vectors, graph, folder):
+def test_what_one_engine_began_another_goes_on_with(vectors, graph, ranking, folder):
     first, second = InProcessEngine(ahead=2), InProcessEngine()
     first.fail_at = 3
     with pytest.raises(Lost):
-        ranks_in_parts(vectors, graph, folder, CONFIG, None, first)
-    found = ranks_in_parts(vectors, graph, folder, CONFIG, None, second)
+        ranks_in_parts(ranking, folder, first)
+    found = ranks_in_parts(ranking, folder, second)
     assert (first.blocks, second.blocks) == (3, 1)
     third = InProcessEngine()
-    same(ranks_in_parts(vectors, graph, folder, CONFIG, None, third), found)
+    same(ranks_in_parts(ranking, folder, third), found)
     assert third.setups == []  # all is there, so no worker is needed
-    same(ranks_in_parts(vectors, graph, folder, CONFIG, None), found)
+    same(ranks_in_parts(ranking, folder), found)
     same(found, pair_ranks(vectors, graph))
 
 
-def test_vectors_in_a_file_have_the_parts_of_vectors_in_memory(vectors, graph, folder, tmp_path):
+def test_vectors_in_a_file_have_the_parts_of_those_in_memory(
+    vectors, graph, ranking, folder, tmp_path
+):
     (tmp_path / "v").write_bytes(vectors.tobytes())
     mapped = np.memmap(tmp_path / "v", np.float32, "r", shape=vectors.shape)
-    expected = ranks_in_parts(vectors, graph, folder, CONFIG, None)
+    expected = ranks_in_parts(ranking, folder)
     before = {path: path.stat().st_mtime_ns for path in (folder / "ranks").rglob("*.npz")}
-    same(ranks_in_parts(mapped, graph, folder, CONFIG, None, InProcessEngine()), expected)
+    there = replace(ranking, vectors=mapped)
+    same(ranks_in_parts(there, folder, InProcessEngine()), expected)
     assert {p: p.stat().st_mtime_ns for p in (folder / "ranks").rglob("*.npz")} == before
 
 
-def test_a_worker_says_which_row_has_no_unit_length(vectors, graph, folder):
-    broken = vectors.copy()
+def test_a_worker_says_which_row_has_no_unit_length(ranking, folder):
+    broken = ranking.vectors.copy()
     broken[7] *= 3
     with pytest.raises(ValueError, match="row 7 has length 3"):
-        ranks_in_parts(broken, graph, folder, CONFIG, None, InProcessEngine())
+        ranks_in_parts(replace(ranking, vectors=broken), folder, InProcessEngine())

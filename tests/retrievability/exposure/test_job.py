@@ -44,7 +44,7 @@ def test_every_document_has_a_state_and_a_reason(result):
     assert rows["empty"]["title_rank"] is None and rows["empty"]["never_retrieved"] is None
 
 
-def test_titles_find_their_documents_and_a_query_counts_for_the_document_it_finds(result):
+def test_titles_find_documents_and_a_query_counts_for_its_own(result):
     rows = {row["id"]: row for row in result.table.to_pylist()}
     assert [rows[name]["title_rank"] for name in ("bread", "tides", "chess")] == [1, 1, 1]
     assert rows["chess"]["retrieved_by_others"] >= 1

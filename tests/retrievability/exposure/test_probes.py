@@ -29,7 +29,7 @@ def test_own_probes_and_those_of_others_are_counted_apart():
     assert found.never.tolist() == [False, False, True, False]
 
 
-def test_the_sentence_rank_is_the_median_and_missing_where_there_is_none():
+def test_the_sentence_rank_is_the_median_or_missing():
     found = summarise_probes(PROBES, 4, k=2)
     assert found.sentence_rank[0] == 4.5
     assert np.isnan(found.sentence_rank[1:]).all()

@@ -3,7 +3,7 @@ import pytest
 
 from argus.data.artifacts import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
-from argus.retrievability.exposure.search import Asked, search_in_parts
+from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 
 N, K = 60, 5
@@ -22,11 +22,11 @@ def documents():
 
 
 @pytest.fixture
-def asked(documents):
+def queries(documents):
     rng = np.random.default_rng(1)
     targets = rng.integers(0, N, 90)
     targets[rng.random(90) < 0.3] = -1
-    return Asked(unit(rng, 90), targets, documents[np.maximum(targets, 0)])
+    return ProbeQueries(unit(rng, 90), targets, documents[np.maximum(targets, 0)])
 
 
 @pytest.fixture
@@ -38,39 +38,43 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("engine", [None, InProcessEngine()])
-def test_parts_are_the_searches_of_all(documents, asked, folder, engine):
-    found, parts = search_in_parts(documents, asked, K, folder, engine)
-    own = asked.targets >= 0
+def test_parts_are_the_searches_of_all(documents, queries, folder, engine):
+    found, parts = search_in_parts(documents, queries, K, folder, engine)
+    own = queries.targets >= 0
     known = known_item_search(
-        asked.queries[own], documents, asked.targets[own], K, target_vectors=asked.stand_ins[own]
+        queries.vectors[own],
+        documents,
+        queries.targets[own],
+        K,
+        target_vectors=queries.stand_ins[own],
     )
     np.testing.assert_array_equal(found.rank[own], known.rank)
     np.testing.assert_array_equal(found.top[own], known.top.rows)
     assert (found.rank[~own] == 0).all() and not own.all()
-    others = search(asked.queries[~own], documents, K).rows
+    others = search(queries.vectors[~own], documents, K).rows
     np.testing.assert_array_equal(found.top[~own], others)
     assert len(list(parts.home.iterdir())) == -(-own.sum() // 16) + -(-(~own).sum() // 16)
     parts.remove()
     assert not (folder / "ranks").exists()
 
 
-def test_what_one_engine_began_another_goes_on_with(documents, asked, folder):
+def test_what_one_engine_began_another_goes_on_with(documents, queries, folder):
     first, second = InProcessEngine(ahead=2), InProcessEngine()
     first.fail_at = 3
     with pytest.raises(Lost):
-        search_in_parts(documents, asked, K, folder, first)
-    found, parts = search_in_parts(documents, asked, K, folder, second)
+        search_in_parts(documents, queries, K, folder, first)
+    found, parts = search_in_parts(documents, queries, K, folder, second)
     assert first.blocks + second.blocks == len(list(parts.home.iterdir()))
     parts.remove()
-    expected, _ = search_in_parts(documents, asked, K, folder)
+    expected, _ = search_in_parts(documents, queries, K, folder)
     np.testing.assert_array_equal(found.rank, expected.rank)
     np.testing.assert_array_equal(found.top, expected.top)
 
 
-def test_other_documents_queries_or_depth_have_other_parts(documents, asked, folder):
-    homes = {search_in_parts(documents, asked, k, folder)[1].home for k in (K, K + 1)}
-    homes.add(search_in_parts(documents[::-1].copy(), asked, K, folder)[1].home)
-    less = asked.part(np.arange(80))
+def test_other_documents_queries_or_depth_have_other_parts(documents, queries, folder):
+    homes = {search_in_parts(documents, queries, k, folder)[1].home for k in (K, K + 1)}
+    homes.add(search_in_parts(documents[::-1].copy(), queries, K, folder)[1].home)
+    less = queries.part(np.arange(80))
     _, parts = search_in_parts(documents, less, K, folder)
     assert len({*homes, parts.home}) == 4
     parts.remove()
@@ -78,7 +82,7 @@ def test_other_documents_queries_or_depth_have_other_parts(documents, asked, fol
 
 
 def test_a_corpus_of_one_document_is_searched_one_deep(documents, folder):
-    asked = Asked(documents[:3], np.array([0, 0, -1]), documents[[0, 0, 0]])
-    found, _ = search_in_parts(documents[:1], asked, K, folder, InProcessEngine())
+    queries = ProbeQueries(documents[:3], np.array([0, 0, -1]), documents[[0, 0, 0]])
+    found, _ = search_in_parts(documents[:1], queries, K, folder, InProcessEngine())
     assert found.rank.tolist() == [1, 1, 0]
     assert found.top.tolist() == [[0], [0], [0]]

@@ -40,7 +40,7 @@ def test_random_directions_are_outside():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 40), st.integers(2, 12), st.integers(0, 99))
-def test_any_training_set_gives_finite_scores_that_survive_storage(n, dim, seed):
+def test_any_training_set_gives_finite_scores_when_stored(n, dim, seed):
     train = cloud(n, dim, seed)
     domain = fit_domain(train, train)
     scores = domain.scores(train)

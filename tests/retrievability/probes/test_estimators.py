@@ -41,7 +41,7 @@ def test_clones_have_the_settings_and_not_the_fit(estimator, learnable):
         again.predict(learnable[0])
 
 
-def test_one_seed_gives_one_fit_and_leaves_the_global_generators_alone(estimator, learnable):
+def test_one_seed_gives_one_fit_and_moves_no_global_generator(estimator, learnable):
     import torch
 
     torch.manual_seed(5)

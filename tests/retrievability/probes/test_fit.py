@@ -7,11 +7,13 @@ import pytest
 from scipy.stats import hypergeom
 
 import argus
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import FingerprintMismatch, InputError, Location
+from argus.reports.sections import SECTIONS
 from argus.retrievability.probes import grids, load_probe
 from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import ProbeConfig, fit_probe
 from argus.retrievability.probes.predict import predict_rps
+from tests.support.damage import missing_keys, wrong_types
 
 LIMIT = 700
 
@@ -56,7 +58,7 @@ def test_an_audit_says_where_each_entitys_vector_is(audited, collection):
     assert all((row["vector"] is None) == (row["reason"] == "no paragraph") for row in table)
 
 
-def test_the_variance_of_hits_is_that_of_the_pairs_behind_each_score(audited):
+def test_the_variance_of_hits_is_that_of_each_score_s_pairs(audited):
     hits = {}
     for pair in pq.read_table(audited / "pair_ranks.parquet").to_pylist():
         chance = hypergeom.cdf(4, pair["pool"], pair["above"], 99)  # in the top 5 of 100
@@ -107,7 +109,7 @@ def test_the_report_shows_the_table_and_both_plots(fitted):
     assert "bounds every probe" not in page and "noisy allow" not in page
 
 
-def test_a_fit_elsewhere_leaves_the_audit_alone_and_repeats_itself(fitted, audited, tmp_path):
+def test_a_fit_elsewhere_repeats_itself_and_leaves_the_audit(fitted, audited, tmp_path):
     before = {p.name: p.stat().st_mtime_ns for p in audited.iterdir()}
     again = fit_probe(audited, out=tmp_path / "elsewhere")
     after = {p.name: p.stat().st_mtime_ns for p in audited.iterdir()}
@@ -198,7 +200,7 @@ def test_entities_without_text_or_that_fail_are_counted_apart(minilm, tmp_path):
     assert row["rps"] is None and row["domain_score"] is not None and "unlike" in row["reason"]
 
 
-def test_a_probe_of_another_encoder_pooling_or_no_probe_is_refused(audited, minilm, tmp_path):
+def test_a_probe_of_another_encoder_or_pooling_is_refused(audited, minilm, tmp_path):
     class Other:
         fingerprint, dim = "other@1", 384
 
@@ -233,9 +235,7 @@ def test_fresh_refuses_to_delete_the_probe_that_it_was_given(audited, fitted, mi
     assert manifest["inputs"]["probe"]["file"] == str(folder / "probe" / "probe.json")
 
 
-def test_a_probe_that_does_not_fit_is_refused_before_fresh_deletes(
-    audited, fitted, minilm, tmp_path
-):
+def test_a_probe_that_does_not_fit_comes_before_fresh_deletes(audited, fitted, minilm, tmp_path):
     class Other:
         fingerprint, dim, pools_spans = "other@1", 384, True
 
@@ -283,3 +283,34 @@ def test_shuffled_labels_on_a_real_audit_give_no_correlation(audited, tmp_path):
     bound = 3 / np.sqrt(result.summary["entities"]["test"])
     for row in result.summary["table"][3:]:
         assert abs(row["test"]["pearson"] or 0) < bound
+
+
+@pytest.mark.parametrize("name", ["probe", "prediction"])
+def test_a_damaged_summary_is_refused_by_field(audited, fitted, minilm, tmp_path, name):
+    folder = fitted.folder
+    if name == "prediction":
+        predict_rps([_city()], out=tmp_path, probe=audited, encoder=minilm)
+        folder = tmp_path
+    summary = json.loads((folder / "summary.json").read_text())[name]
+    where = Location(folder / "summary.json", field=name)
+    assert SECTIONS[name].build(folder, summary, where=where).brief
+    missing = [(place, d) for place, d in missing_keys(summary) if "parameters." not in place]
+    for place, damaged in (*wrong_types(summary), *missing):
+        with pytest.raises(InputError) as error:
+            SECTIONS[name].build(folder, damaged, where=where)
+        assert error.value.where.field.startswith(f"{name}.{place}"), place
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "summary.json"])
+def test_a_damaged_audit_is_refused_by_field(audited, tmp_path, file):
+    shutil.copytree(audited, tmp_path / "audit", ignore=shutil.ignore_patterns("lock"))
+    path = tmp_path / "audit" / file
+    sections = json.loads(path.read_text())
+    used = {"inputs", "encoder", "k", "pool", "pooling"} & sections["audit"].keys()
+    for place, damaged in wrong_types({key: sections["audit"][key] for key in used}):
+        if place.startswith(("encoder.precision", "inputs.corpus.bytes", "inputs.relations.bytes")):
+            continue
+        path.write_text(json.dumps({"audit": {**sections["audit"], **damaged}}))
+        with pytest.raises(InputError) as error:
+            read_audit(tmp_path / "audit")
+        assert error.value.where == Location(path, field=f"audit.{place}")

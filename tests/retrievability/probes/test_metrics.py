@@ -21,7 +21,7 @@ def test_every_measure_by_hand():
     assert found.weighted_f1 == pytest.approx((2 * 2 / 3 + 1 / 2) / 4)
 
 
-def test_the_papers_table_3_row_all_zero_with_its_headings_put_right():
+def test_table_3_all_zero_with_its_headings_put_right():
     """BGE-M3, All Zero: 0.726 of entities low. Printed: .242 .333 .280 .726 .610 .726."""
     labels = np.repeat([0.1, 0.5, 0.9], [726, 194, 80])
     found = baselines(labels, 0.25)["all zero"]
@@ -47,7 +47,7 @@ def test_a_correlation_with_a_constant_does_not_exist():
     assert baselines(labels, labels.mean())["mean"].rmse == pytest.approx(labels.std())
 
 
-def test_the_sampling_reference_is_what_the_expectation_of_the_labels_reaches():
+def test_the_sampling_reference_is_what_expected_labels_reach():
     """Hits are probabilities: p(1-p)/|T_x|, of hits that are 0 or 1, is far too large."""
     rng = np.random.default_rng(0)
     related = rng.integers(2, 30, size=20_000)
@@ -65,7 +65,7 @@ def test_the_sampling_reference_is_what_the_expectation_of_the_labels_reaches():
     assert np.sqrt((labels * (1 - labels) / related).mean()) > 2 * found.sampling_rmse
 
 
-def test_labels_without_spread_of_single_pairs_or_without_pairs_are_described():
+def test_labels_without_spread_or_pairs_are_described():
     constant = describe_labels(np.zeros(5), np.full(5, 3), np.zeros(5))
     assert (constant.std, constant.sampling_rmse, constant.sampling_pearson) == (0, 0, None)
     unknown = describe_labels(np.array([0.0, 1.0]), np.array([1, 1]), np.full(2, np.nan))

@@ -54,7 +54,7 @@ def test_another_encoder_is_refused_with_both_named(probe):
     assert "argus probe fit" in str(caught.value)
 
 
-def test_another_number_format_of_the_same_weights_is_not_another_encoder(probe):
+def test_another_number_format_is_not_another_encoder(probe):
     probe.check_vectors_of(BASE.format("bfloat16"), "span", where=HERE)
     assert same_encoder(BASE.format("float16"), BASE.format("float32"))
     assert not same_encoder(BASE.format("float16"), BASE.format("float16") + " x")

@@ -49,7 +49,7 @@ def test_it_speaks_of_entities_it_has_not_seen(probe, minilm):
     assert prediction.in_domain.all() and 0 <= prediction.rps[0] <= 1
 
 
-def test_an_encoder_without_a_shipped_probe_is_told_how_to_fit_one():
+def test_an_encoder_without_a_probe_is_told_how_to_fit_one():
     with pytest.raises(InputError, match="no probe ships for other@1 with span pooling") as caught:
         load_default("other@1")
     assert "all-MiniLM-L6-v2" in str(caught.value) and "argus probe fit" in str(caught.value)

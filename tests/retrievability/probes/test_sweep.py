@@ -52,7 +52,7 @@ def test_fewer_trees_are_a_prefix_of_more(learnable):
     np.testing.assert_array_equal(fits[0].model_.predict(vectors), first)
 
 
-def test_the_choice_is_by_validation_and_never_sees_the_test_split(data, tmp_path):
+def test_the_choice_is_by_validation_and_sees_no_test_split(data, tmp_path):
     found = sweep(data, ["ridge", "mlp"], tmp_path / "a.jsonl", seed=1)
     assert len(found.trials) == 4
     chosen = found.best["ridge"][0]

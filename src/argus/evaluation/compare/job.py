@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, read_corpus, read_queries
+from argus.data.corpus import corpus_file, open_corpus, read_corpus, read_queries
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -29,8 +29,9 @@ from argus.evaluation.compare.summary import (
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.evaluation.systems import RUN_FILE, one_for_each, open_index, rankings
 from argus.indexes.retriever import parse_index_spec
-from argus.jobs.workspace import Record, check_folder, read_knowledge
+from argus.jobs.workspace import Record, check_folder
 from argus.knowledge import KnowledgeSource
+from argus.knowledge.load import read_knowledge
 from argus.progress import announce
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
@@ -141,7 +142,7 @@ def _no_audit(
 
     Raises InputError for files that cannot be read: that is no reason to leave the audit out.
     """
-    base, _, _ = read_knowledge(corpus, source, limit)
+    base = read_knowledge(open_corpus(corpus, limit=limit), source).base
     try:
         check_pool(base.relations.restrict(base.has_text), config)
     except ArgusError as error:

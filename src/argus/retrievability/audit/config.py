@@ -63,3 +63,28 @@ class AuditConfig:
         if self.reservoir == 0 or (self.reservoir is None and n <= RESERVOIR_FROM):
             return None
         return self.reservoir or RESERVOIR
+
+    def check_pool(self, n: int, related: int) -> None:
+        """Raise InputError where too few entities are neutral for N.
+
+        n: entities with text. related: how many of them the entity with the fewest is related to.
+        """
+        most = max(self.pool)
+        reservoir, largest = self.reservoir_for(n), n - 1 - related
+        if reservoir is not None and reservoir < n and reservoir < 2 * most:
+            raise InputError(
+                f"a reservoir of {reservoir} for N={most}",
+                expected="at least twice N, so that enough neutrals are left of it for every query",
+                fix=f"Use --reservoir {2 * most} or more, or 0 for none.",
+                where="--reservoir",
+            )
+        if most - 1 > largest:
+            raise InputError(
+                f"N={most} needs {most - 1} neutrals per query",
+                expected=(
+                    f"at most the {largest} that are eligible ({n} entities with text, less the "
+                    "query and its neighbours)"
+                ),
+                fix=f"Use --pool {largest + 1} or less (and --k no larger).",
+                where="--pool",
+            )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,17 +13,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.types import State
+from argus.data.types import State, StateCounts, count_states
 from argus.encoders import Embedded
+from argus.jobs.parts import remove_parts
+from argus.jobs.workspace import Record
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ids_of
 from argus.retrievability import rps
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.summary import (
+    AuditSummary,
+    FindingFigures,
+    PairCounts,
+    ProjectionFigures,
+    ReservoirFigures,
+    SampleCounts,
+    SettingFigures,
+)
 from argus.retrievability.displacement import displacers
 from argus.retrievability.geometry import Projection, project_bands
 from argus.retrievability.pairs import PairRanks
-
-if TYPE_CHECKING:
-    from argus.retrievability.audit.config import AuditConfig
 
 WORST = 200
 """Entities for which it is looked up who outranks them."""
@@ -48,6 +57,24 @@ class Findings:
     ranks: PairRanks
     config: AuditConfig
 
+    @classmethod
+    def of(
+        cls,
+        base: KnowledgeBase,
+        embedded: Embedded,
+        graph: RelationGraph,
+        ranks: PairRanks,
+        config: AuditConfig,
+    ) -> Findings:
+        """Take the ranks of all pairs; of a sampled knowledge base only its targets' are kept.
+
+        embedded: of the entities of `base` that have text.
+        """
+        measured = np.flatnonzero(base.has_text)[embedded.ok]
+        if base.targets is not None:
+            ranks = ranks.of_targets(base.targets[measured])
+        return cls(base, measured, embedded, graph, ranks, config)
+
     @cached_property
     def scores(self) -> list[rps.Scores]:
         """Scores at every k and N asked for; the first is the headline."""
@@ -71,9 +98,9 @@ class Findings:
     @cached_property
     def projection(self) -> Projection | None:
         """Where the projected entities lie."""
-        chosen = self.projected
-        vectors = self.embedded.vectors[chosen]
-        return project_bands(vectors, self.bands[chosen], seed=self.config.seed)
+        rows = self.projected
+        vectors = self.embedded.vectors[rows]
+        return project_bands(vectors, self.bands[rows], seed=self.config.seed)
 
     @cached_property
     def states(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], list[str]]:
@@ -101,6 +128,12 @@ class Findings:
         return states, reasons, list(numbers)
 
     @cached_property
+    def ids(self) -> list[str]:
+        """Id of each entity that has a vector."""
+        ids = ids_of(self.base.entities)
+        return [ids[i] for i in self.measured]
+
+    @cached_property
     def labels(self) -> pa.Array:
         """Label of every entity of `base`."""
         entities = self.base.entities
@@ -115,7 +148,7 @@ class Findings:
         if self.projection is not None:
             points[self.projected] = self.projection.points
         outranked = self._displaced_by()
-        columns: dict[str, Any] = {
+        columns: dict[str, pa.Array | npt.NDArray[np.int64]] = {
             "id": pa.array(ids_of(self.base.entities), pa.string()),
             "label": self.labels,
             "rps": self._spread(headline.rps),
@@ -136,48 +169,39 @@ class Findings:
             columns[f"rps_k{scores.k}_n{scores.pool}"] = self._spread(scores.rps)
         return pa.table(columns)
 
-    def summary(self) -> dict[str, Any]:
+    def figures(self) -> FindingFigures:
         """Return the figures of the report; no value in it is NaN."""
         headline, ranks, n = self.scores[0], self.ranks, self.graph.n
+        k, pool = headline.k, headline.pool
+        counts, _ = np.histogram(headline.rps[headline.measured], bins=HISTOGRAM_EDGES)
         return {
             **_figures(headline),
             "entities": self._counts(),
-            "bands": {name: int((self.bands == name).sum()) for name in ("low", "mid", "high")},
+            "bands": rps.count_bands(self.bands),
             "pairs": self._pairs(),
             "settings": [_figures(scores) for scores in self.scores],
-            "histogram": {
-                "edges": HISTOGRAM_EDGES,
-                "entities": np.histogram(headline.rps[headline.measured], bins=HISTOGRAM_EDGES)[
-                    0
-                ].tolist(),
-            },
-            "curve_over_pool": asdict(
-                rps.curve_over_pool(ranks, n, k=headline.k, pools=self._pools())
-            ),
-            "curve_over_k": asdict(
-                rps.curve_over_k(ranks, n, k_max=min(CURVE_K, headline.pool), pool=headline.pool)
-            ),
+            "histogram": {"edges": HISTOGRAM_EDGES, "entities": counts.tolist()},
+            "curve_over_pool": rps.curve_over_pool(ranks, n, k=k, pools=self._pools()),
+            "curve_over_k": rps.curve_over_k(ranks, n, k_max=min(CURVE_K, pool), pool=pool),
             "reservoir": self._reservoir(),
             "projection": self._projection(),
         }
 
-    def _counts(self) -> dict[str, Any]:
+    def _counts(self) -> StateCounts:
         """Entities by state, and reasons in the order in which they come up."""
         states, reasons, why = self.states
-        found, first, counts = np.unique(reasons, return_index=True, return_counts=True)
-        return {
-            "total": len(states),
-            **{str(s): int((states == i).sum()) for i, s in enumerate(CODE)},
-            "reasons": {
-                why[found[i]]: int(counts[i]) for i in np.argsort(first) if why[found[i]]
-            },
-        }  # fmt: skip
+        numbers, first, counts = np.unique(reasons, return_index=True, return_counts=True)
+        return count_states(
+            {state: int((states == i).sum()) for i, state in enumerate(CODE)},
+            {why[numbers[i]]: int(counts[i]) for i in np.argsort(first) if why[numbers[i]]},
+        )
 
-    def _pairs(self) -> dict[str, int]:
+    def _pairs(self) -> PairCounts:
         """Count what became of the pairs (x, t)."""
         relations, unscored = self.base.relations, self.scores[0].pairs_without_pool
-        sampled = self.base.targets is not None
-        others = {"not_of_the_sample": self.graph.n_pairs - len(self.ranks)} if sampled else {}
+        others: SampleCounts = {}
+        if self.base.targets is not None:
+            others = {"not_of_the_sample": self.graph.n_pairs - len(self.ranks)}
         return {
             "related": relations.n_pairs,
             "measured": len(self.ranks) - unscored,
@@ -189,17 +213,18 @@ class Findings:
             "unknown_ids": relations.unknown,
         }
 
-    def _projection(self) -> dict[str, Any] | None:
+    def _projection(self) -> ProjectionFigures | None:
         """Say how it was made; sample: how many of the scored entities it shows, where not all."""
         if self.projection is None:
             return None
-        shown, scored = len(self.projected), int(self.scores[0].measured.sum())
-        return {
+        figures: ProjectionFigures = {
             "method": self.projection.method,
             "accuracy": self.projection.accuracy,
             "majority": self.projection.majority,
-            **({"sample": shown} if shown < scored else {}),
         }
+        if len(self.projected) < int(self.scores[0].measured.sum()):
+            figures["sample"] = len(self.projected)
+        return figures
 
     def _pools(self) -> list[int]:
         """N from 100 to what 99% of the pairs allow, so that the population hardly changes."""
@@ -207,10 +232,10 @@ class Findings:
             return []
         largest = int(np.quantile(self.ranks.pool, 0.01, method="lower")) + 1
         headline = self.scores[0]
-        grid = rps.pool_grid(largest, wanted=headline.pool)
+        grid = rps.pool_grid(largest, headline=headline.pool)
         return [pool for pool in grid if pool >= headline.k]
 
-    def _reservoir(self) -> dict[str, Any] | None:
+    def _reservoir(self) -> ReservoirFigures | None:
         size, headline = self.config.reservoir_for(self.graph.n), self.scores[0]
         if size is None or size >= self.graph.n:
             return None
@@ -226,28 +251,28 @@ class Findings:
     def _displaced_by(self) -> dict[int, str]:
         """Position in `base` of each of the worst to who outranks it, in words."""
         worst = self._worst()
-        found = displacers(
+        rivals = displacers(
             self.embedded.vectors, self.graph, worst.tolist(), k=self.scores[0].k, top=3
         )
-        names = self._names({z for above in found for z, _ in above})
+        names = self._names({z for above in rivals for z, _ in above})
         return {
             int(self.measured[x]): "; ".join(
                 f"{names[z]} ({count} of {len(self.graph.neighbours(int(x)))})"
                 for z, count in above
             )
-            for x, above in zip(worst, found, strict=True)
+            for x, above in zip(worst, rivals, strict=True)
         }
 
-    def _names(self, wanted: set[int]) -> dict[int, str]:
+    def _names(self, positions: set[int]) -> dict[int, str]:
         """Return the labels of entities that have a vector, ids where a label is not theirs alone.
 
-        wanted: their positions.
+        positions: among the entities that have a vector.
         """
-        chosen = {z: self.base.entities[int(self.measured[z])] for z in wanted}
-        labels = pa.array({entity.label for entity in chosen.values()}, pa.string())
+        entities = {z: self.base.entities[int(self.measured[z])] for z in positions}
+        labels = pa.array({entity.label for entity in entities.values()}, pa.string())
         counted = pc.value_counts(self.labels.filter(pc.is_in(self.labels, labels))).to_pylist()
         unique = {row["values"] for row in counted if row["counts"] == 1 and row["values"]}
-        return {z: e.label if e.label in unique else e.id for z, e in chosen.items()}
+        return {z: e.label if e.label in unique else e.id for z, e in entities.items()}
 
     def _spread(self, values: npt.NDArray[Any]) -> pa.Array:
         """Values of entities that have a vector, over all of `base`; NaN becomes null."""
@@ -276,39 +301,50 @@ def _hexadecimal(keys: Sequence[bytes]) -> pa.Array:
 
 
 def write_results(
-    folder: ArtifactFolder, table: pa.Table, ranks: PairRanks, ids: list[str]
+    folder: ArtifactFolder,
+    record: Record,
+    findings: Findings,
+    table: pa.Table,
+    summary: AuditSummary,
 ) -> None:
-    """Write the table of entities and the pair ranks, with ids for positions."""
+    """Write everything but the report; then the parts of the ranking are needed no more."""
+    with record.timed("writing"):
+        folder.write_table("retrievability", table, csv=True)
+        folder.write_table("pair_ranks", _pairs_by_id(findings.ranks, findings.ids))
+    folder.write_section("summary.json", "audit", summary)
+    folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
+    remove_parts(folder)
+
+
+def _pairs_by_id(ranks: PairRanks, ids: list[str]) -> pa.Table:
     names = pa.array(ids)
-
-    def by_id(positions: np.ndarray) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(pa.array(positions), names)
-
-    folder.write_table("retrievability", table, csv=True)
-    folder.write_table(
-        "pair_ranks",
-        pa.table(
-            {
-                "entity": by_id(ranks.entity),
-                "related": by_id(ranks.related),
-                "similarity": ranks.similarity,
-                "above": ranks.above,
-                "pool": ranks.pool,
-            }
-        ),
+    entity, related = (
+        pa.DictionaryArray.from_arrays(pa.array(positions), names)
+        for positions in (ranks.entity, ranks.related)
+    )
+    return pa.table(
+        {
+            "entity": entity,
+            "related": related,
+            "similarity": ranks.similarity,
+            "above": ranks.above,
+            "pool": ranks.pool,
+        }
     )
 
 
-def _figures(scores: rps.Scores) -> dict[str, Any]:
+def _figures(scores: rps.Scores) -> SettingFigures:
     """Return the headline figures of one setting; None where no entity has a score."""
     values = scores.rps[scores.measured]
-    figures: dict[str, float | None] = {
-        "mean_rps": None, "share_below_0.33": None, "share_above_0.5": None
-    }  # fmt: skip
-    if len(values):
-        figures = {
-            "mean_rps": round(float(values.mean()), 6),
-            "share_below_0.33": round(float((values < rps.LOW).mean()), 6),
-            "share_above_0.5": round(float((values > 0.5).mean()), 6),
-        }
-    return {"k": scores.k, "pool": scores.pool, "scored": len(values), **figures}
+    return {
+        "k": scores.k,
+        "pool": scores.pool,
+        "scored": len(values),
+        "mean_rps": _mean(values),
+        "share_below_0.33": _mean(values < rps.LOW),
+        "share_above_0.5": _mean(values > 0.5),
+    }
+
+
+def _mean(values: npt.NDArray[np.float64] | npt.NDArray[np.bool_]) -> float | None:
+    return round(float(values.mean()), 6) if len(values) else None

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
+from argus.data.types import State
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, naming, table
-
-COLUMNS = [
-    "id", "label", "rps", "low", "high", "related", "band", "displaced_by", "x", "y", "state",
-]  # fmt: skip
+from argus.reports.section import MAX_ROWS, Section, Table, naming, table
+from argus.retrievability.audit.summary import AuditSummary
 
 
-def section(folder: Path, audit: dict[str, Any]) -> Section:
+class Row(TypedDict):
+    """What the report shows of an entity, from retrievability.parquet."""
+
+    id: str
+    label: str
+    rps: float
+    low: float
+    high: float
+    related: int
+    band: str
+    displaced_by: str | None
+    x: float | None
+    y: float | None
+    state: str
+
+
+COLUMNS = list(Row.__annotations__)
+
+
+def section(folder: Path, summary: AuditSummary) -> Section:
     """Build it from retrievability.parquet."""
-    k, pool = audit["k"], audit["pool"]
-    plots = {"distribution": figures.distribution(audit["histogram"], k, pool)}
-    if audit["curve_over_pool"]["values"]:
-        plots["over_pool"] = figures.share_over_pool(audit["curve_over_pool"], k)
-    plots["over_k"] = figures.share_over_k(audit["curve_over_k"], k, pool)
-    rows = pq.read_table(folder / "retrievability.parquet", columns=COLUMNS).to_pylist()
-    measured = [row for row in rows if row["state"] == "measured"]
-    placed = [row for row in measured if row["x"] is not None]
-    if placed:
+    k, pool = summary["k"], summary["pool"]
+    plots = {"distribution": figures.distribution(summary["histogram"], k, pool)}
+    if summary["curve_over_pool"]["values"]:
+        plots["over_pool"] = figures.share_over_pool(summary["curve_over_pool"], k)
+    plots["over_k"] = figures.share_over_k(summary["curve_over_k"], k, pool)
+    rows: list[Row] = pq.read_table(folder / "retrievability.parquet", columns=COLUMNS).to_pylist()
+    measured = [row for row in rows if row["state"] == State.MEASURED]
+    if placed := [row for row in measured if row["x"] is not None]:
         plots["projection"] = figures.projection(
             np.array([[row["x"], row["y"]] for row in placed]),
             [row["band"] for row in placed],
@@ -34,10 +50,10 @@ def section(folder: Path, audit: dict[str, Any]) -> Section:
             [row["rps"] for row in placed],
         )
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
-    return Section(plots, {"entities": _entities(measured)}, _brief(audit))
+    return Section(plots, {"entities": _entities(measured)}, _brief(summary))
 
 
-def _brief(audit: dict[str, Any]) -> str:
+def _brief(audit: AuditSummary) -> str:
     if audit["mean_rps"] is None:
         return "no entity could be scored"
     return (
@@ -46,7 +62,7 @@ def _brief(audit: dict[str, Any]) -> str:
     )
 
 
-def _entities(measured: list[dict[str, Any]]) -> Any:
+def _entities(measured: list[Row]) -> Table:
     return table(
         {
             "entity": "text",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 from argus.data.types import IntArray
 from argus.retrievability.concentration import gini, lorenz, skewness
@@ -33,6 +34,26 @@ class Probes:
     """Rows returned, best first, shape (n_queries, k)."""
 
 
+class Concentration(TypedDict):
+    """How unevenly retrievals are spread over documents (see `argus.retrievability.concentration`).
+
+    lorenz: at equal steps of the share of documents.
+    """
+
+    gini: float
+    skewness: float
+    lorenz: list[float]
+
+
+class Success(TypedDict):
+    """How often probes bring their document back; None where there is no probe."""
+
+    probes: int
+    success_at_1: float | None
+    success_at_k: float | None
+    mrr: float | None
+
+
 @dataclass(frozen=True)
 class Exposure:
     """What the probes say of n documents; arrays have shape (n,)."""
@@ -53,7 +74,7 @@ class Exposure:
         """Documents that no query at all brought back."""
         return np.asarray(self.retrieved_by_own + self.retrieved_by_others == 0)
 
-    def concentration(self) -> dict[str, object]:
+    def concentration(self) -> Concentration:
         """Return Gini, Lorenz curve and hubness skew of the retrievals by others."""
         counts = self.retrieved_by_others
         return {
@@ -82,7 +103,7 @@ def summarise_probes(probes: Probes, n: int, *, k: int) -> Exposure:
     )
 
 
-def success(probes: Probes, kind: str, *, k: int) -> dict[str, float | int | None]:
+def success(probes: Probes, kind: str, *, k: int) -> Success:
     """Return success@1, success@k and mean reciprocal rank of one kind of probe."""
     ranks = probes.rank[probes.kind == kind]
     if not len(ranks):
@@ -101,10 +122,10 @@ def displaced_by(probes: Probes, i: int, *, top: int = 3) -> list[int]:
 
 
 def _medians(probes: Probes, n: int) -> npt.NDArray[np.float64]:
-    chosen = np.flatnonzero(probes.kind == SENTENCE)
+    rows = np.flatnonzero(probes.kind == SENTENCE)
     out = np.full(n, np.nan)
-    if len(chosen):
-        order = chosen[np.argsort(probes.target[chosen], kind="stable")]
+    if len(rows):
+        order = rows[np.argsort(probes.target[rows], kind="stable")]
         owners, starts = np.unique(probes.target[order], return_index=True)
         for owner, ranks in zip(owners, np.split(probes.rank[order], starts[1:]), strict=True):
             out[owner] = np.median(ranks)

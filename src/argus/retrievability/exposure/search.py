@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from argus.progress import progress
 
 
 @dataclass(frozen=True)
-class Searched:
+class DenseSearch:
     """What every worker holds: the vectors of the index, and how deep it is searched."""
 
     documents: FloatArray
@@ -27,101 +26,103 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProbeQueries:
     """Queries; `targets` (-1: none) and `stand_ins` as in `known_item_search`. All of n rows."""
 
-    queries: FloatArray
+    vectors: FloatArray
     targets: IntArray
     stand_ins: FloatArray
 
-    def part(self, rows: IntArray) -> Asked:
+    def part(self, rows: IntArray) -> ProbeQueries:
         """Return some of them."""
-        return Asked(self.queries[rows], self.targets[rows], self.stand_ins[rows])
+        return ProbeQueries(self.vectors[rows], self.targets[rows], self.stand_ins[rows])
 
 
 @dataclass(frozen=True)
-class Found:
+class ProbeRanks:
     """Ranks of the targets, 0 where there is none, and the best rows, (n,) and (n, k)."""
 
     rank: IntArray
     top: IntArray
 
 
-def begin_search(searched: Searched) -> Callable[[Asked], Found]:
+def begin_search(index: DenseSearch) -> Callable[[ProbeQueries], ProbeRanks]:
     """Return what searches with a block of queries, all with a target or all without."""
-    documents = np.asarray(searched.documents)
+    documents = np.asarray(index.documents)
 
-    def answer(asked: Asked) -> Found:
-        if asked.targets[0] < 0:
-            top = search(asked.queries, documents, searched.k).rows
-            return Found(np.zeros(len(top), np.int64), top)
+    def answer(queries: ProbeQueries) -> ProbeRanks:
+        if queries.targets[0] < 0:
+            top = search(queries.vectors, documents, index.k).rows
+            return ProbeRanks(np.zeros(len(top), np.int64), top)
         known = known_item_search(
-            asked.queries, documents, asked.targets, searched.k, target_vectors=asked.stand_ins
+            queries.vectors, documents, queries.targets, index.k, target_vectors=queries.stand_ins
         )
-        return Found(known.rank, known.top.rows)
+        return ProbeRanks(known.rank, known.top.rows)
 
     return answer
 
 
 def search_in_parts(
     documents: FloatArray,
-    asked: Asked,
+    queries: ProbeQueries,
     k: int,
     folder: ArtifactFolder,
     engine: Engine | None = None,
-) -> tuple[Found, Parts]:
+) -> tuple[ProbeRanks, Parts]:
     """Search with every query, but for those of parts that are on disk from before.
 
-    Returns what was found, and the parts, to be removed when the results are written. They are
+    Returns ranks and best rows, and the parts, to be removed when the results are written. They are
     keyed by what determines them. Blocks are those of `known_item_search`, so that its results do
     not depend on where they are made.
     """
-    parts = Parts(folder, _key(documents, asked, k))
-    blocks = [*_blocks(asked.targets >= 0, queries_per_block(len(documents)))]
+    parts = Parts(folder, _key(documents, queries, k))
+    blocks = [*_blocks(queries.targets >= 0, queries_per_block(len(documents)))]
     missing = [number for number in range(len(blocks)) if number not in parts]
-    done = len(asked.targets) - sum(len(blocks[number]) for number in missing)
-    with progress("searching", len(asked.targets), done=done) as advance:
-        for number, found in _searched(documents, asked, k, blocks, missing, engine):
-            parts.write(number, {"rank": found.rank, "top": found.top})
-            advance(len(found.rank))
-    rank = np.zeros(len(asked.targets), np.int64)
-    top = np.zeros((len(asked.targets), min(k, len(documents))), np.int64)
+    done = len(queries.targets) - sum(len(blocks[number]) for number in missing)
+    with progress("searching", len(queries.targets), done=done) as advance:
+        for number, ranks in _searched(documents, queries, k, blocks, missing, engine):
+            parts.write(number, {"rank": ranks.rank, "top": ranks.top})
+            advance(len(ranks.rank))
+    rank = np.zeros(len(queries.targets), np.int64)
+    top = np.zeros((len(queries.targets), min(k, len(documents))), np.int64)
     for number, rows in enumerate(blocks):
         part = parts.read(number)
         rank[rows], top[rows] = part["rank"], part["top"]
-    return Found(rank, top), parts
+    return ProbeRanks(rank, top), parts
 
 
 def _searched(
     documents: FloatArray,
-    asked: Asked,
+    queries: ProbeQueries,
     k: int,
     blocks: Sequence[IntArray],
     missing: Sequence[int],
     engine: Engine | None,
-) -> Iterator[tuple[int, Found]]:
+) -> Iterator[tuple[int, ProbeRanks]]:
     if not missing:
         return
-    searched = Searched(documents, k)
-    to_ask = (asked.part(blocks[number]) for number in missing)
+    index = DenseSearch(documents, k)
+    pending = (queries.part(blocks[number]) for number in missing)
     if engine is None:
-        answer = begin_search(searched)
-        yield from zip(missing, map(answer, to_ask), strict=True)
+        answer = begin_search(index)
+        yield from zip(missing, map(answer, pending), strict=True)
         return
-    work: Work[Any, Asked, Found] = Work(setup=begin_search, shared=searched, what="searching")
-    for i, found in engine.run(work, to_ask):
-        yield missing[i], found
+    work = Work[DenseSearch, ProbeQueries, ProbeRanks](
+        setup=begin_search, shared=index, what="searching"
+    )
+    for i, ranks in engine.run(work, pending):
+        yield missing[i], ranks
 
 
 def _blocks(own: np.ndarray, size: int) -> Iterator[IntArray]:
     """Yield positions: of the queries with a target, block by block, then of those without."""
-    for chosen in (own, ~own):
-        rows = np.flatnonzero(chosen)
+    for these in (own, ~own):
+        rows = np.flatnonzero(these)
         for start in range(0, len(rows), size):
             yield rows[start : start + size]
 
 
-def _key(documents: FloatArray, asked: Asked, k: int) -> str:
-    arrays = (documents, asked.queries, asked.targets, asked.stand_ins)
+def _key(documents: FloatArray, queries: ProbeQueries, k: int) -> str:
+    arrays = (documents, queries.vectors, queries.targets, queries.stand_ins)
     parts = (np.ascontiguousarray(a).data for a in arrays)
     return f"search-{content_hash(*parts, str(k), size=8).hex()}"

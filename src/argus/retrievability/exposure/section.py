@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.reports.section import MAX_ROWS, Section, Table, naming, table
+from argus.retrievability.exposure.summary import ExposureSummary, Hub, KindFigures
 
 
-def section(folder: Path, exposure: dict[str, Any]) -> Section:
+class Miss(TypedDict):
+    """A row of misses.parquet."""
+
+    id: str
+    label: str
+    probe: str
+    query: str
+    rank: int
+    displaced_by: str
+
+
+def section(folder: Path, summary: ExposureSummary) -> Section:
     """Build it from misses.parquet."""
-    spread = exposure["concentration"]
-    misses = pq.read_table(folder / "misses.parquet").to_pylist()
+    spread = summary["concentration"]
+    misses: list[Miss] = pq.read_table(folder / "misses.parquet").to_pylist()
     return Section(
         {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])},
-        {"misses": _misses(misses), "hubs": _hubs(exposure["hubs"])},
-        _brief(exposure),
+        {"misses": _misses(misses), "hubs": _hubs(summary["hubs"])},
+        _brief(summary),
     )
 
 
-def _brief(exposure: dict[str, Any]) -> str:
-    names = {"sentence": "a sentence of their own", "title": "their title"}
-    found = ", ".join(
-        f"{exposure[kind]['success_at_k']:.1%} by {name}"
-        for kind, name in names.items()
-        if exposure[kind]["probes"]
-    )
-    never = f"{exposure['never_retrieved']:,} of {exposure['documents']['total']:,} never come back"
-    return f"{found} come back in the top {exposure['k']}; {never}" if found else never
+def _brief(summary: ExposureSummary) -> str:
+    never = f"{summary['never_retrieved']:,} of {summary['documents']['total']:,} never come back"
+    shares = [
+        _share(summary["sentence"], "a sentence of their own"),
+        _share(summary["title"], "their title"),
+    ]
+    backs = ", ".join(share for share in shares if share)
+    return f"{backs} come back in the top {summary['k']}; {never}" if backs else never
 
 
-def _misses(misses: list[dict[str, Any]]) -> Any:
+def _share(figures: KindFigures, name: str) -> str:
+    share = figures["success_at_k"]
+    return "" if share is None else f"{share:.1%} by {name}"
+
+
+def _misses(misses: list[Miss]) -> Table:
     return table(
         {
             "document": "text",
@@ -56,7 +72,7 @@ def _misses(misses: list[dict[str, Any]]) -> Any:
     )
 
 
-def _hubs(hubs: list[dict[str, Any]]) -> Any:
+def _hubs(hubs: list[Hub]) -> Table:
     return table(
         {"document": "text", "lists": "count", "share of all lists": "share"},
         [[naming(hub["label"], hub["id"]), hub["lists"], hub["share"]] for hub in hubs],

@@ -4,19 +4,72 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.records import read_record
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.errors import InputError
 from argus.retrievability.hypergeometric import hit_probability
 
-COLUMNS = ["id", "label", "rps", "related", "vector", "state"]
+
+class AuditFile(TypedDict):
+    """A file that the audit read."""
+
+    file: str
+    sha256: str
+
+
+class AuditSettings(TypedDict):
+    """What of an audit's settings says which entities and relations it scored."""
+
+    limit: NotRequired[int | None]
+    relations: NotRequired[str | None]
+
+
+class AuditEncoder(TypedDict):
+    """Whose vectors the audit scored, and where they are."""
+
+    fingerprint: str
+    store: NotRequired[str]
+    dim: NotRequired[int]
+
+
+class AuditOrigin(TypedDict):
+    """What a fit takes of the audit's section of manifest.json."""
+
+    inputs: dict[str, AuditFile]
+    config: AuditSettings
+    encoder: AuditEncoder
+
+
+class AuditHeadline(TypedDict):
+    """What a fit takes of the audit's section of summary.json."""
+
+    k: int
+    pool: int
+    pooling: str
+
+
+class Row(TypedDict):
+    """What a fit takes of an entity, from retrievability.parquet."""
+
+    id: str
+    label: str
+    rps: float
+    related: int
+    vector: str
+    """Key in the store, in hexadecimal."""
+    state: str
+
+
+COLUMNS = list(Row.__annotations__)
 AGAIN = "Run argus audit again with the same --out; what was embedded is kept."
 
 
@@ -38,8 +91,7 @@ class Audited:
     pooling: str
     k: int
     pool: int
-    manifest: dict[str, Any]
-    """The audit's section."""
+    origin: AuditOrigin
 
 
 def read_audit(folder: Path) -> Audited:
@@ -48,10 +100,10 @@ def read_audit(folder: Path) -> Audited:
     Raises InputError when there is none, when it was made before audits kept the keys of vectors,
     and when its store of vectors is gone.
     """
-    manifest, summary = _sections(folder)
+    origin, headline = _sections(folder)
     table = folder / "retrievability.parquet"
-    rows = pq.read_table(table, columns=COLUMNS).to_pylist()
-    rows = sorted((r for r in rows if r["state"] == State.MEASURED), key=lambda row: row["id"])
+    entities: list[Row] = pq.read_table(table, columns=COLUMNS).to_pylist()
+    rows = sorted((r for r in entities if r["state"] == State.MEASURED), key=lambda row: row["id"])
     if not rows:
         raise InputError(
             "no entity in it has a score",
@@ -61,7 +113,7 @@ def read_audit(folder: Path) -> Audited:
         )
     keys = [bytes.fromhex(row["vector"]) for row in rows]
     ids = [row["id"] for row in rows]
-    k, pool = summary["k"], summary["pool"]
+    k, pool, encoder = headline["k"], headline["pool"], origin["encoder"]
     return Audited(
         ids=ids,
         labels=[row["label"] for row in rows],
@@ -69,17 +121,17 @@ def read_audit(folder: Path) -> Audited:
         related=np.array([row["related"] for row in rows], np.int64),
         hit_variance=_hit_variance(folder / "pair_ranks.parquet", ids, k=k, pool=pool),
         keys=keys,
-        vectors=_vectors(folder / manifest["encoder"]["store"], manifest["encoder"], keys),
-        fingerprint=manifest["encoder"]["fingerprint"],
-        pooling=summary["pooling"],
+        vectors=_vectors(folder / encoder["store"], encoder, keys),
+        fingerprint=encoder["fingerprint"],
+        pooling=headline["pooling"],
         k=k,
         pool=pool,
-        manifest=manifest,
+        origin=origin,
     )
 
 
-def _sections(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the audit's sections of manifest and summary, checked."""
+def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
+    """Return what is taken of the audit's sections of manifest and summary, checked."""
     results = ArtifactFolder(folder)
     manifest = results.read_json("manifest.json").get("audit")
     summary = results.read_json("summary.json").get("audit")
@@ -91,14 +143,16 @@ def _sections(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             fix="Check --audit, or run argus audit --out DIR first.",
             where=folder,
         )
-    if "vector" not in pq.read_schema(table).names or "store" not in manifest["encoder"]:
+    origin = read_record(AuditOrigin, manifest, where=folder / "manifest.json", section="audit")
+    if "vector" not in pq.read_schema(table).names or "store" not in origin["encoder"]:
         raise InputError(
             "an audit that does not say where its vectors are",
             expected='the column "vector", and the store in manifest.json',
             fix=AGAIN,
             where=table,
         )
-    return manifest, summary
+    headline = read_record(AuditHeadline, summary, where=folder / "summary.json", section="audit")
+    return origin, headline
 
 
 def _hit_variance(path: Path, ids: list[str], *, k: int, pool: int) -> npt.NDArray[np.float64]:
@@ -121,7 +175,7 @@ def _hit_variance(path: Path, ids: list[str], *, k: int, pool: int) -> npt.NDArr
     return np.where(related > 1, squares / np.maximum(related - 1, 1), np.nan)
 
 
-def _vectors(path: Path, encoder: dict[str, Any], keys: list[bytes]) -> FloatArray:
+def _vectors(path: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArray:
     if stored_fingerprint(path) is None:
         raise InputError(
             "the store of the audit's vectors is not there",

@@ -168,9 +168,9 @@ def hold_out(
     if validation is not None:
         return vectors, labels, validation
     order = np.random.default_rng(seed).permutation(len(labels))
-    held = order[: max(1, len(order) // 10)]
-    kept = order[len(held) :] if len(order) > 1 else held
-    return vectors[kept], labels[kept], (vectors[held], labels[held])
+    stop = order[: max(1, len(order) // 10)]
+    train = order[len(stop) :] if len(order) > 1 else stop
+    return vectors[train], labels[train], (vectors[stop], labels[stop])
 
 
 FAMILIES: dict[str, type[ProbeRegressor]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,21 @@ from argus.retrievability import rps
 from argus.retrievability.probes import Probe, save_probe
 from argus.retrievability.probes.data import Audited, read_audit
 from argus.retrievability.probes.domain import QUANTILE, fit_domain
-from argus.retrievability.probes.metrics import Measures, baselines, describe_labels, measure
-from argus.retrievability.probes.models import import_xgboost
+from argus.retrievability.probes.metrics import (
+    LabelFigures,
+    Measures,
+    baselines,
+    describe_labels,
+    measure,
+)
+from argus.retrievability.probes.models import Parameters, import_xgboost
 from argus.retrievability.probes.split import SHARES, TEST, TRAIN, VALIDATION, split_entities
+from argus.retrievability.probes.summary import (
+    FamilyRow,
+    ProbeSummary,
+    SplitCounts,
+    Training,
+)
 
 if TYPE_CHECKING:
     from argus.retrievability.probes.sweep import Labelled, Sweep
@@ -51,11 +63,11 @@ class ProbeConfig:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What a fit found; everything in it is also in `folder`."""
+    """What a fit came to; everything in it is also in `folder`."""
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: ProbeSummary
     probe: Probe
 
 
@@ -87,66 +99,66 @@ def fit_probe(
         ledger.unlink(missing_ok=True)
     data = Labelled(audited.vectors, audited.rps, split)
     with record.timed("fitting"):
-        found = sweep(data, config.families, ledger, full=config.full, seed=config.seed)
+        trials = sweep(data, config.families, ledger, full=config.full, seed=config.seed)
     with record.timed("reporting"):
-        probe, summary = _conclude(audited, data, found, config)
+        probe, summary = _conclude(audited, data, trials, config)
         save_probe(probe, folder / HOME)
-        _write_tables(folder, audited, data, found, probe)
+        _write_tables(folder, audited, data, trials, probe)
         folder.write_section("summary.json", "probe", summary)
     folder.write_section("manifest.json", "probe", record.manifest(summary["entities"]))
     return ProbeResult(folder.path, write_report(folder.path), summary, probe)
 
 
 def _record(audited: Audited, audit: Path, config: ProbeConfig) -> Record:
-    inputs = audited.manifest["inputs"]
-    paths: dict[str, Path | None] = {n: Path(i["file"]) for n, i in inputs.items()}
-    settings = {
-        **asdict(config),
-        "audit": str(audit),
-        "limit": audited.manifest["config"].get("limit"),
-    }
-    record = Record("probe", settings, paths | {"scores": audit / "retrievability.parquet"})
+    inputs = {name: Path(input_["file"]) for name, input_ in audited.origin["inputs"].items()}
+    limit = audited.origin["config"].get("limit")
+    record = Record(
+        "probe",
+        {**asdict(config), "audit": str(audit), "limit": limit},
+        inputs | {"scores": audit / "retrievability.parquet"},
+    )
     record.encoder["fingerprint"] = audited.fingerprint
     return record
 
 
 def _conclude(
-    audited: Audited, data: Labelled, found: Sweep, config: ProbeConfig
-) -> tuple[Probe, dict[str, Any]]:
+    audited: Audited, data: Labelled, trials: Sweep, config: ProbeConfig
+) -> tuple[Probe, ProbeSummary]:
     """Score the best of each family on the test split, once; build the probe of the winner."""
-    trial, estimator = found.best[found.winner]
+    trial, estimator = trials.best[trials.winner]
     domain = fit_domain(data.part(TRAIN)[0], data.part(VALIDATION)[0])
     vectors, labels = data.part(TEST)
-    rows = _comparison(data, found)
+    rows = _comparison(data, trials)
+    test = next(row["test"] for row in rows if row["family"] == trials.winner)
     inside = domain.inside(domain.scores(vectors))
-    summary = {
+    summary: ProbeSummary = {
         "k": audited.k,
         "pool": audited.pool,
         "pooling": audited.pooling,
-        "family": found.winner,
+        "family": trials.winner,
         "parameters": trial.parameters,
         "iterations": trial.iterations,
-        "trials": len(found.trials),
+        "trials": len(trials.trials),
         "grid": "full" if config.full else "quick",
         "entities": {**_per_split(data), "abstained_on_test": int((~inside).sum())},
         "table": rows,
-        "test": next(row["test"] for row in rows if row["family"] == found.winner),
+        "test": test,
         "test_in_domain": measure(
             labels[inside], estimator.predict(vectors[inside])
         ).rounded() if inside.any() else None,
         "domain": {"threshold": domain.threshold, "quantile": QUANTILE},
         "labels": _labels(audited, data),
     }  # fmt: skip
-    metrics = {"validation_rmse": round(trial.validation_rmse, 6), "test": summary["test"]}
     probe = Probe(
         estimator.model_, domain, fingerprint=audited.fingerprint, pooling=audited.pooling,
         dim=vectors.shape[1], k=audited.k, pool=audited.pool,
-        parameters=trial.parameters, training=_training(audited, data, config), metrics=metrics,
+        parameters=trial.parameters, training=_training(audited, data, config),
+        metrics={"validation_rmse": round(trial.validation_rmse, 6), "test": test},
     )  # fmt: skip
     return probe, summary
 
 
-def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> dict[str, Any]:
+def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> Training:
     """Return what the probe was fitted on, for its probe.json; no path of this machine."""
     return {
         "seed": config.seed,
@@ -154,35 +166,33 @@ def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> dict[str
         "mean_rps": round(float(data.part(TRAIN)[1].mean()), 6),
         "inputs": {
             name: {"file": Path(facts["file"]).name, "sha256": facts["sha256"]}
-            for name, facts in audited.manifest["inputs"].items()
+            for name, facts in audited.origin["inputs"].items()
         },
-        "relations": Path(str(audited.manifest["config"].get("relations"))).name,
+        "relations": Path(str(audited.origin["config"].get("relations"))).name,
     }
 
 
-def _per_split(data: Labelled) -> dict[str, int]:
-    return {name: int((data.split == name).sum()) for name in SHARES}
+def _per_split(data: Labelled) -> SplitCounts:
+    train, validation, test = (int((data.split == name).sum()) for name in SHARES)
+    return {"train": train, "validation": validation, "test": test}
 
 
-def _comparison(data: Labelled, found: Sweep) -> list[dict[str, Any]]:
+def _comparison(data: Labelled, trials: Sweep) -> list[FamilyRow]:
     """Return the rows of ARGUS Table 3: baselines, then the best of each family."""
     vectors, labels = data.part(TEST)
-    held = data.part(VALIDATION)[1]
     mean = float(data.part(TRAIN)[1].mean())
-    on_validation = baselines(held, mean)
+    on_validation = baselines(data.part(VALIDATION)[1], mean)
     rows = [
         _row(name, {}, on_validation[name].rmse, measures)
         for name, measures in baselines(labels, mean).items()
     ]
-    for family, (trial, estimator) in found.best.items():
+    for family, (trial, estimator) in trials.best.items():
         measures = measure(labels, estimator.predict(vectors))
         rows.append(_row(family, trial.parameters, trial.validation_rmse, measures))
     return rows
 
 
-def _row(
-    family: str, parameters: dict[str, Any], validation_rmse: float, test: Measures
-) -> dict[str, Any]:
+def _row(family: str, parameters: Parameters, validation_rmse: float, test: Measures) -> FamilyRow:
     return {
         "family": family,
         "parameters": parameters,
@@ -191,7 +201,7 @@ def _row(
     }
 
 
-def _labels(audited: Audited, data: Labelled) -> dict[str, float | None]:
+def _labels(audited: Audited, data: Labelled) -> LabelFigures:
     """Return the spread of the test entities' labels, to read the errors against."""
     test = data.split == TEST
     parts = (audited.rps, audited.related, audited.hit_variance)
@@ -199,15 +209,15 @@ def _labels(audited: Audited, data: Labelled) -> dict[str, float | None]:
 
 
 def _write_tables(
-    folder: ArtifactFolder, audited: Audited, data: Labelled, found: Sweep, probe: Probe
+    folder: ArtifactFolder, audited: Audited, data: Labelled, trials: Sweep, probe: Probe
 ) -> None:
     """Write trials.parquet, and predictions.parquet of the test entities."""
-    columns: dict[str, list[Any]] = {
-        "family": [t.family for t in found.trials],
-        "parameters": [json.dumps(t.parameters) for t in found.trials],
-        "validation_rmse": [t.validation_rmse for t in found.trials],
-        "iterations": [t.iterations for t in found.trials],
-        "seconds": [t.seconds for t in found.trials],
+    columns = {
+        "family": pa.array([t.family for t in trials.trials]),
+        "parameters": pa.array([json.dumps(t.parameters) for t in trials.trials]),
+        "validation_rmse": pa.array([t.validation_rmse for t in trials.trials]),
+        "iterations": pa.array([t.iterations for t in trials.trials]),
+        "seconds": pa.array([t.seconds for t in trials.trials]),
     }
     folder.write_table("trials", pa.table(columns))
     test = np.flatnonzero(data.split == TEST)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 
-Parameters = dict[str, Any]
+from argus.retrievability.probes.models import Parameters
 
-_RIDGE: dict[str, list[Any]] = {
+_RIDGE: Mapping[str, Sequence[float | bool]] = {
     "alpha": [10.0**e for e in range(-6, 4)],
     "standardize": [False, True],
 }
-FULL: dict[str, dict[str, list[Any]]] = {
+FULL: Mapping[str, Mapping[str, Sequence[float | bool]]] = {
     "ridge": _RIDGE,
     "xgboost": {
         # 300, 600 and 1,000 trees are prefixes of one run, of which early stopping takes the best.

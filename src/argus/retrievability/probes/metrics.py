@@ -11,14 +11,47 @@ rows of learned probes too. Here every figure stands under its own name.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 from argus.retrievability import rps
 
 BANDS = ["low", "mid", "high"]
+
+
+Measure = Literal[
+    "rmse", "mae", "pearson", "spearman", "macro_f1", "macro_recall", "macro_precision",
+    "weighted_precision", "weighted_f1", "accuracy",
+]  # fmt: skip
+"""What is measured."""
+
+
+class MeasureFigures(TypedDict):
+    """`Measures` in a summary."""
+
+    rmse: float
+    mae: float
+    pearson: float | None
+    spearman: float | None
+    macro_f1: float
+    macro_recall: float
+    macro_precision: float
+    weighted_precision: float
+    weighted_f1: float
+    accuracy: float
+
+
+class LabelFigures(TypedDict):
+    """`Labels` in a summary."""
+
+    std: float
+    related_median: float
+    sampling_rmse: float | None
+    sampling_pearson: float | None
 
 
 @dataclass(frozen=True)
@@ -36,9 +69,24 @@ class Measures:
     weighted_f1: float
     accuracy: float
 
-    def rounded(self) -> dict[str, float | None]:
+    def rounded(self) -> MeasureFigures:
         """Return the measures by name, to six digits."""
-        return {k: None if v is None else round(v, 6) for k, v in asdict(self).items()}
+        return {
+            "rmse": round(self.rmse, 6),
+            "mae": round(self.mae, 6),
+            "pearson": _rounded(self.pearson),
+            "spearman": _rounded(self.spearman),
+            "macro_f1": round(self.macro_f1, 6),
+            "macro_recall": round(self.macro_recall, 6),
+            "macro_precision": round(self.macro_precision, 6),
+            "weighted_precision": round(self.weighted_precision, 6),
+            "weighted_f1": round(self.weighted_f1, 6),
+            "accuracy": round(self.accuracy, 6),
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
 
 
 def measure(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]) -> Measures:
@@ -95,9 +143,14 @@ class Labels:
     """None where no entity has two related entities, or the audit's pairs are not there."""
     sampling_pearson: float | None
 
-    def rounded(self) -> dict[str, float | None]:
+    def rounded(self) -> LabelFigures:
         """Return the figures by name, to six digits."""
-        return {k: None if v is None else round(v, 6) for k, v in asdict(self).items()}
+        return {
+            "std": round(self.std, 6),
+            "related_median": round(self.related_median, 6),
+            "sampling_rmse": _rounded(self.sampling_rmse),
+            "sampling_pearson": _rounded(self.sampling_pearson),
+        }
 
 
 def describe_labels(

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from argus.errors import InputError
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+Parameters = dict[str, float | bool]
+"""Hyperparameters of a family, by the name of its estimator's argument."""
 Floats = npt.NDArray[np.float64]
 
 

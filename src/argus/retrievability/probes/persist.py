@@ -12,22 +12,55 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
 from argus.data.provenance import file_hash
-from argus.errors import InputError
+from argus.data.records import read_record
+from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import Domain
-from argus.retrievability.probes.models import LinearModel, MlpModel, Model, TreeModel
+from argus.retrievability.probes.models import (
+    LinearModel,
+    MlpModel,
+    Model,
+    Parameters,
+    TreeModel,
+)
 from argus.retrievability.probes.probe import Probe
+from argus.retrievability.probes.summary import FitMetrics, Training
 
 FORMAT = 1
 HEADER, DOMAIN = "probe.json", "domain.safetensors"
 MODEL_FILES = {"ridge": "model.safetensors", "mlp": "model.safetensors", "xgboost": "model.ubj"}
-_KINDS: dict[str, Any] = {kind.family: kind for kind in (LinearModel, MlpModel, TreeModel)}
-_FACTS: dict[str, type] = {
-    "family": str, "fingerprint": str, "pooling": str, "dim": int, "k": int, "pool": int,
-    "parameters": dict, "training": dict, "metrics": dict, "files": dict,
-}  # fmt: skip
+_KINDS: dict[str, type[LinearModel | MlpModel | TreeModel]] = {
+    kind.family: kind for kind in (LinearModel, MlpModel, TreeModel)
+}
+
+
+class DomainFacts(TypedDict):
+    """The region in which the probe speaks; its numbers are in a file of their own."""
+
+    threshold: float
+    components: int
+    unit: str
+
+
+class Header(TypedDict):
+    """What probe.json holds."""
+
+    format: int
+    family: str
+    fingerprint: str
+    pooling: str
+    dim: int
+    k: int
+    pool: int
+    parameters: Parameters
+    training: Training
+    metrics: FitMetrics
+    domain: DomainFacts
+    files: dict[str, str]
+    """SHA-256 of the other files, by name."""
 
 
 def save_probe(probe: Probe, folder: Path) -> Path:
@@ -43,9 +76,17 @@ def save_probe(probe: Probe, folder: Path) -> Path:
     _write(model, arrays["ubj"].tobytes() if probe.family == "xgboost" else save(arrays))
     domain = {name: np.ascontiguousarray(a) for name, a in probe.domain.arrays().items()}
     _write(folder / DOMAIN, save(domain))
-    header = {
+    header: Header = {
         "format": FORMAT,
-        **{name: getattr(probe, name) for name in _FACTS if name != "files"},
+        "family": probe.family,
+        "fingerprint": probe.fingerprint,
+        "pooling": probe.pooling,
+        "dim": probe.dim,
+        "k": probe.k,
+        "pool": probe.pool,
+        "parameters": probe.parameters,
+        "training": probe.training,
+        "metrics": probe.metrics,
         "domain": {
             "threshold": probe.domain.threshold,
             "components": len(probe.domain.variances),
@@ -70,12 +111,12 @@ def load_probe(folder: Path) -> Probe:
     Raises InputError when there is none, when it is of another format version, and when a file is
     missing or changed.
     """
-    header = probe_file(folder)
-    folder, facts = header.parent, _header(header)
-    name = MODEL_FILES[facts["family"]]
-    for wanted in (name, DOMAIN):
-        path = folder / wanted
-        if not path.is_file() or file_hash(path) != facts["files"].get(wanted):
+    path = probe_file(folder)
+    folder, header = path.parent, _header(path)
+    name = MODEL_FILES[header["family"]]
+    for file in (name, DOMAIN):
+        path = folder / file
+        if not path.is_file() or file_hash(path) != header["files"].get(file):
             raise _damaged(path, "is missing" if not path.is_file() else "is not as written")
     try:
         arrays = (
@@ -83,15 +124,18 @@ def load_probe(folder: Path) -> Probe:
             if name.endswith(".ubj")
             else _tensors(folder / name)
         )
-        model: Model = _KINDS[facts["family"]].from_arrays(arrays)
+        model: Model = _KINDS[header["family"]].from_arrays(arrays)
         domain = Domain.from_arrays(_tensors(folder / DOMAIN))
-        _check_dim(model, domain, facts["dim"])
+        _check_dim(model, domain, header["dim"])
     except (KeyError, ValueError, IndexError) as error:
         raise _damaged(folder / HEADER, f"does not fit its weights ({error})") from error
-    return Probe(model, domain, **{k: facts[k] for k in _FACTS if k not in ("family", "files")})
+    return Probe(
+        model, domain, header["fingerprint"], header["pooling"], header["dim"],
+        header["k"], header["pool"], header["parameters"], header["training"], header["metrics"],
+    )  # fmt: skip
 
 
-def _header(path: Path) -> dict[str, Any]:
+def _header(path: Path) -> Header:
     if not path.is_file():
         raise InputError(
             "no probe.json in it",
@@ -110,12 +154,13 @@ def _header(path: Path) -> dict[str, Any]:
             fix="Fit it again: argus probe fit --audit DIR.",
             where=path,
         )
-    for name, kind in _FACTS.items():
-        if not isinstance(facts.get(name), kind):
-            raise _damaged(path, f"field {name!r} is {facts.get(name)!r}, not {kind.__name__}")
-    if facts["family"] not in MODEL_FILES:
-        raise _damaged(path, f"family {facts['family']!r} is none of {', '.join(MODEL_FILES)}")
-    return facts
+    try:
+        header = read_record(Header, facts, where=path)
+    except InputError as error:
+        raise _damaged(error.where or path, error.got) from error
+    if header["family"] not in MODEL_FILES:
+        raise _damaged(path, f"family {header['family']!r} is none of {', '.join(MODEL_FILES)}")
+    return header
 
 
 def _check_dim(model: Model, domain: Domain, dim: int) -> None:
@@ -143,10 +188,10 @@ def _write(path: Path, content: bytes) -> None:
         temporary.write_bytes(content)
 
 
-def _damaged(path: Path, what: str) -> InputError:
+def _damaged(where: Location | Path | str, what: str) -> InputError:
     return InputError(
         what,
         expected="the probe as argus probe fit wrote it",
         fix="Copy it again, or fit it again: argus probe fit --audit DIR.",
-        where=path,
+        where=where,
     )

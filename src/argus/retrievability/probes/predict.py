@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,10 @@ from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.audit.config import Pooling
-from argus.retrievability.audit.job import entity_items
+from argus.retrievability.items import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
+from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
+from argus.retrievability.probes.summary import PredictionSummary
 
 TAU = 0.3
 """Below it the paper calls an entity a high risk (ARGUS §4.1)."""
@@ -34,7 +36,7 @@ class PredictResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: PredictionSummary
     table: pa.Table
     """id, label, rps, band, domain_score, state, reason: one row per entity."""
 
@@ -58,25 +60,27 @@ def predict_rps(
     encoder, and InputError for bad input.
     """
     source = source or KnowledgeSource()
-    chosen = _Chosen.of(probe, pooling)
+    judge = _Judge.of(probe, pooling)
     base, path = _entities(corpus, source, limit)
-    items = entity_items(base, chosen.pooling)
+    items = entity_items(base, judge.pooling)
     require_some(len(items), "entity has a paragraph", "Check --text-field, or --entities.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    config = {"probe": chosen.name, "pooling": chosen.pooling, "limit": limit}
-    inputs = {"corpus": path, "entities": source.entities, "probe": chosen.file}
-    record = Record("prediction", config, inputs)
+    record = Record(
+        "prediction",
+        {"probe": judge.name, "pooling": judge.pooling, "limit": limit},
+        {"corpus": path, "entities": source.entities, "probe": judge.file},
+    )
     sample = [item.text for item in items]
     with open_encoder(
-        folder, encoder, record, sample=sample, store=store, check=chosen.probe_for
+        folder, encoder, record, sample=sample, store=store, check=judge.probe_for
     ) as (model, opened):
-        used = chosen.probe_for(model)
+        fitted = judge.probe_for(model)
         with record.timed("embedding"):
             embedded = embed(items, model, opened, what="entities")
     with record.timed("predicting"):
-        prediction = used.predict(embedded.vectors)
+        prediction = fitted.predict(embedded.vectors)
     table = _table(base, embedded, prediction)
-    summary = _summary(table, used, prediction)
+    summary = _summary(table, fitted, prediction)
     folder.write_table("predicted", table, csv=True)
     folder.write_section("summary.json", "prediction", summary)
     folder.write_section("manifest.json", "prediction", record.manifest(summary["entities"]))
@@ -84,17 +88,17 @@ def predict_rps(
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """The probe that a caller gave, or the wish for one that ships."""
+class _Judge:
+    """The probe that a caller gave, or, where it is None, the wish for one that ships."""
 
-    given: Probe | None
+    probe: Probe | None
     pooling: str
     name: str = "shipped"
     file: Path | None = None
 
     @classmethod
-    def of(cls, probe: Path | str | None, pooling: str) -> _Chosen:
-        """Read what was given. Raises InputError for what is no probe, or no pooling."""
+    def of(cls, probe: Path | str | None, pooling: str) -> _Judge:
+        """Read the probe. Raises InputError for what is no probe, or no pooling."""
         _check_pooling(pooling)
         if probe is None:
             return cls(None, pooling)
@@ -103,10 +107,10 @@ class _Chosen:
 
     def probe_for(self, encoder: Encoder) -> Probe:
         """Return the probe to judge vectors of `encoder` with; raises where there is none."""
-        probe = self.given or load_default(encoder.fingerprint, self.pooling)
-        real = self.pooling if getattr(encoder, "pools_spans", True) else "sentence"
-        where = Path(self.name if self.given else "shipped probe")
-        probe.check_vectors_of(encoder.fingerprint, real, where=where)
+        probe = self.probe or load_default(encoder.fingerprint, self.pooling)
+        pooling = self.pooling if getattr(encoder, "pools_spans", True) else "sentence"
+        where = Path(self.name if self.probe else "shipped probe")
+        probe.check_vectors_of(encoder.fingerprint, pooling, where=where)
         return probe
 
 
@@ -153,7 +157,7 @@ def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> p
     for position, why in embedded.failures.items():
         states[with_text[position]], reasons[with_text[position]] = str(State.FAILED), why
     for entity, state in zip(with_text[embedded.ok], prediction.states.tolist(), strict=True):
-        inside = state == "predicted"
+        inside = state == PREDICTED
         states[entity] = state
         reasons[entity] = "" if inside else "unlike everything the probe was trained on"
 
@@ -176,11 +180,9 @@ def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> p
     )
 
 
-def _summary(table: pa.Table, probe: Probe, prediction: Prediction) -> dict[str, Any]:
+def _summary(table: pa.Table, probe: Probe, prediction: Prediction) -> PredictionSummary:
     states = table["state"].to_pylist()
     values = prediction.rps[prediction.in_domain]
-    bands = rps.band(values)
-    counted = ("predicted", "abstained", str(State.FAILED), str(State.NOT_APPLICABLE))
     return {
         "k": probe.k,
         "pool": probe.pool,
@@ -190,8 +192,14 @@ def _summary(table: pa.Table, probe: Probe, prediction: Prediction) -> dict[str,
             "test": probe.metrics.get("test"),
             "threshold": probe.domain.threshold,
         },
-        "entities": {"total": len(states), **{name: states.count(name) for name in counted}},
-        "bands": {name: int((bands == name).sum()) for name in ("low", "mid", "high")},
+        "entities": {
+            "total": len(states),
+            "predicted": states.count(PREDICTED),
+            "abstained": states.count(ABSTAINED),
+            "failed": states.count(State.FAILED),
+            "not applicable": states.count(State.NOT_APPLICABLE),
+        },
+        "bands": rps.count_bands(rps.band(values)),
         "tau": TAU,
         "below_tau": int((values < TAU).sum()),
         "mean_rps": round(float(values.mean()), 6) if len(values) else None,

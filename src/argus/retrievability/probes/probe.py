@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +12,8 @@ import numpy.typing as npt
 from argus.data.types import FloatArray
 from argus.errors import FingerprintMismatch, InputError
 from argus.retrievability.probes.domain import Domain
-from argus.retrievability.probes.models import Floats, Model
+from argus.retrievability.probes.models import Floats, Model, Parameters
+from argus.retrievability.probes.summary import FitMetrics, Training
 
 PREDICTED, ABSTAINED = "predicted", "abstained"
 
@@ -35,12 +34,6 @@ class Prediction:
         """Return "predicted" or "abstained" per vector."""
         return np.where(self.in_domain, PREDICTED, ABSTAINED)
 
-    @cached_property
-    def counts(self) -> dict[str, int]:
-        """Vectors per state."""
-        inside = int(self.in_domain.sum())
-        return {PREDICTED: inside, ABSTAINED: len(self.in_domain) - inside}
-
 
 @dataclass(frozen=True)
 class Probe:
@@ -55,10 +48,10 @@ class Probe:
     dim: int
     k: int
     pool: int
-    parameters: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=dict)
+    training: Training = field(default_factory=Training)
     """Facts of the fit: entities per split, seed, where the audit's data came from."""
-    metrics: dict[str, Any] = field(default_factory=dict)
+    metrics: FitMetrics = field(default_factory=FitMetrics)
     """Measures on the validation and test splits."""
 
     @property

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from argus.data.types import FloatArray
 from argus.progress import progress
 from argus.retrievability.probes.estimators import FAMILIES, ProbeRegressor
 from argus.retrievability.probes.grids import settings
+from argus.retrievability.probes.models import Parameters
 from argus.retrievability.probes.split import TRAIN, VALIDATION
 
 
@@ -45,7 +45,7 @@ class Trial:
     key: str
     """Hash of training and validation data, family, parameters and seed."""
     family: str
-    parameters: dict[str, Any]
+    parameters: Parameters
     validation_rmse: float
     iterations: int
     """Epochs or trees of the best model."""
@@ -73,46 +73,46 @@ def sweep(
     ledger: JSON lines, one per finished trial; those of the same data and seed are not repeated, so
     a killed sweep loses the trial it was in.
     """
-    trials, kept = _read(ledger), _Best()
+    earlier, best = _read(ledger), _Best()
     origin = _origin(data)
-    wanted = [(family, p) for family in families for p in settings(family, full=full)]
-    done: list[Trial] = []
-    with progress("fitting probes", len(wanted)) as advance:
-        for family, parameters in wanted:
+    grid = [(family, p) for family in families for p in settings(family, full=full)]
+    trials: list[Trial] = []
+    with progress("fitting probes", len(grid)) as advance:
+        for family, parameters in grid:
             key = content_hash(origin, family, json.dumps(parameters, sort_keys=True), str(seed))
-            trial = trials.get(key.hex())
+            trial = earlier.get(key.hex())
             if trial is None:
                 trial, estimator = _fit(data, family, parameters, seed, key.hex())
                 _append(ledger, trial)
-                kept.offer(trial, estimator)
+                best.offer(trial, estimator)
             else:
-                kept.offer(trial, None)
-            done.append(trial)
+                best.offer(trial, None)
+            trials.append(trial)
             advance(1)
-    return Sweep(done, {family: kept.fitted(data, family, seed) for family in families})
+    return Sweep(trials, {family: best.fitted(data, family, seed) for family in families})
 
 
 class _Best:
     """The best trial of each family so far, with its estimator when this run fitted it."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Trial, ProbeRegressor | None]] = {}
+        self._best: dict[str, tuple[Trial, ProbeRegressor | None]] = {}
 
     def offer(self, trial: Trial, estimator: ProbeRegressor | None) -> None:
-        held = self._kept.get(trial.family)
-        if held is None or trial.validation_rmse < held[0].validation_rmse:
-            self._kept[trial.family] = (trial, estimator)
+        best = self._best.get(trial.family)
+        if best is None or trial.validation_rmse < best[0].validation_rmse:
+            self._best[trial.family] = (trial, estimator)
 
     def fitted(self, data: Labelled, family: str, seed: int) -> tuple[Trial, ProbeRegressor]:
         """Return the best of a family, fitted again when an earlier run tried it."""
-        trial, estimator = self._kept[family]
+        trial, estimator = self._best[family]
         if estimator is None:
             _, estimator = _fit(data, family, trial.parameters, seed, trial.key)
         return trial, estimator
 
 
 def _fit(
-    data: Labelled, family: str, parameters: dict[str, Any], seed: int, key: str
+    data: Labelled, family: str, parameters: Parameters, seed: int, key: str
 ) -> tuple[Trial, ProbeRegressor]:
     start = time.perf_counter()
     estimator = FAMILIES[family](**parameters)

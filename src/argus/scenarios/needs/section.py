@@ -65,15 +65,14 @@ def _distribution(needs: NeedsSummary) -> figures.Figure:
     """Return the documents per RPS, coloured by band, and a line for those with scenarios."""
     histogram, rps = needs["histogram"], needs["rps"]
     edges = histogram["edges"]
-    bars = figures.distribution(
-        {"edges": edges, "entities": [*histogram["alone"]]}, rps["k"], rps["pool"]
-    )
-    bars["data"][0] |= {
+    bars: figures.Histogram = {"edges": edges, "entities": histogram["alone"]}
+    figure = figures.distribution(bars, rps["k"], rps["pool"])
+    figure["data"][0] |= {
         "name": "documents alone",
         "hovertemplate": "RPS about %{x:.2f}: %{y:,} documents<extra></extra>",
         "showlegend": False,
     }
-    bars["data"].append(
+    figure["data"].append(
         {
             "type": "scatter",
             "mode": "lines",
@@ -85,8 +84,8 @@ def _distribution(needs: NeedsSummary) -> figures.Figure:
             "hovertemplate": "%{y:,} documents<extra>with scenarios</extra>",
         }
     )
-    bars["layout"]["yaxis"]["title"]["text"] = "documents"
-    return bars
+    figure["layout"]["yaxis"]["title"]["text"] = "documents"
+    return figure
 
 
 def _lines(needs: NeedsSummary) -> figures.Figure:

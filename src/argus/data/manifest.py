@@ -1,0 +1,104 @@
+"""What a job says of itself in manifest.json, and what of that is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.provenance import Environment, InputFile
+from argus.data.records import read_record
+from argus.errors import InputError
+
+MANIFEST = "manifest.json"
+
+
+class PrecisionTrial(TypedDict):
+    """How one number format did against float32 on a sample of texts."""
+
+    precision: str
+    speedup: float
+    min_cosine: float | None
+    """None where the format was dropped for its speed alone."""
+    accepted: bool
+
+
+class EncoderFacts(TypedDict, total=False):
+    """Whose vectors, or whose output, a job measured."""
+
+    what: str
+    """What stands in place of an encoder, such as "index"."""
+    fingerprint: str
+    precision_trials: list[PrecisionTrial]
+    store: str
+    """Folder of the vectors; relative where it lies in the folder of results."""
+    dim: int
+
+
+class RanOn(TypedDict, total=False):
+    """The engine, where there was one, as `Engine.describe` says it."""
+
+    engine: dict[str, object]
+
+
+class ManifestSection(RanOn):
+    """A job's section of manifest.json; times are ISO 8601 in UTC."""
+
+    argus: str
+    """Version."""
+    started: str
+    finished: str
+    config: dict[str, object]
+    """What it was set to, by name: every job has its own."""
+    inputs: dict[str, InputFile]
+    encoder: EncoderFacts
+    counts: Mapping[str, object]
+    """How many of what; every job has its own."""
+    timings_s: dict[str, float]
+    """By step."""
+    peak_memory_bytes: int
+    environment: Environment
+
+
+class CorpusFile(TypedDict):
+    """A corpus, as far as two are compared."""
+
+    file: str
+    sha256: str
+
+
+class ReadInputs(TypedDict):
+    """The corpus that a job read, if it read one."""
+
+    corpus: NotRequired[CorpusFile]
+
+
+class Limit(TypedDict):
+    """How many documents of the corpus a job took; None is all."""
+
+    limit: NotRequired[int | None]
+
+
+class JobOfCorpus(TypedDict):
+    """What of a job's section says of which corpus its results are."""
+
+    inputs: ReadInputs
+    config: Limit
+
+
+def corpora_in(folder: Path) -> dict[str, tuple[CorpusFile, Limit]]:
+    """Return, for each job in a folder that read a corpus file, that file and the limit.
+
+    A section that is no job's, of another program perhaps, tells of no corpus.
+    """
+    corpora: dict[str, tuple[CorpusFile, Limit]] = {}
+    for job, section in ArtifactFolder(folder).read_json(MANIFEST).items():
+        with suppress(InputError):
+            read = read_record(JobOfCorpus, section, where=folder / MANIFEST, section=job)
+            if corpus := read["inputs"].get("corpus"):
+                corpora[job] = corpus, read["config"]
+    return corpora

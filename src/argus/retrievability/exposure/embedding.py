@@ -1,0 +1,105 @@
+"""The documents of an exposure run and its probes, embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import Document, FloatArray, IntArray, Query
+from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.exposure.probes import QUERY, SENTENCE, TITLE
+from argus.retrievability.sentences import hold_out
+
+
+@dataclass(frozen=True)
+class Index:
+    """The documents that could be embedded, ordered by id, with their vectors."""
+
+    documents: list[Document]
+    vectors: FloatArray
+    failures: dict[str, str]
+    """Document id to why it has no vector."""
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Embedded probes. Arrays have shape (n_probes, ...)."""
+
+    kind: npt.NDArray[np.str_]
+    target: IntArray
+    text: list[str]
+    vectors: FloatArray
+    stand_in: FloatArray
+    """The target's vector as this probe sees it: the document, or what is left of it."""
+    without_sentence: dict[int, str]
+    failed: int
+
+
+def embed_documents(documents: Sequence[Document], model: Encoder, store: EmbeddingStore) -> Index:
+    """Embed what has text; the rest is a failure that says so."""
+    usable = [d for d in documents if d.content.strip()]
+    embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
+    failures = {usable[i].id: why for i, why in embedded.failures.items()}
+    failures |= {d.id: "no text" for d in documents if not d.content.strip()}
+    indexed = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
+    return Index(indexed, embedded.vectors, failures)
+
+
+def embed_probes(
+    index: Index,
+    queries: Sequence[Query],
+    config: ExposureConfig,
+    model: Encoder,
+    store: EmbeddingStore,
+) -> Searches:
+    """Embed titles, sentences that are held out, and real queries; and what is left of each text.
+
+    queries: of no document.
+    """
+    titled = [i for i, d in enumerate(index.documents) if d.title.strip()]
+    sentences, without = hold_out(index.documents, per_document=config.sentences, seed=config.seed)
+    texts = [index.documents[i].title for i in titled]
+    texts += [s.sentence for s in sentences] + [q.text for q in queries]
+    kind = np.array([TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries))
+    target = np.array(titled + [s.position for s in sentences] + [-1] * len(queries), np.int64)
+    probes = embed(as_queries(texts), model, store, what="titles and sentences")
+    rests = embed(
+        as_documents([s.rest for s in sentences]), model, store, what="documents less a sentence"
+    )
+    usable = probes.ok & _stand_in_exists(kind, rests)
+    return Searches(
+        kind=kind[usable],
+        target=target[usable],
+        text=[text for text, ok in zip(texts, usable, strict=True) if ok],
+        vectors=_full(probes)[usable],
+        stand_in=_stand_ins(index, kind, target, rests)[usable],
+        without_sentence=without,
+        failed=int((~usable).sum()),
+    )
+
+
+def _full(embedded: Embedded) -> FloatArray:
+    """Return one row per item; rows of failed items are zero and must not be used."""
+    out = np.zeros((len(embedded.ok), embedded.vectors.shape[1]), np.float32)
+    out[embedded.ok] = embedded.vectors
+    return out
+
+
+def _stand_in_exists(kind: npt.NDArray[np.str_], rests: Embedded) -> npt.NDArray[np.bool_]:
+    exists = np.ones(len(kind), bool)
+    exists[kind == SENTENCE] = rests.ok
+    return exists
+
+
+def _stand_ins(
+    index: Index, kind: npt.NDArray[np.str_], target: IntArray, rests: Embedded
+) -> FloatArray:
+    vectors = index.vectors[np.maximum(target, 0)]
+    vectors[kind == SENTENCE] = _full(rests)
+    return vectors

@@ -1,0 +1,179 @@
+"""What an exposure run tells: a row per document, a row per miss, and the report's figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Required
+
+import numpy as np
+import pyarrow as pa
+from typing_extensions import TypedDict
+
+from argus.data.types import Document, State, StateCounts, count_states
+from argus.measures import wilson
+from argus.retrievability.exposure.embedding import Index, Searches
+from argus.retrievability.exposure.probes import (
+    SENTENCE,
+    TITLE,
+    Exposure,
+    Probes,
+    Success,
+    displaced_by,
+    success,
+)
+from argus.retrievability.exposure.summary import (
+    ExposureFindings,
+    Hub,
+    KindFigures,
+    SuccessInterval,
+)
+
+HUBS = 50
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("title_rank", pa.int64()),
+        ("sentence_rank", pa.float64()),
+        ("own_probes", pa.int64()),
+        ("retrieved_by_own", pa.int64()),
+        ("retrieved_by_others", pa.int64()),
+        ("never_retrieved", pa.bool_()),
+        ("state", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+
+
+class Row(TypedDict, total=False):
+    """What is known of a document; what is absent is null in the table."""
+
+    id: Required[str]
+    label: Required[str]
+    title_rank: int | None
+    sentence_rank: float | None
+    own_probes: int
+    retrieved_by_own: int
+    retrieved_by_others: int
+    never_retrieved: bool
+    state: Required[str]
+    reason: Required[str]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The parts of an exposure run."""
+
+    documents: Sequence[Document]
+    """All of the corpus, ordered by id."""
+    index: Index
+    searches: Searches
+    probes: Probes
+    exposure: Exposure
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """One row per document of the corpus, in its order."""
+        positions = {d.id: i for i, d in enumerate(self.index.documents)}
+        rows = [
+            self._row(d, positions[d.id]) if d.id in positions else self._without_vector(d)
+            for d in self.documents
+        ]
+        return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+    def _without_vector(self, document: Document) -> Row:
+        why = self.index.failures[document.id]
+        state = State.NOT_APPLICABLE if why == "no text" else State.FAILED
+        return {"id": document.id, "label": document.title, "state": str(state), "reason": why}
+
+    def _row(self, document: Document, i: int) -> Row:
+        exposure = self.exposure
+        sentence = float(exposure.sentence_rank[i])
+        reasons = [] if exposure.title_rank[i] else ["no title"]
+        if np.isnan(sentence):
+            reasons.append(self.searches.without_sentence.get(i, "no sentence probe"))
+        measured = exposure.own_probes[i] > 0
+        return {
+            "id": document.id,
+            "label": document.title,
+            "title_rank": int(exposure.title_rank[i]) or None,
+            "sentence_rank": None if np.isnan(sentence) else sentence,
+            "own_probes": int(exposure.own_probes[i]),
+            "retrieved_by_own": int(exposure.retrieved_by_own[i]),
+            "retrieved_by_others": int(exposure.retrieved_by_others[i]),
+            "never_retrieved": bool(exposure.never[i]),
+            "state": str(State.MEASURED if measured else State.NOT_APPLICABLE),
+            "reason": "; ".join(reasons),
+        }
+
+    def misses(self) -> pa.Table:
+        """One row per probe that did not bring its document back within k, the deepest first."""
+        probes, names = self.probes, [_name(d) for d in self.index.documents]
+        missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.exposure.k))
+        missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
+        targets = probes.target[missed].tolist()
+        return pa.table(
+            {
+                "id": [self.index.documents[i].id for i in targets],
+                "label": [names[i] for i in targets],
+                "probe": probes.kind[missed].tolist(),
+                "query": [probes.text[i] for i in missed.tolist()],
+                "rank": probes.rank[missed],
+                "displaced_by": [
+                    "; ".join(names[j] for j in displaced_by(probes, i)) for i in missed.tolist()
+                ],
+            }
+        )
+
+    def summary(self) -> ExposureFindings:
+        """Return the figures of the report."""
+        exposure, k, n = self.exposure, self.exposure.k, len(self.index.documents)
+        lists = len(self.probes.text)
+        return {
+            "k": k,
+            "documents": self._counts(),
+            "queries": lists,
+            "probes_failed": self.searches.failed,
+            "title": _with_interval(success(self.probes, TITLE, k=k)),
+            "sentence": _with_interval(success(self.probes, SENTENCE, k=k)),
+            "never_retrieved": int(exposure.never.sum()),
+            "never_retrieved_by_others": int((exposure.retrieved_by_others == 0).sum()),
+            "concentration": exposure.concentration(),
+            "expected_by_chance": round(lists * min(k, n) / n, 1),
+            "hubs": self._hubs(lists),
+        }
+
+    def _counts(self) -> StateCounts:
+        states = self.table["state"].to_pylist()
+        reasons = zip(states, self.table["reason"].to_pylist(), strict=True)
+        return count_states(
+            Counter(states), Counter(why for state, why in reasons if state != State.MEASURED)
+        )
+
+    def _hubs(self, lists: int) -> list[Hub]:
+        others = self.exposure.retrieved_by_others
+        return [
+            {
+                "id": self.index.documents[i].id,
+                "label": _name(self.index.documents[i]),
+                "lists": int(others[i]),
+                "share": round(float(others[i]) / lists, 5),
+            }
+            for i in np.argsort(-others, kind="stable")[:HUBS].tolist()
+            if others[i] > 0
+        ]
+
+
+def _with_interval(figures: Success) -> KindFigures:
+    interval: SuccessInterval = {}
+    if figures["success_at_k"] is not None:
+        low, high = wilson(figures["success_at_k"], figures["probes"])
+        interval = {"low": float(low), "high": float(high)}
+    return {**figures, **interval}
+
+
+def _name(document: Document) -> str:
+    return document.title or document.id

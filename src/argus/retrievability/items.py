@@ -1,0 +1,23 @@
+"""What of an entity is embedded: its name in its paragraph, or the paragraph whole."""
+
+from __future__ import annotations
+
+from argus.encoders import Item, Role
+from argus.knowledge import KnowledgeBase, ground
+
+
+def entity_items(base: KnowledgeBase, pooling: str) -> list[Item]:
+    """Ground every label in its paragraph and say what to embed (ARGUS §B.1, §B.4).
+
+    One item per entity that has a paragraph, in the order of `base`; pooling as in AuditConfig.
+    """
+    items = []
+    for entity, usable in zip(base.entities, base.has_text, strict=True):
+        if not usable:
+            continue
+        grounded = ground(entity.label, entity.paragraph)
+        if pooling == "span" and grounded.span is not None:
+            items.append(Item(grounded.text, Role.SPAN, grounded.span))
+        else:
+            items.append(Item(grounded.text, Role.DOCUMENT))
+    return items

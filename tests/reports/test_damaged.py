@@ -1,0 +1,113 @@
+import json
+from importlib import import_module
+from itertools import pairwise
+from typing import get_type_hints
+
+import pytest
+
+import argus
+from argus.data import Document
+from argus.data.records import read_record
+from argus.errors import InputError
+from argus.knowledge import KnowledgeSource
+from argus.reports import write_report
+from argus.reports.sections import SECTIONS
+from tests.support.damage import missing_keys, wrong_types
+
+FREE = ("config", "counts", "engine")
+"""Parts of a manifest's section that are each job's own."""
+
+
+@pytest.fixture(scope="module")
+def whole(minilm, tmp_path_factory):
+    """A folder of two jobs, with the text of both JSON files."""
+    out = tmp_path_factory.mktemp("report")
+    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", "Fir Gate"]
+    texts = [f"{a} stands by {b} all day long." for a, b in pairwise(names)]
+    documents = [Document(f"d{i}", text, names[i]) for i, text in enumerate([*texts, ""])]
+    config = argus.AuditConfig(k=(1, 2), pool=(3,), reservoir=6)
+    source = KnowledgeSource(relations="mentions")
+    argus.audit(documents, out=out, source=source, encoder=minilm, config=config)
+    argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
+    return out, {name: (out / name).read_text() for name in ("summary.json", "manifest.json")}
+
+
+@pytest.fixture
+def damage(whole):
+    """Write one of the files anew and render the page; the file is whole again afterwards."""
+    out, texts = whole
+
+    def written(name, text):
+        (out / name).write_text(text)
+        return write_report(out)
+
+    yield written
+    for name, text in texts.items():
+        (out / name).write_text(text)
+
+
+@pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
+def test_a_value_of_another_type_is_refused_by_name(whole, damage, name):
+    sections, refused = json.loads(whole[1][name]), 0
+    for place, damaged in wrong_types(sections):
+        if name == "manifest.json" and any(f".{part}." in place for part in FREE):
+            continue
+        with pytest.raises(InputError, match=r"in [12] place") as error:
+            damage(name, json.dumps(damaged))
+        assert error.value.where.file == whole[0] / name, place
+        assert error.value.where.field.startswith(place), place
+        refused += 1
+    assert refused > 40
+
+
+@pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
+def test_a_missing_key_is_refused_by_name_or_not_needed(whole, damage, name):
+    optional = {"low", "high", "sample", "audit", "exposure", "texts_cut"}
+    for place, damaged in missing_keys(json.loads(whole[1][name])):
+        key = place.rpartition(".")[2]
+        if key in optional or any(f".{part}." in place for part in FREE):
+            continue
+        if place.count(".") > 1 and name == "manifest.json":
+            continue
+        if ".reasons." in place:
+            continue
+        with pytest.raises(InputError, match="required") as error:
+            damage(name, json.dumps(damaged))
+        assert error.value.where.field == place
+
+
+@pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
+@pytest.mark.parametrize("text", ["{", "[]", "7", '"ab"', "[" * 100_000, "\ud800", '{"a": NaN}'])
+def test_a_file_that_is_no_json_of_sections_is_refused(whole, name, text, damage):
+    with pytest.raises(InputError) as error:
+        damage(name, text if text != "\ud800" else '"\\ud800')
+    assert error.value.where.file == whole[0] / name
+
+
+def test_figures_that_do_not_fit_together_are_refused(whole, damage):
+    sections = json.loads(whole[1]["summary.json"])
+    sections["audit"]["share_below_0.33"] = None
+    with pytest.raises(InputError, match="cannot be shown") as error:
+        damage("summary.json", json.dumps(sections))
+    assert error.value.where.field == "audit"
+    infinite = whole[1]["summary.json"].replace('"lorenz": [', '"lorenz": [1e999,')
+    with pytest.raises(InputError, match="cannot be shown"):
+        damage("summary.json", infinite)
+
+
+def test_a_table_that_is_gone_is_told_with_its_section(whole, damage):
+    table = whole[0] / "misses.parquet"
+    content = table.read_bytes()
+    table.unlink()
+    with pytest.raises(InputError, match=r"misses\.parquet") as error:
+        damage("summary.json", whole[1]["summary.json"])
+    table.write_bytes(content)
+    assert error.value.where.field == "exposure"
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_section_names_the_record_that_it_takes(name, tmp_path):
+    _, kind, *_ = get_type_hints(import_module(SECTIONS[name].module).section).values()
+    with pytest.raises(InputError) as error:
+        read_record(kind, [], where=tmp_path, section=name)
+    assert error.value.where.field == name

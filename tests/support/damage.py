@@ -1,0 +1,54 @@
+"""Every way in which one value of a JSON document can be of another type, or missing."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+
+def wrong_types(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place of each value, dotted, and the document with another type there.
+
+    Of a list only the first item is damaged.
+    """
+    for path in _places(document):
+        value = document
+        for step in path:
+            value = value[step]
+        yield (
+            ".".join(map(str, path)),
+            _changed(document, path, 7 if isinstance(value, str) else "x"),
+        )
+
+
+def missing_keys(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place of each key, dotted, and the document without it."""
+    for path in _places(document):
+        if isinstance(path[-1], str):
+            yield ".".join(map(str, path)), _changed(document, path, None, remove=True)
+
+
+def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    items: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value[:1]))
+    for step, item in items:
+        yield (*path, step)
+        yield from _places(item, (*path, step))
+
+
+def _changed(
+    document: dict[str, Any], path: tuple[str | int, ...], value: object, *, remove: bool = False
+) -> dict[str, Any]:
+    changed = copy.deepcopy(document)
+    home: Any = changed
+    for step in path[:-1]:
+        home = home[step]
+    if remove:
+        del home[path[-1]]
+    else:
+        home[path[-1]] = value
+    return changed
