@@ -108,7 +108,7 @@ class Setting:
         """The bounds in words, such as "from 0 to 1"; empty where there are none."""
         lower = {"from": self.least, "above": self.above}
         upper = {"to": self.most, ", below" if self.above is not None else "below": self.below}
-        words = (f"{word} {n:g}" for word, n in (lower | upper).items() if n is not None)
+        words = (f"{word} {_number(n)}" for word, n in (lower | upper).items() if n is not None)
         return " ".join(words).replace(" ,", ",")
 
     def check(self, value: object) -> None:
@@ -223,6 +223,10 @@ def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:
         for name, bound in names.items()
         if (value := getattr(note, name, None)) is not None
     }
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def _bare(hint: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -104,7 +104,6 @@ def test_other_bad_input_is_refused(retriever, minilm, tmp_path):
     for query, doc, config, message in [
         (" ", "w2-0000", ExplainConfig(), "an empty query"),
         ("Who?", " ", ExplainConfig(), "an empty document id"),
-        ("Who?", "w2-0000", ExplainConfig(k=0), "k=0"),
         ("Who?", "w2-0000", ExplainConfig(hybrid="sum"), "fusion 'sum'"),
         ("Who?", "w2-0000", ExplainConfig(queries=tmp_path / "no.jsonl"), "no queries file"),
         ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(diagnosis=tmp_path)), "no diagnosis.parq"),
@@ -112,6 +111,8 @@ def test_other_bad_input_is_refused(retriever, minilm, tmp_path):
     ]:
         with pytest.raises(ArgusError, match=message):
             explain(query, doc, retriever, config)
+    with pytest.raises(InputError, match="a whole number from 1"):
+        ExplainConfig(k=0)
     with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
         explain("Who?", "w2-0000", tmp_path, encoder=minilm)
     pq.write_table(
