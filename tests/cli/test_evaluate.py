@@ -172,7 +172,7 @@ def test_measures_and_resamples_that_give_no_figure_are_refused(
 def test_fewer_resamples_than_an_interval_needs_are_refused(files, tmp_path):
     given = ["evaluate", *files, "--run", tmp_path / "before.trec", "--out", tmp_path / "out"]
     result = run(*given, "--resamples", 999)
-    assert result.exit_code == 2 and "x>=1000" in result.output
+    assert result.exit_code == 2 and "--resamples" in result.output
     assert not (tmp_path / "out").exists()
 
 
