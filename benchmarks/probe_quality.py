@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
-from argus.retrievability.probes.fit import ProbeConfig, fit_probe
+from argus.retrievability.probes.config import ProbeConfig
+from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.metrics import measure
 from benchmarks.shared import collection
 

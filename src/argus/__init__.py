@@ -101,7 +101,8 @@ if TYPE_CHECKING:
     from argus.retrievability.audit.job import AuditResult, audit
     from argus.retrievability.exposure.config import ExposureConfig
     from argus.retrievability.exposure.job import ExposureResult, exposure
-    from argus.retrievability.probes.fit import ProbeConfig, ProbeResult, fit_probe
+    from argus.retrievability.probes.config import ProbeConfig
+    from argus.retrievability.probes.fit import ProbeResult, fit_probe
     from argus.retrievability.probes.predict import PredictResult, predict_rps
     from argus.scenarios.ablation.job import AblateConfig, AblateResult, ablate_scenarios
     from argus.scenarios.distill.job import DistillConfig, DistillResult, distill
@@ -160,7 +161,7 @@ _HOMES = {
     "NgramSearchConfig": "argus.generative.jobs.search",
     "PageFolder": "argus.knowledge.sources",
     "PredictResult": "argus.retrievability.probes.predict",
-    "ProbeConfig": "argus.retrievability.probes.fit",
+    "ProbeConfig": "argus.retrievability.probes.config",
     "ProbeResult": "argus.retrievability.probes.fit",
     "ProfileConfig": "argus.scenarios.profiles.job",
     "ProfileResult": "argus.scenarios.profiles.job",

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
-from argus.cli.groups import Group
-from argus.data.fields import FieldNames
+from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import Group, example
 from argus.encoders.config import EncoderConfig
+from argus.knowledge.source import KnowledgeSource
+from argus.retrievability.audit.config import Pooling
+from argus.retrievability.probes.config import ProbeConfig
 from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
@@ -22,19 +24,13 @@ app = Group("Predict which entities will not come back, before anything is index
 
 
 @app.command()
+@example("argus probe fit --audit report/ --families ridge")
 @with_blocks
 def fit(
+    *,
     audit: Annotated[Path, Doc("Folder that argus audit wrote.")],
     out: Annotated[Path | None, Doc("Folder for the results; default: the audit's.")] = None,
-    full: Annotated[
-        bool,
-        Doc("The paper's grid (hours), or a small one (minutes)."),
-        Option(("--full/--quick",)),
-    ] = False,
-    families: Annotated[
-        str, Doc("Some of ridge,xgboost,mlp, separated by commas.")
-    ] = "ridge,xgboost,mlp",
-    seed: o.Seed = 0,
+    measure: ProbeConfig,
     fresh: Annotated[
         bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))
     ] = False,
@@ -47,11 +43,9 @@ def fit(
     predictions.parquet, summary.json, manifest.json and report.html. A run that was stopped goes
     on where it was.
     """
-    from argus.retrievability.probes.fit import ProbeConfig, fit_probe
+    from argus.retrievability.probes.fit import fit_probe
 
-    names = tuple(name.strip() for name in families.split(",") if name.strip())
-    settings = ProbeConfig(families=names, full=full, seed=seed)
-    result = fit_probe(audit, out=out, config=settings, fresh=fresh)
+    result = fit_probe(audit, out=out, config=measure, fresh=fresh)
     if json:
         o.print_json(result.summary)
     else:
@@ -60,6 +54,7 @@ def fit(
 
 
 @app.command()
+@example("argus probe predict --corpus docs.jsonl --out predicted/")
 @with_blocks
 def predict(
     *,
@@ -67,19 +62,15 @@ def predict(
         Path | None,
         Doc("BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
     ] = None,
-    entities: Annotated[
-        Path | None,
-        Doc("File of id, label, paragraph (or doc_id); default: every document."),
-    ] = None,
+    source: Annotated[KnowledgeSource, Without("relations", "skip_unknown")],
     probe: Annotated[
         Path | None,
         Doc("Folder of a fit; default: what ships for the encoder."),
     ] = None,
     out: o.Out = Path("argus-out"),
-    pooling: Annotated[str, Doc("span or sentence, where no --probe says it.")] = "span",
+    pooling: Annotated[Pooling, Doc("span or sentence, where no --probe says it.")] = "span",
     encoder: EncoderConfig,
     store: o.Store = None,
-    columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -90,7 +81,6 @@ def predict(
     Writes predicted.parquet and .csv, summary.json, manifest.json and report.html. Where an entity
     is unlike all that the probe was trained on it abstains and says so.
     """
-    from argus.knowledge import KnowledgeSource
     from argus.retrievability.probes.predict import predict_rps
 
     result = predict_rps(
@@ -98,9 +88,7 @@ def predict(
         out=out,
         probe=probe,
         pooling=pooling,
-        source=KnowledgeSource(
-            entities=entities, fields=columns
-        ),
+        source=source,
         encoder=encoder,
         store=store,
         limit=limit,

@@ -35,8 +35,9 @@ from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import AuditResult, audit_knowledge
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.job import ExposureResult, exposure
+from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.fit import HOME as PROBE
-from argus.retrievability.probes.fit import ProbeConfig, fit_probe
+from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.rps import HIGH
 
 DEPTH = 1000

@@ -10,8 +10,9 @@ import argus
 from argus.errors import FingerprintMismatch, InputError, Location
 from argus.reports.sections import SECTIONS
 from argus.retrievability.probes import grids, load_probe
+from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.data import read_audit
-from argus.retrievability.probes.fit import ProbeConfig, fit_probe
+from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.predict import predict_rps
 from tests.support.damage import missing_keys, wrong_types
 

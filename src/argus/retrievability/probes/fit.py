@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.errors import InputError
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.probes import Probe, save_probe
+from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.data import Audited, read_audit
 from argus.retrievability.probes.domain import QUANTILE, fit_domain
 from argus.retrievability.probes.metrics import (
@@ -37,28 +37,9 @@ from argus.retrievability.probes.summary import (
 if TYPE_CHECKING:
     from argus.retrievability.probes.sweep import Labelled, Sweep
 
-FAMILIES = ("ridge", "xgboost", "mlp")
+
 HOME = "probe"
 """Folder of the fitted probe and its trials within the results."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProbeConfig:
-    """What is fitted: families in order of preference among equals, grid, seed of split and fit."""
-
-    families: tuple[str, ...] = FAMILIES
-    full: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        unknown = [family for family in self.families if family not in FAMILIES]
-        if unknown or not self.families or len(set(self.families)) < len(self.families):
-            raise InputError(
-                f"{', '.join(self.families) or 'none'}",
-                expected=f"some of {', '.join(FAMILIES)}, each once",
-                fix="For example --families ridge,mlp.",
-                where="--families",
-            )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGrap
 from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.audit.config import Pooling
+from argus.retrievability.audit.config import AuditConfig, Pooling
 from argus.retrievability.items import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
@@ -46,7 +45,7 @@ def predict_rps(
     *,
     out: Path | str,
     probe: Path | str | None = None,
-    pooling: str = "span",
+    pooling: Pooling = "span",
     source: KnowledgeSource | None = None,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
     store: Path | None = None,
@@ -97,9 +96,9 @@ class _Judge:
     file: Path | None = None
 
     @classmethod
-    def of(cls, probe: Path | str | None, pooling: str) -> _Judge:
+    def of(cls, probe: Path | str | None, pooling: Pooling) -> _Judge:
         """Read the probe. Raises InputError for what is no probe, or no pooling."""
-        _check_pooling(pooling)
+        AuditConfig(pooling=pooling)  # refuses what is none
         if probe is None:
             return cls(None, pooling)
         loaded = load_probe(Path(probe))
@@ -112,16 +111,6 @@ class _Judge:
         where = Path(self.name if self.probe else "shipped probe")
         probe.check_vectors_of(encoder.fingerprint, pooling, where=where)
         return probe
-
-
-def _check_pooling(pooling: str) -> None:
-    if pooling not in get_args(Pooling):
-        raise InputError(
-            f"{pooling!r}",
-            expected="span or sentence",
-            fix="Leave it out for span.",
-            where="--pooling",
-        )
 
 
 def _entities(

@@ -1,0 +1,37 @@
+"""What is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.errors import InputError
+from argus.settings import Doc, Option, Seed, check_settings
+
+FAMILIES = ("ridge", "xgboost", "mlp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeConfig:
+    """What is fitted. families: in order of preference among equals. seed: of split and fit."""
+
+    full: Annotated[
+        bool,
+        Doc("The paper's grid (hours), or a small one (minutes)."),
+        Option(("--full/--quick",)),
+    ] = False
+    families: Annotated[tuple[str, ...], Doc("Some of ridge,xgboost,mlp, separated by commas.")] = (
+        FAMILIES
+    )
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        unknown = [family for family in self.families if family not in FAMILIES]
+        if unknown or not self.families or len(set(self.families)) < len(self.families):
+            raise InputError(
+                f"{', '.join(self.families) or 'none'}",
+                expected=f"some of {', '.join(FAMILIES)}, each once",
+                fix="For example --families ridge,mlp.",
+                where="--families",
+            )
