@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from argus.authority.heads import Bucket
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Order, Rule
-from argus.authority.scopes import Bucket
 from argus.errors import InputError
 
 

@@ -13,7 +13,8 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from argus.authority.relation import Authority, Link
+from argus.authority.links import Link
+from argus.authority.relation import Authority
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.dense import known_item_search
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from argus.authority.links import Link
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argus.authority.entities import Entity, EntityIndex
+from argus.authority.links import Link
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority
 from argus.authority.rules import Rule
 from argus.errors import InputError
 

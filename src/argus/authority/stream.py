@@ -20,11 +20,10 @@ from enum import Enum
 
 from sortedcontainers import SortedList
 
-from argus.authority.heads import heads_of
+from argus.authority.places import LAST, Place
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
-from argus.authority.scopes import LAST, Place
 from argus.authority.times import Moment
 from argus.errors import InputError
 
@@ -238,7 +237,7 @@ class Stream:
 
     def _compute(self, key: str, watch: _Watch) -> Result:
         relation, ends = self.authority, dict[Place, int]()
-        found = tuple(heads_of(relation, self._there(watch.anchors), covered=ends))
+        found = tuple(relation.heads(self._there(watch.anchors), covered=ends))
         for id_ in (*watch.anchors, *found):
             self._holders.setdefault(id_, set()).add(key)
         for place, end in ends.items():

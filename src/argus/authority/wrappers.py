@@ -14,8 +14,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from argus.authority.links import Link
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority
 from argus.errors import InputError
 
 ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")

@@ -7,7 +7,8 @@ from typing import Any
 
 from argus.authority.entities import EntityIndex, ScopeNames
 from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
-from argus.authority.relation import Authority, Link
+from argus.authority.links import Link
+from argus.authority.relation import Authority
 from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
 from argus.authority.theory import scope_ambiguity
