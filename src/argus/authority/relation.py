@@ -122,7 +122,7 @@ class Authority:
         """
         record = self.record(id_)
         self.calls.lookups += 1
-        if not self.in_force(id_):
+        if not self.at.in_force(id_):
             return
         for place, moment in self.index.superseded_places(record):
             bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
@@ -148,7 +148,7 @@ class Authority:
         covered: per bucket up to where it has been read, as in `links`; the mark moves up.
         """
         record = self.record(id_)
-        if not self.in_force(id_):
+        if not self.at.in_force(id_):
             return
         for place, moment in self.index.superseding_places(record):
             bucket = self.index.buckets.get(place)
@@ -168,7 +168,7 @@ class Authority:
     def below(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
         """Return all that one of these records supersedes, by chains of one relation or any."""
         below: set[str] = set()
-        queue = deque(filter(self.in_force, ids))
+        queue = deque(filter(self.at.in_force, ids))
         covered: dict[Place, int] = {}
         while queue:
             for older in self.older(queue.popleft(), relation, covered):
@@ -193,7 +193,7 @@ class Authority:
 
         What is not in force at the time of a view is not active then.
         """
-        return self.in_force(id_) and next(self.links(id_, theta=theta), None) is None
+        return self.at.in_force(id_) and next(self.links(id_, theta=theta), None) is None
 
     def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
         """Return cl(ids), nearest first, each with the link by which it was reached first.
@@ -202,7 +202,7 @@ class Authority:
         not followed (Def. 9). Raises InputError for an unknown id.
         """
         covered: dict[Place, int] = {}
-        return reach(filter(self.in_force, ids), lambda id_: self.links(id_, covered, theta))
+        return reach(filter(self.at.in_force, ids), lambda id_: self.links(id_, covered, theta))
 
     def closure(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
         """Return cl(ids): them and all that supersedes one of them (Def. 3), nearest first."""
@@ -214,7 +214,7 @@ class Authority:
         A superseder counts though the chain to it leads through records that are not among `ids`.
         With several relations, what is maximal under every one of them (Def. 10).
         """
-        members = list(dict.fromkeys(filter(self.in_force, ids)))
+        members = list(dict.fromkeys(filter(self.at.in_force, ids)))
         dominated: set[str] = set()
         for relation in self.relations:
             dominated |= self.below(members, relation)
@@ -238,7 +238,7 @@ class Authority:
         with the least end of this part per place where it can be superseded.
         """
         covered = {} if covered is None else covered
-        return reach(filter(self.in_force, ids), lambda id_: self._ahead(id_, covered, theta))
+        return reach(filter(self.at.in_force, ids), lambda id_: self._ahead(id_, covered, theta))
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
