@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.data.runs import ranking, read_run
+from argus.data.runs import RUN_FILE, ranking, read_run
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.evaluation.compare.indexes import QUERY_SCHEMA, query_rows
 from argus.evaluation.compare.results import GAINED, LOST, SAME, SCHEMA, counts, row_order
-from argus.evaluation.systems import RUN_FILE, System
+from argus.evaluation.systems import System
 
 
 def compare_runs(
