@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
 
 from argus.authority.times import Moment, parse_moment
 from argus.data.types import Document
@@ -30,7 +29,7 @@ class Record:
     text: str = ""
     title: str = ""
     published: Moment | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -43,7 +42,7 @@ class Record:
         published: str | date | None = None,
         text: str = "",
         title: str = "",
-        metadata: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, object] | None = None,
     ) -> Record:
         """Make a record of plain values: times as text or dates, as `parse_moment` reads them."""
         known = parse_moment(published, where=f"published of {id_!r}")

@@ -12,7 +12,6 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from argus.errors import InputError, Location
@@ -51,7 +50,7 @@ class Moment:
 
 
 def parse_moment(
-    value: Any, *, zone: tzinfo = UTC, where: Location | str | None = None
+    value: object, *, zone: tzinfo = UTC, where: Location | str | None = None
 ) -> Moment | None:
     """Read a date or time; None and "" are no time at all.
 
@@ -97,7 +96,7 @@ def _no_time(value: object, where: Location | str | None, why: str = "") -> Inpu
     )
 
 
-def _parse(value: Any, zone: tzinfo) -> tuple[int, int] | None:
+def _parse(value: object, zone: tzinfo) -> tuple[int, int] | None:
     if isinstance(value, datetime):
         return _point(value, zone)
     if isinstance(value, date):

@@ -136,6 +136,6 @@ class AuthorityRetriever:
         return type(item)(page_content=text, metadata=metadata, id=id_)
 
 
-def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, Any]:
+def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, object]:
     steps = [f"{link.superseded} superseded by {link.superseder} ({link.rule})" for link in chain]
     return {**record.metadata, "id": record.id, "title": record.title, NOTE: steps}

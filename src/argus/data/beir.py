@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def as_rows(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
         yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
 
 
-def write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> None:
+def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
     """Write one JSON object per line."""
     with path.open("w", encoding="utf-8") as out:
         for record in records:

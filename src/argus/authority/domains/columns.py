@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
-from typing import Any
 
 from argus.authority.domains.paths import scalar_text
 from argus.authority.domains.sources import Source
@@ -107,7 +106,7 @@ def _scope(source: Source, name: str | None) -> dict[str, Values]:
     return scope
 
 
-def _opened(source: Source, name: str) -> Mapping[str, Any]:
+def _opened(source: Source, name: str) -> Mapping[str, object]:
     """Return the mapping of keys to values; a CSV cell holds it as JSON."""
     value = source.values[name]
     if isinstance(value, str) and value.strip():
@@ -127,7 +126,7 @@ def _opened(source: Source, name: str) -> Mapping[str, Any]:
     return value
 
 
-def _metadata(source: Source, used: set[str]) -> dict[str, Any]:
+def _metadata(source: Source, used: set[str]) -> dict[str, object]:
     rest = {key: value for key, value in source.values.items() if key not in used}
     nested = rest.get("metadata")
     if isinstance(nested, Mapping):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from string import Formatter
-from typing import Any
 
 from argus.errors import InputError, Location
 
@@ -46,7 +45,7 @@ class FieldPath:
             steps.append((match[1], match[2] is not None))
         return cls(text, tuple(steps))
 
-    def find(self, values: Mapping[str, Any], at: At) -> list[Any]:
+    def find(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return what is there, in order; null and what is missing are left out.
 
         A field whose name is the whole path, dots and all (a CSV column), is taken first. One value
@@ -55,7 +54,7 @@ class FieldPath:
         """
         if self.text in values:
             return [] if values[self.text] is None else [values[self.text]]
-        found: list[Any] = [values]
+        found: list[object] = [values]
         before = ""
         for name, many in self.steps:
             found = list(_step(found, name, many, before, at))
@@ -64,7 +63,7 @@ class FieldPath:
         return found
 
 
-def _step(found: list[Any], name: str, many: bool, before: str, at: At) -> Iterator[Any]:
+def _step(found: list[object], name: str, many: bool, before: str, at: At) -> Iterator[object]:
     for item in found:
         if not isinstance(item, dict):  # objects are dicts in every format, and a fast check
             is_list = isinstance(item, list)
@@ -123,10 +122,10 @@ class Template:
 
     def fill(
         self,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         at: At,
         *,
-        item: Any = None,
+        item: object = None,
         match: re.Match[str] | None = None,
     ) -> str:
         """Return the text; MissingPath where a field is not there, InputError for several values.
@@ -143,7 +142,7 @@ class Template:
         return text
 
 
-def _only(field: FieldPath, values: Any, at: At) -> str:
+def _only(field: FieldPath, values: object, at: At) -> str:
     if not isinstance(values, Mapping):
         raise InputError(
             f"{values!r}",
@@ -165,7 +164,7 @@ def _only(field: FieldPath, values: Any, at: At) -> str:
     return found[0]
 
 
-def scalar_text(value: Any, field: str, at: At) -> str:
+def scalar_text(value: object, field: str, at: At) -> str:
     """Return a value as text without blanks around it: text, whole numbers and days are.
 
     Raises InputError for lists, objects, booleans, decimals, and halves of characters.
@@ -215,7 +214,7 @@ class Expression:
         """As it was written."""
         return self.of.text
 
-    def values(self, values: Mapping[str, Any], at: At) -> list[Any]:
+    def values(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return what is there: of a template one text, or none where a path of it is missing."""
         if isinstance(self.of, FieldPath):
             return self.of.find(values, at)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from functools import cache
-from typing import Any
 
 from argus.authority.domains.paths import (
     Expression,
@@ -146,7 +146,7 @@ def _raw_values(spec: ValueSpec, source: Source) -> Iterator[str]:
         yield from _filled(spec.template, source)
 
 
-def _made_of(item: Any, path: str, spec: ValueSpec, source: Source) -> Iterator[str]:
+def _made_of(item: object, path: str, spec: ValueSpec, source: Source) -> Iterator[str]:
     if spec.pattern is not None:
         for match in spec.pattern.finditer(scalar_text(item, path, source.at)):
             if spec.template is not None:
@@ -159,15 +159,17 @@ def _made_of(item: Any, path: str, spec: ValueSpec, source: Source) -> Iterator[
         yield scalar_text(item, path, source.at)
 
 
-def _filled(template: Template, source: Source, **inside: Any) -> Iterator[str]:
+def _filled(
+    template: Template, source: Source, *, item: object = None, match: re.Match[str] | None = None
+) -> Iterator[str]:
     """Yield the text of a template, nothing where a path of it is missing."""
     with suppress(MissingPath):
-        yield template.fill(source.values, source.at, **inside).strip()
+        yield template.fill(source.values, source.at, item=item, match=match).strip()
 
 
-def _metadata(paths: Mapping[str, FieldPath], source: Source) -> dict[str, Any]:
+def _metadata(paths: Mapping[str, FieldPath], source: Source) -> dict[str, object]:
     """Return fields as they are: a list where the path has [], else the value."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, path in paths.items():
         values = path.find(source.values, source.at)
         if values:
