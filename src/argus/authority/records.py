@@ -51,8 +51,8 @@ class Record:
 
     def values(self, key: str) -> tuple[str, ...]:
         """Return the entities of a scope key, none where the record lacks it."""
-        found = self.scope.get(key, ())
-        return (found,) if isinstance(found, str) else found
+        value = self.scope.get(key, ())
+        return (value,) if isinstance(value, str) else value
 
     @property
     def known(self) -> Moment | None:
@@ -72,11 +72,11 @@ class Record:
 
 def find_record(records: Mapping[str, Record], id_: str) -> Record:
     """Return a record by its id; InputError where there is none."""
-    found = records.get(id_)
-    if found is None:
+    entry = records.get(id_)
+    if entry is None:
         raise InputError(
             f"no record {id_!r}",
             expected=f"the id of one of the {len(records):,} records",
             fix="Check that run and records are of one corpus.",
         )
-    return found
+    return entry

@@ -73,8 +73,8 @@ class Authority:
     def relations(self) -> tuple[str, ...]:
         """Names of the authority relations, of rules first (Def. 10)."""
         named = (rule.relation for rule in self.rules)
-        given = (edge.relation for edges in self.edges.values() for edge in edges)
-        return tuple(dict.fromkeys((*named, *given)))
+        explicit = (edge.relation for edges in self.edges.values() for edge in edges)
+        return tuple(dict.fromkeys((*named, *explicit)))
 
     def __len__(self) -> int:
         return len(self.records)
@@ -183,9 +183,9 @@ class Authority:
         Chains through other records are none in it.
         """
         records = [self.record(id_) for id_ in dict.fromkeys(ids)]
-        given = (edge for record in records for edge in self.edges.get(record.id, ()))
+        explicit = (edge for record in records for edge in self.edges.get(record.id, ()))
         inside = {record.id for record in records}
-        edges = [edge for edge in given if edge.superseder in inside]
+        edges = [edge for edge in explicit if edge.superseder in inside]
         return Authority(records, self.rules, edges).as_of(self.at.effective, self.at.known)
 
     def is_active(self, id_: str, theta: float = 0.0) -> bool:

@@ -61,12 +61,12 @@ def parse_moment(
         return None
     text = str(value)
     try:
-        found = _parse(value, zone)
+        interval = _parse(value, zone)
     except (ValueError, OverflowError) as error:
         raise _no_time(value, where, f" ({error})") from error
-    if found is None:
+    if interval is None:
         raise _no_time(value, where)
-    return Moment(*found, text)
+    return Moment(*interval, text)
 
 
 def zone_named(name: str, where: Location | str | None = None) -> tzinfo:

@@ -103,7 +103,7 @@ def score_systems(
     else:
         models = _Models(encoder, cross_encoder, store)
         results = _score_built_in(source.benchmark, judge, config, record, folder, models)
-    return _written(folder, source.benchmark, results, config, record)
+    return _keep(folder, source.benchmark, results, config, record)
 
 
 def _require_alone(config: ScoreConfig) -> None:
@@ -137,7 +137,7 @@ def _record(
     )
 
 
-def _written(
+def _keep(
     folder: ArtifactFolder,
     benchmark: Benchmark,
     results: Sequence[Result],

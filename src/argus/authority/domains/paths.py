@@ -54,17 +54,17 @@ class FieldPath:
         """
         if self.text in values:
             return [] if values[self.text] is None else [values[self.text]]
-        found: list[object] = [values]
+        items: list[object] = [values]
         before = ""
         for name, many in self.steps:
-            found = list(_step(found, name, many, before, at))
+            items = list(_step(items, name, many, before, at))
             before = f"{before}.{name}" if before else name
             before += "[]" if many else ""
-        return found
+        return items
 
 
-def _step(found: list[object], name: str, many: bool, before: str, at: At) -> Iterator[object]:
-    for item in found:
+def _step(items: list[object], name: str, many: bool, before: str, at: At) -> Iterator[object]:
+    for item in items:
         if not isinstance(item, dict):  # objects are dicts in every format, and a fast check
             is_list = isinstance(item, list)
             raise InputError(
@@ -151,17 +151,17 @@ def _only(field: FieldPath, values: object, at: At) -> str:
             where=at(field.text),
         )
     texts = (scalar_text(value, field.text, at) for value in field.find(values, at))
-    found = [text for text in texts if text]
-    if len(found) > 1:
+    contents = [text for text in texts if text]
+    if len(contents) > 1:
         raise InputError(
-            f"{len(found)} values",
+            f"{len(contents)} values",
             expected="one, to put into a template",
             fix="Name a path with one value; inside a list, give `path` and use {.name}.",
             where=at(field.text),
         )
-    if not found:
+    if not contents:
         raise MissingPath(field.text)
-    return found[0]
+    return contents[0]
 
 
 def scalar_text(value: object, field: str, at: At) -> str:

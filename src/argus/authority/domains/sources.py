@@ -81,7 +81,7 @@ def _format(path: Path) -> str:
 
 
 def _json_objects(file: Path, results: FieldPath | None) -> Iterator[Source]:
-    value = _parsed(file)
+    value = _json(file)
     place = ""
     if results is not None:
         value, place = _at_results(value, results, file), results.text.removesuffix("[]")
@@ -97,15 +97,15 @@ def _json_objects(file: Path, results: FieldPath | None) -> Iterator[Source]:
 def _at_results(value: object, results: FieldPath, file: Path) -> object:
     if not isinstance(value, dict):
         raise _no_object(value, Location(file))
-    found = results.find(value, lambda field: Location(file, field=field))
-    if not found:
+    items = results.find(value, lambda field: Location(file, field=field))
+    if not items:
         raise InputError(
             f"no {results.text!r} among {', '.join(map(repr, value)) or 'no keys'}",
             expected="the list of objects there",
             fix="Change `results` in the domain file.",
             where=file,
         )
-    return found if any(many for _, many in results.steps) else found[0]
+    return items if any(many for _, many in results.steps) else items[0]
 
 
 def _source(value: object, file: Path, place: str) -> Source:
@@ -123,7 +123,7 @@ def _no_object(value: object, where: Location) -> InputError:
     )
 
 
-def _parsed(file: Path) -> object:
+def _json(file: Path) -> object:
     text = "".join(line for _, line in read_lines(file))
     try:
         return json.loads(text)

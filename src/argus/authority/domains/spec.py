@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
 from pydantic_core import PydanticCustomError
@@ -82,7 +83,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _parsed(parse: Any) -> Any:
+def _parser(parse: Callable[[str], object]) -> PlainValidator:
     def read(value: object) -> object:
         text = _text(value)
         try:
@@ -100,7 +101,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise ValueError(f"broken regular expression {text!r} ({error})") from error
 
 
-HELP = {
+HELP: dict[Callable[[str], object], str] = {
     FieldPath.parse: "a path such as affected[].package.name",
     Expression.parse: 'a path such as package.name, or a template such as "{id}#withdrawn"',
     Template.parse: 'a template such as "{.ecosystem}/{.name}"',
@@ -109,10 +110,10 @@ HELP = {
 
 Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[Text], BeforeValidator(_listed)]
-APath = Annotated[FieldPath, _parsed(FieldPath.parse)]
-AnExpression = Annotated[Expression, _parsed(Expression.parse)]
-ATemplate = Annotated[Template, _parsed(Template.parse)]
-APattern = Annotated[re.Pattern[str], _parsed(_pattern)]
+APath = Annotated[FieldPath, _parser(FieldPath.parse)]
+AnExpression = Annotated[Expression, _parser(Expression.parse)]
+ATemplate = Annotated[Template, _parser(Template.parse)]
+APattern = Annotated[re.Pattern[str], _parser(_pattern)]
 Paths = Annotated[list[APath], BeforeValidator(_listed)]
 Expressions = Annotated[list[AnExpression], BeforeValidator(_listed)]
 

@@ -16,7 +16,7 @@ import yaml
 
 from argus.errors import InputError, Location
 
-Value: TypeAlias = "str | int | float | bool | None | list[Value] | dict[str, Value]"
+Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 """What the subset holds."""
 Place = tuple[str | int, ...]
 """Keys and positions that lead to a value."""
@@ -83,7 +83,8 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self.value(item, (*place, i)) for i, item in enumerate(node.value)]
         if isinstance(node, yaml.ScalarNode) and kind == "str":
-            return node.value
+            text: str = node.value
+            return text
         if isinstance(node, yaml.ScalarNode) and kind in _KINDS:
             return self._scalar(node, kind, place)
         raise self._refuse(f"tag {node.tag!r}", "plain values without tags", place, line)
@@ -115,7 +116,8 @@ class _Reader:
         return mapping
 
     def _scalar(self, node: yaml.ScalarNode, kind: str, place: Place) -> Value:
-        raw, line = node.value, node.start_mark.line + 1
+        raw: str = node.value
+        line = node.start_mark.line + 1
         self.marks[place] = Mark(line, raw, _KINDS[kind])
         misleading = (kind == "bool" and raw.lower() not in ("true", "false")) or (
             kind == "int" and not re.fullmatch(r"-?(0|[1-9]\d*)", raw)

@@ -103,7 +103,7 @@ def _answer(
 def _with_named(query: str, scores: Scores, authority: Authority, depth: int) -> Scores:
     """Return a ranking with the records that hold most of what the question names before it."""
     records = [r for r in authority.records.values() if authority.in_force(r.id)]
-    entities = {entity for bearers in ScopeNames(records).found(query) for entity in bearers}
+    entities = {entity for bearers in ScopeNames(records).bearers(query) for entity in bearers}
     holders = ScopeTimes(records).holders(entities)[:depth]
     top = max(scores.values(), default=0.0)
     return {id_: top + len(holders) - i for i, id_ in enumerate(holders)} | {
