@@ -53,34 +53,34 @@ def test_a_key_equated_with_two_others_makes_them_one():
 
 
 def test_names_are_whole_words_in_any_case_and_the_longest_wins():
-    assert ScopeNames(PACKAGES).found("Is MERCURY HTTP safe?") == [(("package", "mercury http"),)]
-    assert ScopeNames(PACKAGES).found("mercury, mercury_parser") == [
+    assert ScopeNames(PACKAGES).bearers("Is MERCURY HTTP safe?") == [(("package", "mercury http"),)]
+    assert ScopeNames(PACKAGES).bearers("mercury, mercury_parser") == [
         (("package", "mercury"),),
         (("package", "mercury-parser"),),
     ]
-    assert ScopeNames(PACKAGES).found("mercurys and http") == []
-    assert ScopeNames(PACKAGES).found("") == []
+    assert ScopeNames(PACKAGES).bearers("mercurys and http") == []
+    assert ScopeNames(PACKAGES).bearers("") == []
 
 
 def test_the_longest_name_wins_though_a_shorter_one_begins_before_it():
     records = [record("a", "x", 1, k="red oak"), record("b", "x", 1, k="oak park school")]
-    found = ScopeNames(records).found("the red oak park school")
+    found = ScopeNames(records).bearers("the red oak park school")
     assert found == [(("k", "oak park school"),)]
 
 
 def test_a_name_may_be_borne_by_several_scopes_and_keys_choose():
     records = [record("a", "x", 1, city="Paris", person="Paris"), record("b", "x", 1, person="Ada")]
     both = ("city", "Paris"), ("person", "Paris")
-    assert ScopeNames(records).found("paris") == [both]
-    assert ScopeNames(records, ["city"]).found("Ada in paris") == [(("city", "Paris"),)]
+    assert ScopeNames(records).bearers("paris") == [both]
+    assert ScopeNames(records, ["city"]).bearers("Ada in paris") == [(("city", "Paris"),)]
     with pytest.raises(InputError, match=r"no record has the scope key 'citi'; expected keys of"):
         ScopeNames(records, ["citi"])
 
 
 def test_values_of_stop_words_or_signs_are_no_names():
     records = [record("a", "x", 1, grade="A", mark="***", band="The Who", code="C")]
-    assert ScopeNames(records).found("a who *** the who") == []
-    assert ScopeNames(records).found("grade C") == [(("code", "C"),)]
+    assert ScopeNames(records).bearers("a who *** the who") == []
+    assert ScopeNames(records).bearers("grade C") == [(("code", "C"),)]
 
 
 def test_what_stands_inside_a_longer_name_or_a_longer_word_is_no_name():
@@ -90,6 +90,6 @@ def test_what_stands_inside_a_longer_name_or_a_longer_word_is_no_name():
         record("c", "x", 1, product="It", cve=("CVE-1", "CVE-2")),
     ]
     names = ScopeNames(records)
-    assert names.found("Is sql server safe?") == [(("product", "SQL Server"),)]
-    assert names.found("Is it safe in mysql?") == []
-    assert names.found("cve 2 and SQL") == [(("cve", "CVE-2"),), (("product", "SQL"),)]
+    assert names.bearers("Is sql server safe?") == [(("product", "SQL Server"),)]
+    assert names.bearers("Is it safe in mysql?") == []
+    assert names.bearers("cve 2 and SQL") == [(("cve", "CVE-2"),), (("product", "SQL"),)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import heads
+from argus.authority import places
 from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule
@@ -68,7 +68,7 @@ def test_several_relations_join_in_the_closure_and_each_dominates_in_the_frontie
 @given(relations(most=9), st.sampled_from([0, 1]), st.data())
 def test_crowded_scopes_are_controlled_by_the_same_records(relation, crowded, data):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heads, "CROWDED", crowded)
+        patch.setattr(places, "CROWDED", crowded)
         authority, naive = built(relation)
         for ids in groups_of(naive.records, data):
             assert set(authority.controlling(ids)) == naive.controlling(ids)
@@ -86,7 +86,7 @@ def test_at_theta_less_sure_edges_are_none(relation, theta, data):
     authority, naive = Authority(*relation.parts), Naive(*relation.parts, theta=theta)
     for crowded in (0, 64):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(heads, "CROWDED", crowded)
+            patch.setattr(places, "CROWDED", crowded)
             for ids in groups_of(naive.records, data):
                 assert set(authority.closure(ids, theta)) == naive.closure(ids)
                 assert set(authority.controlling(ids, theta)) == naive.controlling(ids)
@@ -128,7 +128,7 @@ def test_an_earlier_time_equals_rule_checks_on_what_was_in_force(relation, effec
         assert view.in_force(record.id) == (record.id in naive.records)
     for crowded in (0, 1, 64):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(heads, "CROWDED", crowded)
+            patch.setattr(places, "CROWDED", crowded)
             agree(view, naive, groups_of(authority.records, data))
             for older in naive.records:
                 found = view.heads([older])
@@ -159,7 +159,7 @@ def test_what_is_inserted_and_deleted_equals_what_is_built_at_once(relation, cro
     records, rules = relation.records, relation.rules
     assume(not Naive(records, rules).has_cycle)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heads, "CROWDED", crowded)
+        patch.setattr(places, "CROWDED", crowded)
         authority = Authority((), rules)
         for record in data.draw(st.permutations(records)):
             authority.insert(record)
@@ -336,7 +336,7 @@ def test_what_leads_out_of_a_crowded_scope_is_followed():
 
 def test_a_crowded_scope_that_another_time_orders_elsewhere_is_walked(monkeypatch):
     """d2 takes effect after d1 and was published before it: it alone leads to the court."""
-    monkeypatch.setattr(heads, "CROWDED", 0)
+    monkeypatch.setattr(places, "CROWDED", 0)
     times_of = {"d0": (0, 200), "d1": (1, 100), "d2": (2, 2), "d3": (3, 150)}
     records = [
         Record(id_, "note", at(effective), {"k": "x"}, published=at(published))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority import heads
+from argus.authority import places
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Order, Rule
@@ -136,7 +136,7 @@ def supersedes_directly(model: Model, newer: str, older: str) -> bool:
 @given(steps(), st.sampled_from([0, 1, 64]))
 def test_after_every_step_a_stream_equals_a_rebuild_and_names_what_changed(stream_of, crowded):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heads, "CROWDED", crowded)
+        patch.setattr(places, "CROWDED", crowded)
         rules, stream_steps = stream_of
         stream, model, watched = Stream(Authority((), rules)), Model(rules), {}
         for kind, what, extra in stream_steps:

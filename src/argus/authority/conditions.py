@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from argus.authority.relation import Authority, Link, chain_to
-from argus.authority.scopes import Place
+from argus.authority.links import Link, chain_to
+from argus.authority.places import Place
+from argus.authority.relation import Authority
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _newest(authority: Authority, served: Iterable[str]) -> dict[Place, int]:
 def _is_replaced(
     authority: Authority, heads: Iterable[str], served: Container[str], newest: dict[Place, int]
 ) -> bool:
-    """Return whether a served document supersedes the first of these heads (`heads_of`)."""
+    """Return whether a served document supersedes the first of these heads (`Authority.heads`)."""
     for i, id_ in enumerate(heads):
         if i and id_ in served:
             return True

@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from argus.authority.heads import Bucket
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Order, Rule
-from argus.authority.scopes import Bucket
 from argus.errors import InputError
 
 
@@ -45,7 +45,7 @@ def cover(authority: Authority) -> list[RuleCoverage]:
     tallies = [_Tally() for _ in authority.rules]
     for (number, _), bucket in authority.index.buckets.items():
         tallies[number].add(bucket, authority.records, authority.rules[number])
-    found = authority.index.coverage(authority.records.values())
+    coverage = authority.index.coverage(authority.records.values())
     types = {record.type for record in authority.records.values()}
     return [
         RuleCoverage(
@@ -54,7 +54,7 @@ def cover(authority: Authority) -> list[RuleCoverage]:
             tuple(entry.no_scope), tuple(entry.no_time),
             tuple(t for t in (*rule.superseding, *rule.superseded) if t not in types),
         )
-        for rule, entry, tally in zip(authority.rules, found, tallies, strict=True)
+        for rule, entry, tally in zip(authority.rules, coverage, tallies, strict=True)
     ]  # fmt: skip
 
 
@@ -67,14 +67,14 @@ def require_covered(authority: Authority) -> list[RuleCoverage]:
     """
     covered = cover(authority)
     types = list(dict.fromkeys(record.type for record in authority.records.values()))
-    for rule, found in zip(authority.rules, covered, strict=True):
+    for rule, entry in zip(authority.rules, covered, strict=True):
         named = {*rule.superseding, *rule.superseded}
-        for type_ in found.absent:
+        for type_ in entry.absent:
             unused = [known for known in types if known not in named]
-            if set(_side(rule, type_)) <= set(found.absent) or _close(type_, unused):
+            if set(_side(rule, type_)) <= set(entry.absent) or _close(type_, unused):
                 raise _unknown_type(rule, type_, types)
-    for rule, found in zip(authority.rules, covered, strict=True):
-        for side, n in (("superseding", found.superseding), ("superseded", found.superseded)):
+    for rule, entry in zip(authority.rules, covered, strict=True):
+        for side, n in (("superseding", entry.superseding), ("superseded", entry.superseded)):
             if n == 0:
                 _refuse(authority, rule, side)
     return covered

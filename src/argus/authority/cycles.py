@@ -8,25 +8,68 @@ that leads to its first record and to the next suffix.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from argus.authority.links import Link, chain_to
-from argus.authority.rules import Order
+from argus.authority.heads import Bucket
+from argus.authority.links import Link, chain_to, reach
+from argus.authority.places import Place
+from argus.authority.rules import Edge, Order, Rule
 from argus.errors import InputError
 
-if TYPE_CHECKING:
-    from argus.authority.relation import Authority
+Edges = Mapping[str, Sequence[Edge]]
+"""Explicit edges by superseded id."""
+Links = Callable[[str, dict[Place, int] | None], Iterable[Link]]
+"""What supersedes a record directly, as `Authority.links`: less what has been read of each place,
+where that is given."""
 
 
-def require_order(authority: Authority, id_: str | None = None) -> None:
-    """Raise InputError with the offending chain where ⇝ has a cycle; through `id_`, if given."""
-    if not _could_cycle(authority) or (id_ is not None and _is_an_end(authority, id_)):
-        return
-    members = [id_] if id_ is not None else _members(authority)
-    for member in members:
-        chain = _cycle(authority, member)
+def can_cycle(rules: Sequence[Rule], edges: Edges) -> bool:
+    """Return whether some records would make a cycle under such rules, or with these edges."""
+    if edges:
+        return True
+    orders = {rule.order for rule in rules}
+    if orders == {Order.TYPE}:
+        return _types_cycle(rules)
+    return len(orders) > 1
+
+
+def cyclic_records(ids: Iterable[str], buckets: Mapping[Place, Bucket], edges: Edges) -> list[str]:
+    """Return one record of every cycle. ids: all records that are in buckets and edges."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    names = list(ids)
+    number = {id_: i for i, id_ in enumerate(names)}
+    sources: list[int] = []
+    targets: list[int] = []
+    n = len(names)
+    for bucket in buckets.values():
+        starts = list(bucket.superseding)
+        for i, (_, id_) in enumerate(starts):
+            sources += [n + i, n + i]
+            targets += [number[id_], n + i + 1]
+        for end, id_ in bucket.superseded:
+            sources.append(number[id_])
+            targets.append(n + bisect_left(starts, (end, "")))
+        n += len(starts) + 1
+    for several in edges.values():
+        sources += [number[edge.superseded] for edge in several]
+        targets += [number[edge.superseder] for edge in several]
+    graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(n, n))
+    _, labels = connected_components(graph, directed=True, connection="strong")
+    own = labels[: len(names)]
+    members: dict[int, str] = {}
+    for i in np.flatnonzero(np.bincount(own)[own] > 1).tolist():
+        members.setdefault(int(own[i]), names[i])
+    return list(members.values())
+
+
+def require_no_cycle(ids: Iterable[str], links: Links) -> None:
+    """Raise InputError with the chain where one leads from one of these records back to it."""
+    for id_ in ids:
+        chain = _cycle(id_, links)
         if chain:
             raise InputError(
                 f"a cycle of {len(chain)}: {describe(chain)}",
@@ -43,24 +86,10 @@ def describe(chain: list[Link]) -> str:
     return f"{chain[0].superseded!r}{steps}"
 
 
-def _could_cycle(authority: Authority) -> bool:
-    if authority.edges:
-        return True
-    orders = {rule.order for rule in authority.rules}
-    if orders == {Order.TYPE}:
-        return _types_cycle(authority)
-    return len(orders) > 1
-
-
-def _is_an_end(authority: Authority, id_: str) -> bool:
-    """Return whether nothing supersedes a record, or it supersedes nothing."""
-    return authority.is_active(id_) or next(authority.older(id_), None) is None
-
-
-def _types_cycle(authority: Authority) -> bool:
+def _types_cycle(rules: Sequence[Rule]) -> bool:
     """Return whether rules that order by type lead from a type back to it."""
     above: dict[str, set[str]] = {}
-    for rule in authority.rules:
+    for rule in rules:
         for older in rule.superseded:
             above.setdefault(older, set()).update(rule.superseding)
     for start in above:
@@ -76,44 +105,12 @@ def _types_cycle(authority: Authority) -> bool:
     return False
 
 
-def _members(authority: Authority) -> list[str]:
-    """Return one record of every cycle."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ids = list(authority.records)
-    number = {id_: i for i, id_ in enumerate(ids)}
-    sources: list[int] = []
-    targets: list[int] = []
-    suffixes: dict[object, int] = {}
-    n = len(ids)
-    for place, bucket in authority.index.buckets.items():
-        suffixes[place] = n
-        for i, (_, id_) in enumerate(bucket.superseding):
-            sources += [n + i, n + i]
-            targets += [number[id_], n + i + 1]
-        n += len(bucket.superseding) + 1
-        starts = list(bucket.superseding)
-        for end, id_ in bucket.superseded:
-            sources.append(number[id_])
-            targets.append(suffixes[place] + bisect_left(starts, (end, "")))
-    for edges in authority.edges.values():
-        sources += [number[edge.superseded] for edge in edges]
-        targets += [number[edge.superseder] for edge in edges]
-    graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(n, n))
-    _, labels = connected_components(graph, directed=True, connection="strong")
-    counts = np.bincount(labels[: len(ids)])
-    found: dict[int, str] = {}
-    for i in np.flatnonzero(counts[labels[: len(ids)]] > 1).tolist():
-        found.setdefault(int(labels[i]), ids[i])
-    return list(found.values())
-
-
-def _cycle(authority: Authority, id_: str) -> list[Link]:
+def _cycle(id_: str, links: Links) -> list[Link]:
     """Return a shortest chain from a record back to itself; none where there is none."""
-    reached = authority.reach([id_])
+    covered: dict[Place, int] = {}
+    reached = reach([id_], lambda member: links(member, covered))
     for member in reached:
-        for link in authority.links(member):
+        for link in links(member, None):
             if link.superseder == id_:
                 return [*chain_to(member, reached), link]
     return []

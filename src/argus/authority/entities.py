@@ -43,10 +43,10 @@ class EntityIndex:
 
     def sharing(self, entities: Iterable[Entity]) -> list[str]:
         """Return D_σ: the records that share one of the entities, in the order indexed."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         for entity in self.named(entities):
-            found.update(self._holders.get(entity, ()))
-        return [self._ids[number] for number in sorted(found)]
+            numbers.update(self._holders.get(entity, ()))
+        return [self._ids[number] for number in sorted(numbers)]
 
 
 class ScopeNames:
@@ -58,11 +58,11 @@ class ScopeNames:
     """
 
     def __init__(self, records: Iterable[Record], keys: Iterable[str] | None = None) -> None:
-        wanted = None if keys is None else frozenset(keys)
         entities = {entity for record in records for entity in record.entities}
-        if wanted is not None:
-            entities = {entity for entity in entities if entity[0] in wanted}
-            _check_keys(wanted, entities)
+        if keys is not None:
+            scope_keys = frozenset(keys)
+            entities = {entity for entity in entities if entity[0] in scope_keys}
+            _check_keys(scope_keys, entities)
         self._bearers: dict[tuple[str, ...], list[Entity]] = {}
         for entity in sorted(entities):
             name = tuple(words(entity[1]))
@@ -70,14 +70,14 @@ class ScopeNames:
                 self._bearers.setdefault(name, []).append(entity)
         self._lengths = sorted({len(name) for name in self._bearers}, reverse=True)
 
-    def found(self, text: str) -> list[tuple[Entity, ...]]:
+    def bearers(self, text: str) -> list[tuple[Entity, ...]]:
         """Return the bearers of every name in a text, in order of place; names do not overlap."""
-        said = words(text)
-        taken = [False] * len(said)
+        tokens = words(text)
+        taken = [False] * len(tokens)
         places: list[tuple[int, tuple[Entity, ...]]] = []
         for length in self._lengths:
-            for start in range(len(said) - length + 1):
-                bearers = self._bearers.get(tuple(said[start : start + length]))
+            for start in range(len(tokens) - length + 1):
+                bearers = self._bearers.get(tuple(tokens[start : start + length]))
                 if bearers and not any(taken[start : start + length]):
                     taken[start : start + length] = [True] * length
                     places.append((start, tuple(bearers)))
@@ -94,8 +94,8 @@ def _key_names(rules: Sequence[Rule]) -> dict[str, str]:
     return names
 
 
-def _check_keys(wanted: frozenset[str], entities: set[Entity]) -> None:
-    unknown = sorted(wanted - {key for key, _ in entities})
+def _check_keys(scope_keys: frozenset[str], entities: set[Entity]) -> None:
+    unknown = sorted(scope_keys - {key for key, _ in entities})
     if unknown:
         raise InputError(
             f"no record has the scope key {unknown[0]!r}",

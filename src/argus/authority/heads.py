@@ -15,40 +15,77 @@ earlier time the same holds of what ends by then, as long as rules order by the 
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sortedcontainers import SortedList
 
-from argus.authority.links import Link
+from argus.authority.as_of import AsOf
+from argus.authority.places import LAST, Entry, Place, is_crowded
 from argus.authority.records import Record
+from argus.authority.rules import Rule
 from argus.authority.times import FOREVER, Moment
 
-if TYPE_CHECKING:
-    from argus.authority.relation import Authority
-    from argus.authority.scopes import ScopeIndex
 
-Place = tuple[int, tuple[str, ...]]
-"""Number of a rule, and a value for each of its scope keys."""
-Entry = tuple[Record, Moment, tuple[Place, ...] | None]
-"""A superseding record, its time, and where it is superseded; None: to be looked at alone."""
-CROWDED = 64
-"""Buckets of more superseding records are asked for their heads; smaller ones are walked."""
+class Bucket:
+    """One rule in one scope: who may supersede there, and who may be superseded, by time."""
+
+    __slots__ = ("feeders", "heads", "superseded", "superseding")
+
+    def __init__(
+        self,
+        superseding: Iterable[tuple[int, str]] = (),
+        superseded: Iterable[tuple[int, str]] = (),
+    ) -> None:
+        self.superseding = SortedList(superseding)
+        """(start, id) of the records that supersede here."""
+        self.superseded = SortedList(superseded)
+        """(end, id) of those that can be superseded here."""
+        self.heads: Heads | None = None
+        """Made when a crowded bucket is first asked for its heads, and kept up to date then."""
+        self.feeders: dict[Place, Heads] = {}
+        """Heads of buckets with superseding records that can be superseded here, by bucket."""
+
+    @property
+    def latest(self) -> int | None:
+        """The latest start of what supersedes here: what ends by then is superseded."""
+        return self.superseding[-1][0] if self.superseding else None
+
+    def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:
+        """Yield what supersedes a record of that time, earliest first, up to `below` exclusive."""
+        later = self.superseding.irange((moment.end, ""), below, inclusive=(True, False))
+        return (id_ for _, id_ in later)
+
+    def older(self, moment: Moment, above: int | None = None) -> Iterator[str]:
+        """Yield what a record of that time supersedes; only what ends after `above`, if given."""
+        least = None if above is None else (above, LAST)
+        earlier = self.superseded.irange(least, (moment.start, LAST))
+        return (id_ for _, id_ in earlier)
 
 
 class Heads:
-    """The superseding records of one bucket: which may be active, and which lead out of it."""
+    """The superseding records of one bucket: which may be active, and which lead out of it.
 
-    __slots__ = ("alone", "groups", "index", "loose", "narrow", "own", "place", "size", "wide")
+    buckets, rules: of the index, which keeps the buckets up to date.
+    """
 
-    def __init__(self, index: ScopeIndex, place: Place, entries: Iterable[Entry] = ()) -> None:
-        self.index, self.place = index, place
-        held = list(entries)
-        self.size = len(held)
+    __slots__ = (
+        "alone", "buckets", "groups", "loose", "narrow", "own", "place", "rules", "size", "wide",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        buckets: Mapping[Place, Bucket],
+        rules: Sequence[Rule],
+        place: Place,
+        entries: Iterable[Entry] = (),
+    ) -> None:
+        self.buckets, self.rules, self.place = buckets, rules, place
+        members = list(entries)
+        self.size = len(members)
         """Records when it was made; it is made anew when there are twice as many."""
         self.alone = SortedList(
-            (m.start, record.id) for record, m, places in held if places is None
+            (m.start, record.id) for record, m, places in members if places is None
         )
         """(start, id) of those that are looked at one by one."""
         self.own: dict[str, tuple[Place | None, int]] = {}
@@ -61,22 +98,23 @@ class Heads:
         """Outlets to which few lead, and (end, start, id, place) of all who do."""
         self.wide: dict[Place, SortedList] = {}
         """Outlets to which many may lead, and (end, start, id, place) of those who do."""
-        counts = Counter(place for _, _, places in held for place in places or ())
-        self._fill(held, counts)
+        counts = Counter(place for _, _, places in members for place in places or ())
+        self._fill(members, counts)
         for other in counts:
             self._lead_to(other)
 
     def add(self, record: Record, moment: Moment, places: tuple[Place, ...] | None) -> None:
         """Add a record with where it is superseded; None puts it among those looked at alone.
 
-        The buckets of the index must have it already.
+        The buckets must have it already.
         """
         if places is None:
             self.alone.add((moment.start, record.id))
             return
-        chosen = self._chosen(places, {place: len(self.groups.get(place, ())) for place in places})
-        self.own[record.id] = chosen, moment.start
-        self.groups.get(chosen, self.loose).add((moment.end, moment.start, record.id))
+        sizes = {place: len(self.groups.get(place, ())) for place in places}
+        common = self._most_common(places, sizes)
+        self.own[record.id] = common, moment.start
+        self.groups.get(common, self.loose).add((moment.end, moment.start, record.id))
         for place in places:
             outlet = self._outlet(place)
             if outlet is not None:
@@ -88,8 +126,8 @@ class Heads:
         self.alone.discard((moment.start, record.id))
         if record.id not in self.own:
             return
-        chosen, _ = self.own.pop(record.id)
-        self.groups.get(chosen, self.loose).discard((moment.end, moment.start, record.id))
+        common, _ = self.own.pop(record.id)
+        self.groups.get(common, self.loose).discard((moment.end, moment.start, record.id))
         for place in places or ():
             outlet = self._outlet(place)
             if outlet is not None:
@@ -99,11 +137,11 @@ class Heads:
         """Make a place an outlet, where it is none: something supersedes there that is not here."""
         if self._outlet(place) is not None:
             return
-        superseded = self.index.buckets[place].superseded
+        superseded = self.buckets[place].superseded
         entries = [
             (end, self.own[id_][1], id_, place) for end, id_ in superseded if id_ in self.own
         ]
-        if len(superseded) > CROWDED:
+        if is_crowded(len(superseded)):
             self.wide[place] = SortedList(entries)
         else:
             self.narrow[0].add(place)
@@ -116,14 +154,14 @@ class Heads:
         self.wide.pop(place, None)
         if place in self.narrow[0]:
             self.narrow[0].discard(place)
-            for end, id_ in self.index.buckets[place].superseded:
+            for end, id_ in self.buckets[place].superseded:
                 if id_ in self.own:
                     self.narrow[1].discard((end, self.own[id_][1], id_, place))
 
     def latest_leading(self, place: Place, limit: int) -> int | None:
         """Return the latest start of what ends by `limit` and can be superseded in an outlet."""
         latest: int | None = None
-        entries = self.wide.get(place, self.index.buckets[place].superseded)
+        entries = self.wide.get(place, self.buckets[place].superseded)
         for entry in entries.irange(None, (limit + 1,), reverse=True):
             end, id_ = entry[0], entry[2] if place in self.wide else entry[1]
             if latest is not None and end <= latest:
@@ -132,20 +170,21 @@ class Heads:
                 latest = max(self.own[id_][1], self.own[id_][1] if latest is None else latest)
         return latest
 
-    def ahead(self, authority: Authority, least: int, read: int, theta: float) -> Iterator[str]:
+    def ahead(self, as_of: AsOf, least: int, read: int, theta: float) -> Iterator[str]:
         """Yield of the records that start from `least` on what may be active or leads the furthest.
 
         read: what may be active and starts from there on has been yielded before. The rule of the
-        bucket must order by a time that has a horizon (`Authority.horizon`).
+        bucket must order by a time that has a horizon (`AsOf.horizon`). theta: rules of less
+        confidence are none.
         """
-        horizon = authority.horizon(self.index.rules[self.place[0]].order)
+        horizon = as_of.horizon(self.rules[self.place[0]].order)
         if horizon is None:
             return
         top = min(read, horizon), ""
         for _, id_ in self.alone.irange((least, ""), top, inclusive=(True, False)):
             yield id_
         for place, group in self.groups.items():
-            latest = None if place is None else latest_start(authority, place, theta)
+            latest = None if place is None else self._latest_start(place, as_of, theta)
             low = least if latest is None else max(least, latest + 1)
             for _, start, id_ in group.irange((low,), (horizon, FOREVER)):
                 if least <= start < read:
@@ -153,14 +192,12 @@ class Heads:
         for end, start, id_ in self.loose.irange((least,), (horizon, FOREVER)):
             place = self.own[id_][0]
             if least <= start < read:
-                latest = None if place is None else latest_start(authority, place, theta)
+                latest = None if place is None else self._latest_start(place, as_of, theta)
                 if latest is None or end > latest:
                     yield id_
-        yield from self._leading(authority, least, horizon, theta)
+        yield from self._leading(as_of, least, horizon, theta)
 
-    def _leading(
-        self, authority: Authority, least: int, horizon: int, theta: float
-    ) -> Iterator[str]:
+    def _leading(self, as_of: AsOf, least: int, horizon: int, theta: float) -> Iterator[str]:
         """Yield, per outlet, what leads there the furthest."""
         for outlet in (self.narrow[1], *self.wide.values()):
             seen: set[Place] = set()
@@ -168,30 +205,44 @@ class Heads:
                 if start < least or place in seen:
                     continue
                 seen.add(place)
-                latest = latest_start(authority, place, theta)
+                latest = self._latest_start(place, as_of, theta)
                 if latest is not None and end <= latest:
                     yield id_
                 if outlet is not self.narrow[1]:
                     break
 
-    def _fill(self, held: list[Entry], counts: Counter[Place]) -> None:
+    def _latest_start(self, place: Place, as_of: AsOf, theta: float) -> int | None:
+        """Return the latest start of what supersedes in a place and is in force; None of nothing.
+
+        The rule must order by a time that has a horizon.
+        """
+        bucket, rule = self.buckets.get(place), self.rules[place[0]]
+        if bucket is None or rule.confidence < theta:
+            return None
+        if not as_of.is_earlier:
+            return bucket.latest
+        top = as_of.horizon(rule.order), ""
+        earlier = bucket.superseding.irange(None, top, inclusive=(True, False), reverse=True)
+        return next((int(start) for start, id_ in earlier if as_of.in_force(id_)), None)
+
+    def _fill(self, members: list[Entry], counts: Counter[Place]) -> None:
         loose, groups = [], dict[Place | None, list[tuple[int, int, str]]]()
-        for record, moment, places in held:
+        for record, moment, places in members:
             if places is None:
                 continue
-            chosen = self._chosen(places, counts)
-            self.own[record.id] = chosen, moment.start
-            groups.setdefault(chosen, []).append((moment.end, moment.start, record.id))
+            common = self._most_common(places, counts)
+            self.own[record.id] = common, moment.start
+            groups.setdefault(common, []).append((moment.end, moment.start, record.id))
         for place, group in groups.items():
-            if len(group) > CROWDED:
+            if is_crowded(len(group)):
                 self.groups[place] = SortedList(group)
             else:
                 loose += group
         self.loose.update(loose)
 
-    def _chosen(self, places: tuple[Place, ...], counts: dict[Place, int]) -> Place | None:
+    def _most_common(self, places: tuple[Place, ...], counts: dict[Place, int]) -> Place | None:
         """Return the place that most share, of those the surest; None of none."""
-        rules = self.index.rules
+        rules = self.rules
         return max(places, key=lambda p: (counts[p], rules[p[0]].confidence), default=None)
 
     def _outlet(self, place: Place) -> SortedList | None:
@@ -199,7 +250,7 @@ class Heads:
 
     def _lead_to(self, place: Place) -> None:
         """Take note, once, that records of this bucket can be superseded in a place."""
-        feeders = self.index.buckets[place].feeders
+        feeders = self.buckets[place].feeders
         if feeders.get(self.place) is not self:
             feeders[self.place] = self
             if self._escapes(place):
@@ -209,71 +260,5 @@ class Heads:
         """Return whether something supersedes in a place that is not here."""
         if place == self.place:
             return False
-        here = self.index.buckets[self.place].superseding
-        return any(entry not in here for entry in self.index.buckets[place].superseding)
-
-
-def latest_start(authority: Authority, place: Place, theta: float) -> int | None:
-    """Return the latest start of what supersedes in a place and is in force; None of nothing.
-
-    The rule must order by a time that has a horizon. Rules of less confidence than theta are none.
-    """
-    bucket, rule = authority.index.buckets.get(place), authority.rules[place[0]]
-    if bucket is None or rule.confidence < theta:
-        return None
-    if not authority.is_view:
-        return bucket.latest
-    top = authority.horizon(rule.order), ""
-    for start, id_ in bucket.superseding.irange(None, top, inclusive=(True, False), reverse=True):
-        if authority.in_force(id_):
-            return int(start)
-    return None
-
-
-def heads_of(
-    authority: Authority,
-    ids: Iterable[str],
-    theta: float = 0.0,
-    covered: dict[Place, int] | None = None,
-) -> dict[str, Link | None]:
-    """Return a part of `Authority.reach` that holds all of it that is active, as it does.
-
-    Chains in it are as short as those of all, and whatever supersedes a record of the closure
-    supersedes one of this part directly, or is in it. theta: edges of less confidence are none.
-    covered: filled with the least end of this part per place where it can be superseded. Raises
-    InputError for an unknown id.
-    """
-    found: dict[str, Link | None] = dict.fromkeys(filter(authority.in_force, ids))
-    covered = {} if covered is None else covered
-    queue = deque(found)
-    while queue:
-        for link in _ahead(authority, queue.popleft(), covered, theta):
-            authority.calls.edges += 1
-            if link.superseder not in found:
-                found[link.superseder] = link
-                queue.append(link.superseder)
-    return found
-
-
-def _ahead(
-    authority: Authority, id_: str, covered: dict[Place, int], theta: float
-) -> Iterator[Link]:
-    record, index = authority.record(id_), authority.index
-    authority.calls.lookups += 1
-    for place, moment in index.superseded_places(record):
-        bucket, read, number = index.buckets.get(place), covered.get(place, FOREVER), place[0]
-        rule = index.rules[number]
-        if bucket is None or rule.confidence < theta or read <= moment.end:
-            continue
-        covered[place] = moment.end
-        horizon = authority.horizon(rule.order)
-        if horizon is not None and len(bucket.superseding) > CROWDED:
-            heads = index.heads(place, authority.records, authority.edges)
-            newer = heads.ahead(authority, moment.end, read, theta)
-        else:
-            newer = bucket.newer(moment, (min(read, horizon or FOREVER), ""))
-        for superseder in filter(authority.in_force, newer):
-            yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, number)
-    for edge in authority.edges.get(id_, ()):
-        if edge.confidence >= theta and authority.in_force(edge.superseder):
-            yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
+        here = self.buckets[self.place].superseding
+        return any(entry not in here for entry in self.buckets[place].superseding)

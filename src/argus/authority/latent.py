@@ -63,7 +63,7 @@ def scope_posterior(
     """
     config = config or LatentConfig()
     anchors = {id_: score for id_, score in anchors.items() if authority.in_force(id_)}
-    by_name = _shared((bearers, 1.0) for bearers in names.found(text))
+    by_name = _shared((bearers, 1.0) for bearers in names.bearers(text))
     weights = _softmax(anchors, config.temperature)
     by_anchor = _shared((sorted(authority.record(id_).entities), w) for id_, w in weights.items())
     share = config.names if by_anchor else 1.0
@@ -84,7 +84,7 @@ def expectation(
 
     Most probable first, ties by id. Raises InputError for an unknown anchor.
     """
-    found: dict[str, float] = {}
+    chances: dict[str, float] = {}
     fronts: dict[tuple[str, ...], list[str]] = {}
     members = _members(authority, anchors)
     for entity, probability in posterior.items():
@@ -92,8 +92,8 @@ def expectation(
         if inside not in fronts:
             fronts[inside] = authority.controlling(inside)
         for id_ in fronts[inside]:
-            found[id_] = found.get(id_, 0.0) + probability
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+            chances[id_] = chances.get(id_, 0.0) + probability
+    return dict(sorted(chances.items(), key=lambda item: (-item[1], item[0])))
 
 
 def map_scope(posterior: Mapping[Entity, float]) -> Entity | None:
@@ -120,13 +120,13 @@ def _members(authority: Authority, anchors: Mapping[str, float]) -> dict[Entity,
 
 def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, float]:
     """Return how the votes are spread over entities, each shared by several; it sums to 1."""
-    found: dict[Entity, float] = {}
+    votes_of: dict[Entity, float] = {}
     for entities, weight in votes:
         several = tuple(entities)
         for entity in several:
-            found[entity] = found.get(entity, 0.0) + weight / len(several)
-    total = math.fsum(found.values())
-    return {entity: value / total for entity, value in found.items()} if total else {}
+            votes_of[entity] = votes_of.get(entity, 0.0) + weight / len(several)
+    total = math.fsum(votes_of.values())
+    return {entity: value / total for entity, value in votes_of.items()} if total else {}
 
 
 def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:

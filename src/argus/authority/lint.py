@@ -81,9 +81,9 @@ def lint(
         removed = None
         if query in earlier:
             removed = _removed(order, ranking(earlier[query]), authority, k, depth)
-        given = anchors.get(query) if anchors is not None else None
+        own = anchors.get(query) if anchors is not None else None
         former = any(id_ in authority for id_ in earlier.get(query, {}))
-        linted.append(_linted(query, order[:k], authority, given, removed, former=former))
+        linted.append(_linted(query, order[:k], authority, own, removed, former=former))
     return linted
 
 
@@ -110,15 +110,15 @@ def _linted(
 
 
 def _removed(
-    kept: list[str], earlier: list[str], authority: Authority, k: int, depth: int
+    later: list[str], earlier: list[str], authority: Authority, k: int, depth: int
 ) -> Removed:
-    served = set(kept)
+    served = set(later)
     known = {i: None for i in earlier if i in authority and authority.in_force(i)}
     active = {id_ for id_ in known if authority.is_active(id_)}
     came_in = set(authority.controlling(i for i in known if i not in active))
     stayed = served - came_in
     last = max((i for i, id_ in enumerate(earlier) if id_ in stayed), default=-1)
-    if len(kept) < depth:
+    if len(later) < depth:
         last = len(earlier)
     gone = [i for n, i in enumerate(earlier[:k]) if n < last and i not in served and i in known]
     return Removed(

@@ -13,7 +13,8 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from argus.authority.relation import Authority, Link
+from argus.authority.links import Link
+from argus.authority.relation import Authority
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.dense import known_item_search
 
@@ -72,13 +73,13 @@ def reach(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reac
     ranks, outranking, divergences = [], [], []
     for start in range(0, len(queries), BATCH):
         part = slice(start, start + BATCH)
-        found = known_item_search(queries[part], documents, targets[part], 1)
-        ranks.append(found.rank)
-        outranking.append(found.above)
-        first = documents[found.top.rows[:, 0]]
+        hits = known_item_search(queries[part], documents, targets[part], 1)
+        ranks.append(hits.rank)
+        outranking.append(hits.above)
+        first = documents[hits.top.rows[:, 0]]
         own = documents[targets[part]]
-        asked = queries[part].astype(np.float64)
-        divergences.append(np.einsum("ij,ij->i", asked, first.astype(np.float64) - own))
+        asking = queries[part].astype(np.float64)
+        divergences.append(np.einsum("ij,ij->i", asking, first.astype(np.float64) - own))
     return Reach(
         np.concatenate(ranks),
         np.concatenate(outranking),

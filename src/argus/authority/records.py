@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
 
 from argus.authority.times import Moment, parse_moment
 from argus.data.types import Document
@@ -30,7 +29,7 @@ class Record:
     text: str = ""
     title: str = ""
     published: Moment | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -43,7 +42,7 @@ class Record:
         published: str | date | None = None,
         text: str = "",
         title: str = "",
-        metadata: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, object] | None = None,
     ) -> Record:
         """Make a record of plain values: times as text or dates, as `parse_moment` reads them."""
         known = parse_moment(published, where=f"published of {id_!r}")
@@ -52,8 +51,8 @@ class Record:
 
     def values(self, key: str) -> tuple[str, ...]:
         """Return the entities of a scope key, none where the record lacks it."""
-        found = self.scope.get(key, ())
-        return (found,) if isinstance(found, str) else found
+        value = self.scope.get(key, ())
+        return (value,) if isinstance(value, str) else value
 
     @property
     def known(self) -> Moment | None:
@@ -73,11 +72,11 @@ class Record:
 
 def find_record(records: Mapping[str, Record], id_: str) -> Record:
     """Return a record by its id; InputError where there is none."""
-    found = records.get(id_)
-    if found is None:
+    entry = records.get(id_)
+    if entry is None:
         raise InputError(
             f"no record {id_!r}",
             expected=f"the id of one of the {len(records):,} records",
             fix="Check that run and records are of one corpus.",
         )
-    return found
+    return entry

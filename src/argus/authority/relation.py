@@ -7,12 +7,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from argus.authority.cycles import require_order
-from argus.authority.heads import heads_of
-from argus.authority.links import Link, chain_to
+from argus.authority.as_of import AsOf
+from argus.authority.cycles import can_cycle, cyclic_records, require_no_cycle
+from argus.authority.links import Link, chain_to, reach
+from argus.authority.places import Place, is_crowded
 from argus.authority.records import Record, find_record
 from argus.authority.rules import Edge, Order, Rule
-from argus.authority.scopes import Place, ScopeIndex
+from argus.authority.scopes import ScopeIndex
 from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.errors import InputError
 
@@ -57,9 +58,11 @@ class Authority:
         for edge in edges:
             self._put(edge)
         self.calls = Calls()
-        self._effective: Moment | None = None
-        self._known: Moment | None = None
-        require_order(self)
+        self.at = AsOf(self.records)
+        """The time at which the records are looked at."""
+        if can_cycle(self.rules, self.edges):
+            members = cyclic_records(self.records, self.index.buckets, self.edges)
+            require_no_cycle(members, self.links)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -70,8 +73,8 @@ class Authority:
     def relations(self) -> tuple[str, ...]:
         """Names of the authority relations, of rules first (Def. 10)."""
         named = (rule.relation for rule in self.rules)
-        given = (edge.relation for edges in self.edges.values() for edge in edges)
-        return tuple(dict.fromkeys((*named, *given)))
+        explicit = (edge.relation for edges in self.edges.values() for edge in edges)
+        return tuple(dict.fromkeys((*named, *explicit)))
 
     def __len__(self) -> int:
         return len(self.records)
@@ -93,31 +96,21 @@ class Authority:
         closure and no frontier, and it is not active.
         """
         view = copy.copy(self)
-        view._effective, view._known, view.calls = _moment(effective), _moment(known), Calls()
+        view.at, view.calls = AsOf(self.records, _moment(effective), _moment(known)), Calls()
         return view
 
     @property
     def is_view(self) -> bool:
         """Whether this is the relation at an earlier time, from `as_of`."""
-        return self._effective is not None or self._known is not None
+        return self.at.is_earlier
 
     def in_force(self, id_: str) -> bool:
         """Return whether a record had taken effect, and was known, at the time of this view."""
-        if not self.is_view:
-            return True
-        record = self.record(id_)
-        effective = record.time or record.published
-        return _by(effective, self._effective) and _by(record.known, self._known)
+        return self.at.in_force(id_)
 
     def horizon(self, order: Order) -> int | None:
         """Return by which end what is ordered so is in force; None where another time decides."""
-        if not self.is_view:
-            return FOREVER
-        if order is Order.EFFECTIVE and self._effective is not None and self._known is None:
-            return self._effective.end
-        if order is Order.PUBLISHED and self._known is not None and self._effective is None:
-            return self._known.end
-        return None
+        return self.at.horizon(order)
 
     def links(
         self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
@@ -129,25 +122,23 @@ class Authority:
         """
         record = self.record(id_)
         self.calls.lookups += 1
-        if not self.in_force(id_):
+        if not self.at.in_force(id_):
             return
         for place, moment in self.index.superseded_places(record):
             bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
             if bucket is None or rule.confidence < theta:
                 continue
-            read = min(self.horizon(rule.order) or FOREVER, (covered or {}).get(place, FOREVER))
+            read = min(self.at.horizon(rule.order) or FOREVER, (covered or {}).get(place, FOREVER))
             if read <= moment.end:
                 continue
             if covered is not None:
                 covered[place] = moment.end
-            for superseder in filter(self.in_force, bucket.newer(moment, (read, ""))):
+            for superseder in filter(self.at.in_force, bucket.newer(moment, (read, ""))):
                 if superseder != id_:
                     self.calls.edges += 1
                     yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
-        for edge in self.edges.get(id_, ()):
-            if edge.confidence >= theta and self.in_force(edge.superseder):
-                self.calls.edges += 1
-                yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
+        if id_ in self.edges:
+            yield from self._linked(id_, theta)
 
     def older(
         self, id_: str, relation: str | None = None, covered: dict[Place, int] | None = None
@@ -157,7 +148,7 @@ class Authority:
         covered: per bucket up to where it has been read, as in `links`; the mark moves up.
         """
         record = self.record(id_)
-        if not self.in_force(id_):
+        if not self.at.in_force(id_):
             return
         for place, moment in self.index.superseding_places(record):
             bucket = self.index.buckets.get(place)
@@ -167,7 +158,7 @@ class Authority:
             if read is None or read < moment.start:
                 if covered is not None:
                     covered[place] = moment.start
-                for older in filter(self.in_force, bucket.older(moment, read)):
+                for older in filter(self.at.in_force, bucket.older(moment, read)):
                     if older != id_:
                         yield older
         for edge in self.reverse.get(id_, ()):
@@ -176,15 +167,15 @@ class Authority:
 
     def below(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
         """Return all that one of these records supersedes, by chains of one relation or any."""
-        found: set[str] = set()
-        queue = deque(id_ for id_ in ids if self.in_force(id_))
+        below: set[str] = set()
+        queue = deque(filter(self.at.in_force, ids))
         covered: dict[Place, int] = {}
         while queue:
             for older in self.older(queue.popleft(), relation, covered):
-                if older not in found:
-                    found.add(older)
+                if older not in below:
+                    below.add(older)
                     queue.append(older)
-        return found
+        return below
 
     def among(self, ids: Iterable[str]) -> Authority:
         """Return the relation of some records alone, at the same time; InputError for unknown ids.
@@ -192,17 +183,17 @@ class Authority:
         Chains through other records are none in it.
         """
         records = [self.record(id_) for id_ in dict.fromkeys(ids)]
-        given = (edge for record in records for edge in self.edges.get(record.id, ()))
+        explicit = (edge for record in records for edge in self.edges.get(record.id, ()))
         inside = {record.id for record in records}
-        edges = [edge for edge in given if edge.superseder in inside]
-        return Authority(records, self.rules, edges).as_of(self._effective, self._known)
+        edges = [edge for edge in explicit if edge.superseder in inside]
+        return Authority(records, self.rules, edges).as_of(self.at.effective, self.at.known)
 
     def is_active(self, id_: str, theta: float = 0.0) -> bool:
         """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta.
 
         What is not in force at the time of a view is not active then.
         """
-        return self.in_force(id_) and next(self.links(id_, theta=theta), None) is None
+        return self.at.in_force(id_) and next(self.links(id_, theta=theta), None) is None
 
     def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
         """Return cl(ids), nearest first, each with the link by which it was reached first.
@@ -210,15 +201,8 @@ class Authority:
         The given ids that are in force come first, with None. theta: edges of less confidence are
         not followed (Def. 9). Raises InputError for an unknown id.
         """
-        found: dict[str, Link | None] = dict.fromkeys(filter(self.in_force, ids))
         covered: dict[Place, int] = {}
-        queue = deque(found)
-        while queue:
-            for link in self.links(queue.popleft(), covered, theta):
-                if link.superseder not in found:
-                    found[link.superseder] = link
-                    queue.append(link.superseder)
-        return found
+        return reach(filter(self.at.in_force, ids), lambda id_: self.links(id_, covered, theta))
 
     def closure(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
         """Return cl(ids): them and all that supersedes one of them (Def. 3), nearest first."""
@@ -230,7 +214,7 @@ class Authority:
         A superseder counts though the chain to it leads through records that are not among `ids`.
         With several relations, what is maximal under every one of them (Def. 10).
         """
-        members = list(dict.fromkeys(filter(self.in_force, ids)))
+        members = list(dict.fromkeys(filter(self.at.in_force, ids)))
         dominated: set[str] = set()
         for relation in self.relations:
             dominated |= self.below(members, relation)
@@ -243,20 +227,25 @@ class Authority:
         """
         return [id_ for id_ in self.heads(ids, theta) if self.is_active(id_, theta)]
 
-    def heads(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
-        """Return of `reach` what is active, and what leads there by chains as short as any.
+    def heads(
+        self, ids: Iterable[str], theta: float = 0.0, covered: dict[Place, int] | None = None
+    ) -> dict[str, Link | None]:
+        """Return a part of `reach` that holds all of it that is active, by chains as short as any.
 
-        Of crowded scopes the rest is not looked at (`argus.authority.heads`); it is in a view, if a
-        rule orders by another time than the view asks for, or it asks for two.
+        Whatever supersedes a record of the closure supersedes one of this part directly, or is in
+        it. Of crowded scopes the rest is not looked at (`argus.authority.heads`); it is in a view,
+        if a rule orders by another time than the view asks for, or it asks for two. covered: filled
+        with the least end of this part per place where it can be superseded.
         """
-        return heads_of(self, ids, theta)
+        covered = {} if covered is None else covered
+        return reach(filter(self.at.in_force, ids), lambda id_: self._ahead(id_, covered, theta))
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
     ) -> dict[str, tuple[Link, ...]]:
         """Return what `controlling` does, each with a shortest chain that leads to it."""
-        found = self.heads(ids, theta)
-        return {i: tuple(chain_to(i, found)) for i in found if self.is_active(i, theta)}
+        heads = self.heads(ids, theta)
+        return {i: tuple(chain_to(i, heads)) for i in heads if self.is_active(i, theta)}
 
     def chain(self, older: str, newer: str) -> list[Link]:
         """Return a shortest chain of direct supersessions; none where there is no chain."""
@@ -284,7 +273,8 @@ class Authority:
         try:
             for edge in added:
                 self._put(edge)
-            require_order(self, record.id)
+            if can_cycle(self.rules, self.edges) and not self._is_an_end(record.id):
+                require_no_cycle([record.id], self.links)
         except InputError:
             self.delete(record.id)
             raise
@@ -300,6 +290,39 @@ class Authority:
             _drop(self.edges, edge.superseded, edge)
         del self.records[id_]
         return record
+
+    def _ahead(self, id_: str, covered: dict[Place, int], theta: float) -> Iterator[Link]:
+        """Yield of what supersedes a record what may be active, or leads the furthest."""
+        record = self.record(id_)
+        self.calls.lookups += 1
+        for place, moment in self.index.superseded_places(record):
+            bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
+            read = covered.get(place, FOREVER)
+            if bucket is None or rule.confidence < theta or read <= moment.end:
+                continue
+            covered[place] = moment.end
+            horizon = self.at.horizon(rule.order)
+            if horizon is not None and is_crowded(len(bucket.superseding)):
+                heads = self.index.heads(place, self.records, self.edges)
+                newer = heads.ahead(self.at, moment.end, read, theta)
+            else:
+                newer = bucket.newer(moment, (min(read, horizon or FOREVER), ""))
+            for superseder in filter(self.at.in_force, newer):
+                self.calls.edges += 1
+                yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
+        if id_ in self.edges:
+            yield from self._linked(id_, theta)
+
+    def _linked(self, id_: str, theta: float) -> Iterator[Link]:
+        """Yield what supersedes a record by explicit edges."""
+        for edge in self.edges[id_]:
+            if edge.confidence >= theta and self.at.in_force(edge.superseder):
+                self.calls.edges += 1
+                yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
+
+    def _is_an_end(self, id_: str) -> bool:
+        """Return whether nothing supersedes a record, or it supersedes nothing."""
+        return self.is_active(id_) or next(self.older(id_), None) is None
 
     def _require_base(self) -> None:
         if self.is_view:
@@ -325,7 +348,3 @@ def _drop(edges: dict[str, list[Edge]], id_: str, edge: Edge) -> None:
 
 def _moment(value: Moment | str | None) -> Moment | None:
     return parse_moment(value) if isinstance(value, str) else value
-
-
-def _by(moment: Moment | None, limit: Moment | None) -> bool:
-    return moment is None or limit is None or moment.end <= limit.end

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from argus.authority.links import Link
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
@@ -113,13 +114,13 @@ def trace(
             raise InputError(
                 f"{name}={value}", expected="a whole number from 1", fix="Leave it out for all."
             )
-    found = ranking(dict(scores))[:anchors]
-    unknown = tuple(id_ for id_ in found if id_ not in authority)
+    retrieved = ranking(dict(scores))[:anchors]
+    unknown = tuple(id_ for id_ in retrieved if id_ not in authority)
     hits: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
     passed_over: dict[str, str] = {}
     leading = _Leading()
-    for rank, anchor in enumerate(found, 1):
+    for rank, anchor in enumerate(retrieved, 1):
         if anchor in authority and not authority.in_force(anchor):
             continue
         controlling = _controlling(anchor, authority, theta)
@@ -135,7 +136,7 @@ def trace(
     ordered = list(hits.values())
     if places is Places.FIRST:
         ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
-    return Resolution(tuple(found), tuple(_placed(ordered[:k])), retired, unknown, passed_over)
+    return Resolution(tuple(retrieved), tuple(_placed(ordered[:k])), retired, unknown, passed_over)
 
 
 class _Leading:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argus.authority.entities import Entity, EntityIndex
+from argus.authority.links import Link
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority
 from argus.authority.rules import Rule
 from argus.errors import InputError
 
@@ -38,9 +39,9 @@ class SupersessionGraph:
 
         Raises InputError for an anchor that is none of the documents.
         """
-        found = dict.fromkeys(anchors)
+        reached = dict.fromkeys(anchors)
         known = set(self.documents)
-        for id_ in found:
+        for id_ in reached:
             if id_ not in known:
                 raise InputError(
                     f"anchor {id_!r} is not in the graph",
@@ -50,10 +51,10 @@ class SupersessionGraph:
         above: dict[str, list[str]] = {}
         for link in self.links:
             above.setdefault(link.superseded, []).append(link.superseder)
-        queue = list(found)
+        queue = list(reached)
         for id_ in queue:  # grows while it is read
-            fresh = [newer for newer in dict.fromkeys(above.get(id_, ())) if newer not in found]
-            found.update(dict.fromkeys(fresh))
+            fresh = [newer for newer in dict.fromkeys(above.get(id_, ())) if newer not in reached]
+            reached.update(dict.fromkeys(fresh))
             queue += fresh
         return queue
 
@@ -96,14 +97,14 @@ def neighbourhood(
     """
     if hops is not None and hops < 1:
         raise InputError(f"hops={hops}", expected="1 or more", fix="Give None for all.")
-    found = {id_: authority.record(id_) for id_ in anchors}
-    asked: set[Entity] = set()
-    fresh = list(found.values())
+    members = {id_: authority.record(id_) for id_ in anchors}
+    shared: set[Entity] = set()
+    fresh = list(members.values())
     while fresh and hops != 0:
-        entities = {entity for record in fresh for entity in index.entities(record)} - asked
-        asked |= entities
-        ids = [id_ for id_ in index.sharing(entities) if id_ not in found]
+        entities = {entity for record in fresh for entity in index.entities(record)} - shared
+        shared |= entities
+        ids = [id_ for id_ in index.sharing(entities) if id_ not in members]
         fresh = [authority.record(id_) for id_ in ids if authority.in_force(id_)]
-        found.update((record.id, record) for record in fresh)
+        members.update((record.id, record) for record in fresh)
         hops = None if hops is None else hops - 1
-    return list(found.values())
+    return list(members.values())

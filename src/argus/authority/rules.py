@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
 from math import prod
-from typing import Any
 
 from argus.authority.records import Record
 from argus.authority.times import Moment
@@ -186,11 +185,11 @@ class Edge:
             )
 
 
-def _strings(values: Any) -> tuple[str, ...]:
+def _strings(values: str | Iterable[str]) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def _items(values: Any) -> tuple[Any, ...]:
+def _items(values: str | ScopeKey | Iterable[str | ScopeKey]) -> tuple[str | ScopeKey, ...]:
     return (values,) if isinstance(values, (str, ScopeKey)) else tuple(values)
 
 

@@ -11,53 +11,11 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sortedcontainers import SortedList
-
-from argus.authority.heads import CROWDED, Entry, Heads, Place
+from argus.authority.heads import Bucket, Heads
+from argus.authority.places import Entry, Place, is_crowded
 from argus.authority.records import Record
 from argus.authority.rules import Rule
 from argus.authority.times import Moment
-
-__all__ = ["LAST", "Bucket", "Coverage", "Place", "ScopeIndex"]
-
-LAST = "\U0010ffff"
-"""Sorts behind every id."""
-
-
-class Bucket:
-    """One rule in one scope."""
-
-    __slots__ = ("feeders", "heads", "superseded", "superseding")
-
-    def __init__(
-        self,
-        superseding: Iterable[tuple[int, str]] = (),
-        superseded: Iterable[tuple[int, str]] = (),
-    ) -> None:
-        self.superseding = SortedList(superseding)
-        """(start, id) of the records that supersede here."""
-        self.superseded = SortedList(superseded)
-        """(end, id) of those that can be superseded here."""
-        self.heads: Heads | None = None
-        """Made when a crowded bucket is first asked for its heads, and kept up to date then."""
-        self.feeders: dict[Place, Heads] = {}
-        """Heads of buckets with superseding records that can be superseded here, by bucket."""
-
-    @property
-    def latest(self) -> int | None:
-        """The latest start of what supersedes here: what ends by then is superseded."""
-        return self.superseding[-1][0] if self.superseding else None
-
-    def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:
-        """Yield what supersedes a record of that time, earliest first, up to `below` exclusive."""
-        found = self.superseding.irange((moment.end, ""), below, inclusive=(True, False))
-        return (id_ for _, id_ in found)
-
-    def older(self, moment: Moment, above: int | None = None) -> Iterator[str]:
-        """Yield what a record of that time supersedes; only what ends after `above`, if given."""
-        least = None if above is None else (above, LAST)
-        found = self.superseded.irange(least, (moment.start, LAST))
-        return (id_ for _, id_ in found)
 
 
 @dataclass
@@ -127,7 +85,7 @@ class ScopeIndex:
         for place, moment in self.superseded_places(record):
             self.buckets[place].superseded.remove((moment.end, record.id))
         for place, _ in superseding:
-            if len(self.buckets[place].superseding) <= CROWDED:  # else it stays one, at some cost
+            if not is_crowded(len(self.buckets[place].superseding)):  # else it stays one, at a cost
                 for feeder in self.feeding(place):
                     feeder.close(place)
         for place in {place for place, _ in (*superseding, *self.superseded_places(record))}:
@@ -138,7 +96,8 @@ class ScopeIndex:
         bucket = self.buckets[place]
         if bucket.heads is None or len(bucket.superseding) > 2 * bucket.heads.size:
             members = (records[id_] for _, id_ in bucket.superseding)
-            bucket.heads = Heads(self, place, self._head_entries(place, members, pinned))
+            entries = self._head_entries(place, members, pinned)
+            bucket.heads = Heads(self.buckets, self.rules, place, entries)
             self._has_heads = True
         return bucket.heads
 
@@ -194,11 +153,11 @@ class ScopeIndex:
 
     def coverage(self, records: Iterable[Record]) -> list[Coverage]:
         """Say per rule what takes part in it, and what cannot, and why."""
-        found = [Coverage() for _ in self.rules]
+        coverage = [Coverage() for _ in self.rules]
         for record in records:
             for number, rule, supersedes, is_superseded in self._roles.get(record.type, ()):
-                self._cover(found[number], rule, record, supersedes, is_superseded)
-        return found
+                self._cover(coverage[number], rule, record, supersedes, is_superseded)
+        return coverage
 
     @staticmethod
     def _cover(

@@ -20,11 +20,10 @@ from enum import Enum
 
 from sortedcontainers import SortedList
 
-from argus.authority.heads import heads_of
+from argus.authority.places import LAST, Place
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
-from argus.authority.scopes import LAST, Place
 from argus.authority.times import Moment
 from argus.errors import InputError
 
@@ -92,10 +91,10 @@ class Stream:
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """Add a record with explicit edges of it; InputError as `Authority.insert`, no change."""
-        given = list(edges)
-        superseded = self._active_below(record, given)
-        self.authority.insert(record, given)
-        keys = self._resting_on(record, given)
+        added = list(edges)
+        superseded = self._active_below(record, added)
+        self.authority.insert(record, added)
+        keys = self._resting_on(record, added)
         return Change(record.id, tuple(sorted(superseded)), (), self._invalidate(keys))
 
     def delete(self, id_: str) -> Change:
@@ -238,13 +237,13 @@ class Stream:
 
     def _compute(self, key: str, watch: _Watch) -> Result:
         relation, ends = self.authority, dict[Place, int]()
-        found = tuple(heads_of(relation, self._there(watch.anchors), covered=ends))
-        for id_ in (*watch.anchors, *found):
+        heads = tuple(relation.heads(self._there(watch.anchors), covered=ends))
+        for id_ in (*watch.anchors, *heads):
             self._holders.setdefault(id_, set()).add(key)
         for place, end in ends.items():
             self._least.setdefault(place, SortedList()).add((end, key))
-        watch.heads, watch.least_ends = found, ends
-        return Result(tuple(id_ for id_ in found if relation.is_active(id_)))
+        watch.heads, watch.least_ends = heads, ends
+        return Result(tuple(id_ for id_ in heads if relation.is_active(id_)))
 
     def _invalidate(self, keys: set[str]) -> tuple[str, ...]:
         """Take results out of the index, which makes them stale; return their keys, sorted."""

@@ -79,10 +79,10 @@ def divergences(
     rows: each of shape (len(ids),), in the order of `ids`. Otherwise as `divergence`; documents of
     F(q) that are not among `ids` cannot be retrieved and stand below all that are.
     """
-    kept = [i for i, id_ in enumerate(ids) if _counts(id_, authority)]
-    names = [ids[i] for i in kept]
+    numbers = [i for i, id_ in enumerate(ids) if _counts(id_, authority)]
+    names = [ids[i] for i in numbers]
     position = {id_: i for i, id_ in enumerate(names)}
-    columns = np.array(kept, np.int64)
+    columns = np.array(numbers, np.int64)
     for row in rows:
         if row.shape != (len(ids),):
             raise InputError(
@@ -168,11 +168,11 @@ def scope_ambiguity(
     scope: σ(q), as (key, value); None takes the scopes of the anchors. Raises InputError for an
     unknown anchor.
     """
-    given = list(dict.fromkeys(anchors))
+    ids = list(dict.fromkeys(anchors))
     if scope is None:
-        scope = {entity for id_ in given for entity in index.entities(authority.record(id_))}
+        scope = {entity for id_ in ids for entity in index.entities(authority.record(id_))}
     sharing = [id_ for id_ in index.sharing(scope) if authority.in_force(id_)]
-    return ScopeAmbiguity(len(sharing), len(authority.closure(given)))
+    return ScopeAmbiguity(len(sharing), len(authority.closure(ids)))
 
 
 def scope_ceiling(
@@ -192,7 +192,7 @@ def scope_ceiling(
             fix="Give both for the same queries.",
         )
     pairs = zip(ambiguities, anchored, strict=True)
-    bounds = (min(1.0, chains * a.phi) for a, found in pairs if found)
+    bounds = (min(1.0, chains * a.phi) for a, has_anchor in pairs if has_anchor)
     return math.fsum(bounds) / len(ambiguities)
 
 

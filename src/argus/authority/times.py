@@ -12,7 +12,6 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from argus.errors import InputError, Location
@@ -51,7 +50,7 @@ class Moment:
 
 
 def parse_moment(
-    value: Any, *, zone: tzinfo = UTC, where: Location | str | None = None
+    value: object, *, zone: tzinfo = UTC, where: Location | str | None = None
 ) -> Moment | None:
     """Read a date or time; None and "" are no time at all.
 
@@ -62,12 +61,12 @@ def parse_moment(
         return None
     text = str(value)
     try:
-        found = _parse(value, zone)
+        interval = _parse(value, zone)
     except (ValueError, OverflowError) as error:
         raise _no_time(value, where, f" ({error})") from error
-    if found is None:
+    if interval is None:
         raise _no_time(value, where)
-    return Moment(*found, text)
+    return Moment(*interval, text)
 
 
 def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
@@ -97,7 +96,7 @@ def _no_time(value: object, where: Location | str | None, why: str = "") -> Inpu
     )
 
 
-def _parse(value: Any, zone: tzinfo) -> tuple[int, int] | None:
+def _parse(value: object, zone: tzinfo) -> tuple[int, int] | None:
     if isinstance(value, datetime):
         return _point(value, zone)
     if isinstance(value, date):

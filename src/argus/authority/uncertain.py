@@ -93,10 +93,10 @@ def safe_frontier(
     chances = dict.fromkeys(members, Chance(1.0))
     for part in _parts(links):
         inside = {id_: links[id_] for id_ in part if id_ in links}
-        wanted = [id_ for id_ in members if id_ in part]
-        chances |= _chances(inside, wanted, samples, rng, exact_edges)
-    chosen = (id_ for id_ in members if chances[id_].probability >= alpha - 1e-9)
-    return SafeFrontier(tuple(chosen), alpha, chances)
+        own = [id_ for id_ in members if id_ in part]
+        chances |= _chances(inside, own, samples, rng, exact_edges)
+    safe = (id_ for id_ in members if chances[id_].probability >= alpha - 1e-9)
+    return SafeFrontier(tuple(safe), alpha, chances)
 
 
 def _check(alpha: float, samples: int, exact_edges: int) -> None:
@@ -120,7 +120,7 @@ def _between(authority: Authority, members: Sequence[str]) -> Links:
     """Return the direct supersessions on chains between members, parallel ones as one each."""
     above, below = authority.reach(members), authority.below(members)
     part = authority.among(id_ for id_ in above if id_ in below or above[id_] is None)
-    found: Links = {}
+    weights: Links = {}
     looked_at = 0
     for id_ in part.records:
         for link in dict.fromkeys(part.links(id_)):  # two shared entities are one rule check
@@ -132,9 +132,9 @@ def _between(authority: Authority, members: Sequence[str]) -> Links:
                     fix="Ask for fewer records at once, or of narrower scopes; the closure at a "
                     "threshold (theta) has no such limit.",
                 )
-            key, others = (link.superseder, link.relation), found.setdefault(id_, {})
+            key, others = (link.superseder, link.relation), weights.setdefault(id_, {})
             others[key] = 1 - (1 - others.get(key, 0.0)) * (1 - link.confidence)
-    return found
+    return weights
 
 
 def _parts(links: Links) -> list[set[str]]:
@@ -211,9 +211,9 @@ def _dominated(links: Links, members: set[str], holds: list[Bits], n: int) -> di
     """Per record and relation: the outcomes in which a chain leads from it to a member."""
     for id_ in _newest_first(links):
         own: dict[str, Bits] = {}
-        for newer, name, held in edges.get(id_, ()):
+        for newer, name, on in edges.get(id_, ()):
             further = always if newer in members else reaches[newer].get(name, never)
-            own[name] = own.get(name, never) | (held & further)
+            own[name] = own.get(name, never) | (on & further)
         reaches[id_] = own
     return {
         id_: np.bitwise_or.reduce([never, *reaches[id_].values()]) for id_ in members | set(links)

@@ -14,8 +14,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from argus.authority.links import Link
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority
 from argus.errors import InputError
 
 ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")
@@ -63,8 +64,8 @@ class AuthorityRetriever:
 
     def batch(self, queries: Sequence[Any], config: Any = None, **options: Any) -> list[list[Any]]:
         """Return documents per query, as a LangChain retriever does."""
-        found = self.retriever.batch(list(queries), config, **options)
-        return [self.resolve(items) for items in found]
+        lists = self.retriever.batch(list(queries), config, **options)
+        return [self.resolve(items) for items in lists]
 
     async def ainvoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
         """Return documents, as a LangChain retriever does."""
@@ -94,11 +95,11 @@ class AuthorityRetriever:
                 "are; if their ids are elsewhere, say so with id_of",
                 stacklevel=3,
             )
-        kept: list[Any] = []
+        served: list[Any] = []
         placed: set[str] = set()
         for id_, item in zip(ids, items, strict=True):
             if id_ not in self.authority:
-                kept.append(item)
+                served.append(item)
                 continue
             if not self.authority.in_force(id_):
                 continue
@@ -106,22 +107,22 @@ class AuthorityRetriever:
                 if controlling in placed:
                     continue
                 placed.add(controlling)
-                kept += retrieved.get(controlling) or [self._made(item, controlling, chain)]
-        return kept[: self.k]
+                served += retrieved.get(controlling) or [self._like(item, controlling, chain)]
+        return served[: self.k]
 
     def _id(self, item: Any) -> str:
-        found = self.id_of(item)
-        return found if found is not None else f"{id(item)} without id"
+        id_ = self.id_of(item)
+        return id_ if id_ is not None else f"{id(item)} without id"
 
     def _find_id(self, item: Any) -> str | None:
         inner = getattr(item, "node", item)
         metadata = getattr(inner, "metadata", None) or {}
-        found = [metadata.get(key) for key in ID_KEYS]
-        found += [getattr(inner, name, None) for name in ("ref_doc_id", "node_id", "id")]
-        named = [value for value in found if isinstance(value, str)]
-        return next((value for value in named if value in self.authority), None)
+        values = [metadata.get(key) for key in ID_KEYS]
+        values += [getattr(inner, name, None) for name in ("ref_doc_id", "node_id", "id")]
+        texts = (value for value in values if isinstance(value, str))
+        return next((text for text in texts if text in self.authority), None)
 
-    def _made(self, item: Any, id_: str, chain: Sequence[Link]) -> Any:
+    def _like(self, item: Any, id_: str, chain: Sequence[Link]) -> Any:
         """Return an item of the class of `item` for a record that was not retrieved."""
         record = self.authority.record(id_)
         text = record.document.content
@@ -135,6 +136,6 @@ class AuthorityRetriever:
         return type(item)(page_content=text, metadata=metadata, id=id_)
 
 
-def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, Any]:
+def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, object]:
     steps = [f"{link.superseded} superseded by {link.superseder} ({link.rule})" for link in chain]
     return {**record.metadata, "id": record.id, "title": record.title, NOTE: steps}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from argus.cli.authority_lint import print_relation
 from argus.cli.config_options import with_blocks
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.authority.jobs.summary import AuthorityAuditSummary
 
 
 @with_blocks
@@ -38,7 +41,7 @@ def audit(
     o.show(result, print_audit, as_json=json)
 
 
-def print_audit(summary: dict[str, Any]) -> None:
+def print_audit(summary: AuthorityAuditSummary) -> None:
     """Print what can be reached, by proxy and by rule."""
     documents = summary["documents"]
     print_relation(summary["relation"])
@@ -47,21 +50,21 @@ def print_audit(summary: dict[str, Any]) -> None:
         f"what controls them: {documents['measured']:,} measured, {documents['failed']:,} failed, "
         f"{documents['not applicable']:,} not applicable"
     )
-    for proxy, found in summary["proxies"].items():
-        if not found["documents"]:
+    for proxy, figures in summary["proxies"].items():
+        if not figures["documents"]:
             typer.echo(f"asked with their {proxy}: none has one")
             continue
         typer.echo(
-            f"asked with their {proxy}: {found['reachable']:.1%} ({found['low']:.1%} to "
-            f"{found['high']:.1%}) bring what controls them into the top {summary['k']}; "
-            f"a median of {found['median_outranking']:,.0f} documents outrank it (N+), "
-            f"mean divergence {found['mean_divergence']:.3f}"
+            f"asked with their {proxy}: {figures['reachable']:.1%} ({figures['low']:.1%} to "
+            f"{figures['high']:.1%}) bring what controls them into the top {summary['k']}; "
+            f"a median of {figures['median_outranking']:,.0f} documents outrank it (N+), "
+            f"mean divergence {figures['mean_divergence']:.3f}"
         )
     if len(summary["by_rule"]) > 1:
         for group in summary["by_rule"]:
             shares = ", ".join(
-                f"{proxy} {found['reachable']:.1%} of {found['documents']:,}"
-                for proxy, found in group["proxies"].items()
-                if found["documents"]
+                f"{proxy} {figures['reachable']:.1%} of {figures['documents']:,}"
+                for proxy, figures in group["proxies"].items()
+                if figures["documents"]
             )
             typer.echo(f"  {group['name']}: {shares}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.authority.jobs.summary import LintSummary, RelationSummary
 
 
 @with_blocks
@@ -69,7 +72,7 @@ def lint(
     raise typer.Exit(result.exit_code)
 
 
-def print_lint(summary: dict[str, Any]) -> None:
+def print_lint(summary: LintSummary) -> None:
     """Print rates with intervals, the first violations, and the verdict."""
     from argus.authority.jobs.lint_section import RATES
 
@@ -103,7 +106,7 @@ def print_lint(summary: dict[str, Any]) -> None:
     typer.echo(f"verdict: {summary['verdict']}")
 
 
-def print_relation(relation: dict[str, Any]) -> None:
+def print_relation(relation: RelationSummary) -> None:
     """Print what the rules found in the records, doubts included."""
     typer.echo(f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}")
     if relation["as_of"] or relation["known_by"]:
@@ -119,12 +122,12 @@ def print_relation(relation: dict[str, Any]) -> None:
     for rule in relation["rules"]:
         typer.echo(
             f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"
-            + _doubt(rule, "undecided", "undecided (times overlap)")
-            + _doubt(rule, "no_scope", "records lack its scope key")
-            + _doubt(rule, "no_time", "records lack its time")
+            + _doubt(rule["undecided"], "undecided (times overlap)")
+            + _doubt(rule["no_scope"], "records lack its scope key")
+            + _doubt(rule["no_time"], "records lack its time")
             + (f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else "")
         )
 
 
-def _doubt(rule: dict[str, Any], name: str, text: str) -> str:
-    return f"; {rule[name]:,} {text}" if rule[name] else ""
+def _doubt(n: int, what: str) -> str:
+    return f"; {n:,} {what}" if n else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,10 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.authority.benchmarks.section import ShareName
+    from argus.authority.benchmarks.summary import ScoringSummary, ShareFigures
 
 NONE = "none"
 """Name of the encoder that is none."""
@@ -81,7 +85,7 @@ def score(
     o.show(result, print_scores, as_json=json)
 
 
-def print_scores(summary: dict[str, Any]) -> None:
+def print_scores(summary: ScoringSummary) -> None:
     """Print one line per system, then TCA by hop type, then who failed."""
     about, k = summary["benchmark"], summary["k"]
     typer.echo(
@@ -90,7 +94,7 @@ def print_scores(summary: dict[str, Any]) -> None:
     )
     systems = summary["systems"]
     width = max(len(s["name"]) for s in systems)
-    names = {
+    names: dict[ShareName, str] = {
         "tca": "TCA",
         "answer_correct": "answer",
         "no_ignored_superseder": "none ignored",
@@ -108,7 +112,8 @@ def print_scores(summary: dict[str, Any]) -> None:
         typer.echo("\nTCA by hop type")
         _row("", hops, width)
         for system in systems:
-            cells = [_share(system["hops"].get(hop, {}).get("tca")) for hop in hops]
+            shares = [system["hops"].get(hop) for hop in hops]
+            cells = [_share(of and of["tca"]) for of in shares]
             _row(system["name"], cells, width)
     for system in systems:
         counts = system["questions"]
@@ -124,7 +129,7 @@ def _row(name: str, cells: list[str], width: int) -> None:
     typer.echo(f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip())
 
 
-def _share(found: dict[str, Any] | None) -> str:
-    if found is None:
+def _share(mean: ShareFigures | None) -> str:
+    if mean is None:
         return "-"
-    return f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.search import snippet
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.authority.jobs.summary import SearchHit
 
 
 @with_blocks
@@ -59,30 +62,29 @@ def search(
     from argus.authority.jobs.search import search_authority
     from argus.authority.resolve import Chains, Places
 
-    found = search_authority(
+    answer = search_authority(
         query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
         hybrid=hybrid, places=o.one_of(Places, places, "--places"),
         chains=o.one_of(Chains, chains, "--chains"), named=named, store=store, run=run,
     )  # fmt: skip
     if json:
-        o.print_json(found)
+        o.print_json(answer)
         return
-    if found["relation"]["undated"]:
-        undated = found["relation"]["undated"]
+    if undated := answer["relation"]["undated"]:
         typer.echo(f"{undated:,} records have no time: taken to be in force", err=True)
-    if found["without_record"]:
-        n = len(found["without_record"])
+    if n := len(answer["without_record"]):
         typer.echo(f"{n:,} of the documents found have no record: taken to be in force", err=True)
-    if not found["results"]:
+    if not answer["results"]:
         typer.echo(
             "nothing found that is in force: no text shares a word with the question? "
             "--named looks up ids, --encoder compares meanings"
         )
-    for hit in found["results"]:
-        print_hit(hit, found["scopes"].get(hit["anchor"], {}).get("phi", 1.0))
+    for hit in answer["results"]:
+        scope = answer["scopes"].get(hit["anchor"])
+        print_hit(hit, scope["phi"] if scope else 1.0)
 
 
-def print_hit(hit: dict[str, Any], phi: float) -> None:
+def print_hit(hit: SearchHit, phi: float) -> None:
     """Print a result, and the chain from what was found to it; phi: of the scope of the latter."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
@@ -90,8 +92,8 @@ def print_hit(hit: dict[str, Any], phi: float) -> None:
         shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
         typer.echo(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
         for link in hit["chain"]:
-            when = link["time"] or link["published"]
-            day = f", {when}" if when else ""
+            since = link["time"] or link["published"]
+            day = f", {since}" if since else ""
             sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
             typer.echo(
                 f"       {link['superseded']} superseded by {link['superseder']} "

@@ -15,6 +15,8 @@ from argus.data.rows import read_columns, read_lines
 from argus.data.types import Run
 from argus.errors import InputError, Location
 
+RUN_FILE = "run file"
+"""In place of an encoder's fingerprint, where a run is all that is known of a system."""
 COLUMNS = ("query id", "Q0", "document id", "rank", "score", "tag")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from argus.data.runs import cut, read_run
+from argus.data.runs import RUN_FILE, cut, read_run
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.evaluation.summary import MissingDocuments
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from argus.encoders import EmbeddingStore, Encoder
     from argus.indexes.retriever import IndexRetriever
 
-RUN_FILE = "run file"
 DENSE = "dense"
 """In place of a fusion: vectors alone."""
 

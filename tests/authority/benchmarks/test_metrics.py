@@ -13,8 +13,8 @@ from argus.authority.benchmarks.metrics import (
     BY_CONDITIONS,
     Judge,
     Stages,
-    anchor_found,
     factors,
+    has_anchor,
     share,
 )
 from argus.authority.benchmarks.types import Benchmark, Question
@@ -157,8 +157,8 @@ def test_a_share_has_wilsons_interval_and_none_values_do_not_count() -> None:
 
 def test_a_question_without_anchor_is_anchored_by_its_gold() -> None:
     alone = Question("q", "?", gold=("d3",), anchor=(), chain=("d3",))
-    assert anchor_found(alone, ["d3"])
-    assert not anchor_found(alone, ["d1"])
+    assert has_anchor(alone, ["d3"])
+    assert not has_anchor(alone, ["d1"])
     assert not Judge(benchmark(alone)).figures(alone, ["y"]).tca, "(i) is not empty without anchor"
 
 

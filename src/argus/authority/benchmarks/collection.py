@@ -73,11 +73,11 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
 def stale_gold(benchmark: Benchmark) -> dict[str, list[str]]:
     """Return question id -> gold documents that the edges supersede: they control nothing."""
     authority = Authority(benchmark.records, (), benchmark.edges)
-    found = {
+    stale = {
         question.id: [id_ for id_ in question.gold if not authority.is_active(id_)]
         for question in benchmark.questions
     }
-    return {question: ids for question, ids in found.items() if ids}
+    return {question: ids for question, ids in stale.items() if ids}
 
 
 def _records(file: Path, domain: Domain) -> list[Record]:
@@ -220,13 +220,13 @@ def _edges(file: Path, known: set[str], *, required: bool) -> list[Edge]:
 def _hypotheticals(file: Path, questions: set[str]) -> dict[str, str]:
     if not file.is_file():
         return {}
-    found = {}
+    texts = {}
     for row in _unique(file, "question"):
         pick_field(row, ["hypothetical"], what="hypothetical document")
         id_ = id_value(row, "_id")
         if id_ in questions:
-            found[id_] = text_value(row, "hypothetical")
-    return found
+            texts[id_] = text_value(row, "hypothetical")
+    return texts
 
 
 def _name(folder: Path) -> str:

@@ -38,13 +38,13 @@ class CrossEncoder:
         unique = list(dict.fromkeys(pairs))
         if not unique:
             return []
-        found = self._model.predict(unique, show_progress_bar=False)
-        if found.ndim != 1:
+        values = self._model.predict(unique, show_progress_bar=False)
+        if values.ndim != 1:
             raise InputError(
-                f"cross-encoder {self.name!r} gives {found.shape[1]} numbers per pair",
+                f"cross-encoder {self.name!r} gives {values.shape[1]} numbers per pair",
                 expected="one number: how well a document answers a question",
                 fix="Give a model for ranking, with one label.",
                 where="--cross-encoder",
             )
-        score = dict(zip(unique, found.tolist(), strict=True))
+        score = dict(zip(unique, values.tolist(), strict=True))
         return [score[pair] for pair in pairs]

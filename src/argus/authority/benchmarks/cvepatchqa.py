@@ -107,8 +107,8 @@ def _note(disclosure: Event, rng: Random) -> Event:
     return replace(disclosure, type="patch", minute=later, variant=rng.getrandbits(32))
 
 
-def _rekeyed(event: Event, asked: Event) -> Event:
-    return replace(event, product=asked.product, cve_id=asked.cve_id)
+def _rekeyed(event: Event, case: Event) -> Event:
+    return replace(event, product=case.product, cve_id=case.cve_id)
 
 
 def _record(id_: str, event: Event) -> Record:

@@ -77,10 +77,10 @@ def assemble(
 def moment(minute: int) -> Moment:
     """Return the moment so many minutes after the beginning of 2023's first working day, UTC."""
     text = (START + timedelta(minutes=minute)).isoformat(timespec="minutes")
-    found = parse_moment(f"{text.removesuffix('+00:00')}Z")
-    if found is None:
+    point = parse_moment(f"{text.removesuffix('+00:00')}Z")
+    if point is None:
         raise ValueError(f"{text} is no time")
-    return found
+    return point
 
 
 def _shuffled_ids(n: int, name: str, seed: int) -> Iterator[str]:

@@ -104,12 +104,12 @@ class Event:
 class World:
     """Who and what there is, drawn once per benchmark.
 
-    asked: of each case, employee and ticker. own: per case the other, calm tickers of its employee;
+    cases: employee and ticker of each. own: per case the other, calm tickers of its employee;
     others: per case the other employees of its ticker; elsewhere: pairs of neither, some
     restricted. Together they are the pool of 6,000 pairs. bystanders: employees who never ask.
     """
 
-    asked: list[tuple[str, str]]
+    cases: list[tuple[str, str]]
     own: list[tuple[str, ...]]
     others: list[tuple[str, ...]]
     elsewhere: list[tuple[str, str]]
@@ -120,9 +120,9 @@ class World:
     @property
     def pool(self) -> list[tuple[str, str]]:
         """Return all pairs, each once."""
-        pairs = list(self.asked)
+        pairs = list(self.cases)
         for (employee, ticker), tickers, people in zip(
-            self.asked, self.own, self.others, strict=True
+            self.cases, self.own, self.others, strict=True
         ):
             pairs += [(employee, other) for other in tickers]
             pairs += [(other, ticker) for other in people]
@@ -166,7 +166,7 @@ def _world(rng: Random) -> World:
     calm = tickers[EXAMPLES : EXAMPLES + CALM]
     restricted = tickers[EXAMPLES + CALM :]
     return World(
-        asked=list(zip(people[:EXAMPLES], tickers, strict=False)),
+        cases=list(zip(people[:EXAMPLES], tickers, strict=False)),
         own=[tuple(rng.sample(calm, 2)) for _ in range(EXAMPLES)],
         others=[tuple(rng.sample(bystanders, 2)) for _ in range(EXAMPLES)],
         elsewhere=[(person, t) for t in restricted for person in rng.sample(bystanders, 5)],
@@ -180,15 +180,15 @@ def _world(rng: Random) -> World:
 
 
 def _tickers(n: int, rng: Random) -> list[str]:
-    found: dict[str, None] = {}
-    while len(found) < n:
-        found["".join(rng.choices(texts.TICKER_LETTERS, k=4))] = None
-    return list(found)
+    tickers: dict[str, None] = {}
+    while len(tickers) < n:
+        tickers["".join(rng.choices(texts.TICKER_LETTERS, k=4))] = None
+    return list(tickers)
 
 
 def _case(number: int, world: World, rng: Random) -> Case[Event]:
     hop = HOPS[number % len(HOPS)]
-    employee, ticker = world.asked[number]
+    employee, ticker = world.cases[number]
     begin = rng.randrange(NEAR_DAYS * DAY, PERIOD_DAYS * DAY)
     desk = _provenance(rng.choice(texts.DESKS), rng)
     minute, gold = begin, []
@@ -208,7 +208,7 @@ def _case(number: int, world: World, rng: Random) -> Case[Event]:
 
 def _distractors(number: int, begin: int, world: World, rng: Random) -> list[Event]:
     """Return the distractors of a case whose first event is at minute `begin`."""
-    employee, ticker = world.asked[number]
+    employee, ticker = world.cases[number]
 
     def near() -> int:
         return begin + rng.randrange(-NEAR_DAYS * DAY, NEAR_DAYS * DAY)
@@ -217,16 +217,16 @@ def _distractors(number: int, begin: int, world: World, rng: Random) -> list[Eve
         desk = _provenance(rng.choice(texts.DESKS), rng)
         return _event(type_, employee, ticker, minute, desk, rng)
 
-    found = [
+    events = [
         event(type_, employee, rng.choice(world.own[number]), near()) for type_ in SAME_EMPLOYEE
     ]
     for _ in range(SAME_TICKER):
         person = rng.choice(world.others[number])
-        found.append(event("PreClearanceApproved", person, ticker, near()))
+        events.append(event("PreClearanceApproved", person, ticker, near()))
     for _ in range(RANDOM):
         type_ = "PolicyUpdate" if rng.random() < UPDATE_SHARE else rng.choice(COMMON)
-        found.append(event(type_, *rng.choice(world.elsewhere), near()))
-    return found
+        events.append(event(type_, *rng.choice(world.elsewhere), near()))
+    return events
 
 
 def _provenance(desk: str, rng: Random) -> str:
@@ -240,9 +240,9 @@ def _event(
     return Event(type_, employee, ticker, minute, provenance, rng.getrandbits(32), keys)
 
 
-def _rekeyed(event: Event, asked: Event) -> Event:
+def _rekeyed(event: Event, case: Event) -> Event:
     """Return a distractor as an event of the asking pair."""
-    return replace(event, employee=asked.employee, ticker=asked.ticker)
+    return replace(event, employee=case.employee, ticker=case.ticker)
 
 
 def _addressed(event: Event, world: World, rng: Random) -> Event:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from argus.authority.benchmarks.okapi import Okapi
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.data.types import FloatArray, IntArray, Run
 from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
-from argus.encoders.embed import Item
+from argus.encoders.embed import Embedded, Item
 from argus.indexes.hybrid import fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import words
@@ -27,9 +27,11 @@ DEPTH = 100
 BLOCK = 256
 """Questions whose scores over all documents are held at a time."""
 
+Scores = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True)
-class Found:
+class Rankings:
     """A ranking per question, and the questions that could not be asked, with the reason."""
 
     run: Run
@@ -59,25 +61,25 @@ class FirstStages:
         self._ids = list(self.texts)
 
     @cached_property
-    def bm25(self) -> Found:
+    def bm25(self) -> Rankings:
         """BM25 as `argus.indexes.lexical` has it: k1 = 1.5, b = 0.75."""
         index = LexicalIndex.build(self._ids, list(self.texts.values()))
         questions = self.benchmark.questions
         hits = index.search((q.text for q in questions), self.depth)
-        return Found(hits.run([q.id for q in questions]))
+        return Rankings(hits.run([q.id for q in questions]))
 
     @cached_property
-    def okapi(self) -> Found:
+    def okapi(self) -> Rankings:
         """BM25 as the package rank_bm25 computes it (see `okapi`)."""
         index, questions = Okapi(list(self.texts.values())), self.benchmark.questions
         run: Run = {}
         for start in range(0, len(questions), BLOCK):
             block = questions[start : start + BLOCK]
-            self._keep(run, block, index.scores([q.text for q in block]))
-        return Found(run)
+            self._put(run, block, index.scores([q.text for q in block]))
+        return Rankings(run)
 
     @cached_property
-    def tfidf(self) -> Found:
+    def tfidf(self) -> Rankings:
         """Cosine of TF-IDF vectors, smoothed IDF, every word (Appendix C)."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -86,64 +88,64 @@ class FirstStages:
         try:
             indexed = vectorizer.fit_transform(self.texts.values()).T.tocsr()
         except ValueError:  # no document has a word
-            return Found({q.id: {} for q in questions})
-        asked = vectorizer.transform(q.text for q in questions)
+            return Rankings({q.id: {} for q in questions})
+        weights = vectorizer.transform(q.text for q in questions)
         run: Run = {}
         for start in range(0, len(questions), BLOCK):
             block = slice(start, start + BLOCK)
-            self._keep(run, questions[block], (asked[block] @ indexed).toarray())
-        return Found(run)
+            self._put(run, questions[block], (weights[block] @ indexed).toarray())
+        return Rankings(run)
 
-    def _keep(self, run: Run, questions: Sequence[Question], scores: Any) -> None:
+    def _put(self, run: Run, questions: Sequence[Question], scores: Scores) -> None:
         """Put the best documents of some questions into a run; what scores 0 was not found."""
         for question, row in zip(questions, scores, strict=True):
             best = top_rows(row, self.depth)
             run[question.id] = {self._ids[i]: float(row[i]) for i in best if row[i] > 0}
 
     @cached_property
-    def dense(self) -> Found:
+    def dense(self) -> Rankings:
         """Cosine of question and document by the encoder."""
         questions = self.benchmark.questions
         items = queries([q.text for q in questions])
         return self._nearest(dict(zip([q.id for q in questions], items, strict=True)))
 
     @cached_property
-    def hyde(self) -> Found:
+    def hyde(self) -> Rankings:
         """Cosine of a stored hypothetical document and the documents (Gao et al., 2023)."""
         stored = self.benchmark.hypotheticals
         usable = {q.id: stored[q.id] for q in self.benchmark.questions if stored.get(q.id)}
-        found = self._nearest(dict(zip(usable, documents(list(usable.values())), strict=True)))
+        rankings = self._nearest(dict(zip(usable, documents(list(usable.values())), strict=True)))
         absent = (q.id for q in self.benchmark.questions if q.id not in usable)
-        return Found(
-            found.run,
-            {**found.failures, **dict.fromkeys(absent, "no stored hypothetical document")},
+        return Rankings(
+            rankings.run,
+            {**rankings.failures, **dict.fromkeys(absent, "no stored hypothetical document")},
         )
 
     @cached_property
-    def hybrid(self) -> Found:
+    def hybrid(self) -> Rankings:
         """BM25 and dense fused by reciprocal ranks over the first 100 of each."""
         parts = [
-            {q: dict(list(scores.items())[:DEPTH]) for q, scores in found.run.items()}
-            for found in (self.bm25, self.dense)
+            {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
+            for stage in (self.bm25, self.dense)
         ]
         fused = fuse(parts, self.depth)
-        return Found(
+        return Rankings(
             {q: scores for q, scores in fused.items() if q not in self.dense.failures},
             self.dense.failures,
         )
 
-    def _nearest(self, asked: Mapping[str, Item]) -> Found:
+    def _nearest(self, items: Mapping[str, Item]) -> Rankings:
         ids, unique, expand = self._indexed
-        embedded = self._embed(list(asked.values()), "questions")
-        failures = {list(asked)[i]: reason for i, reason in embedded.failures.items()}
-        answered = [id_ for id_ in asked if id_ not in failures]
+        embedded = self._embed(list(items.values()), "questions")
+        failures = {list(items)[i]: reason for i, reason in embedded.failures.items()}
+        answered = [id_ for id_ in items if id_ not in failures]
         run: Run = {}
         for start in range(0, len(answered), BLOCK):
             scores = (embedded.vectors[start : start + BLOCK] @ unique.T)[:, expand]
             for question, row in zip(answered[start : start + BLOCK], scores, strict=True):
                 best = top_rows(row, self.depth)
                 run[question] = {ids[i]: float(row[i]) for i in best}
-        return Found(run, failures)
+        return Rankings(run, failures)
 
     @cached_property
     def _indexed(self) -> tuple[list[str], FloatArray, IntArray]:
@@ -155,13 +157,13 @@ class FirstStages:
         ids = [id_ for id_, text in texts.items() if text in row]
         return ids, embedded.vectors, np.array([row[texts[id_]] for id_ in ids], np.int64)
 
-    def _embed(self, items: Sequence[Item], what: str) -> Any:
+    def _embed(self, items: Sequence[Item], what: str) -> Embedded:
         if self._encoder is None or self._store is None:
             raise ValueError("a dense stage needs an encoder and a store")
         return embed(items, self._encoder, self._store, what=what)
 
 
-def top_rows(scores: Any, k: int) -> IntArray:
+def top_rows(scores: Scores, k: int) -> IntArray:
     """Return the k highest of a vector of scores, best first, ties by row; shape (min(k, n),)."""
     rows = np.arange(len(scores))
     if len(rows) > k:

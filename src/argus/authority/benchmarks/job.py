@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -19,6 +18,7 @@ from argus.authority.benchmarks.loading import retrieve_all, retriever_file, ret
 from argus.authority.benchmarks.metrics import AnswerOf, Judge
 from argus.authority.benchmarks.score import score
 from argus.authority.benchmarks.source import Source, make_benchmark, open_benchmark
+from argus.authority.benchmarks.summary import ScoringSummary
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.tables import Result, question_table, summarise_results
 from argus.authority.benchmarks.types import Benchmark, Question
@@ -61,7 +61,7 @@ class ScoreResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: ScoringSummary
     table: pa.Table
     """One row per system and question."""
 
@@ -103,7 +103,7 @@ def score_systems(
     else:
         models = _Models(encoder, cross_encoder, store)
         results = _score_built_in(source.benchmark, judge, config, record, folder, models)
-    return _written(folder, source.benchmark, results, config, record)
+    return _keep(folder, source.benchmark, results, config, record)
 
 
 def _require_alone(config: ScoreConfig) -> None:
@@ -137,7 +137,7 @@ def _record(
     )
 
 
-def _written(
+def _keep(
     folder: ArtifactFolder,
     benchmark: Benchmark,
     results: Sequence[Result],
@@ -163,10 +163,10 @@ def generate_benchmark(
     hint: whether questions name the product or a party (Table 8). Raises InputError for an unknown
     name, and for a folder that holds anything but a benchmark of ours.
     """
-    made = make_benchmark(name, seed, contaminated, hint)
+    benchmark = make_benchmark(name, seed, contaminated, hint)
     settings = {"contaminated": contaminated, "hint": hint}
-    write_benchmark(Path(out), made, seed=seed, settings=settings)
-    return made
+    write_benchmark(Path(out), benchmark, seed=seed, settings=settings)
+    return benchmark
 
 
 def _reader(benchmark: Benchmark) -> AnswerOf | None:
@@ -223,7 +223,7 @@ def _score_built_in(
     folder: ArtifactFolder,
     models: _Models,
 ) -> list[Result]:
-    chosen = choose(
+    systems = choose(
         config.systems,
         benchmark,
         encoder=models.encoder is not None,
@@ -232,7 +232,7 @@ def _score_built_in(
     ranker = None if models.cross_encoder is None else CrossEncoder(models.cross_encoder)
     with ExitStack() as stack:
         model, opened = None, None
-        if models.encoder is not None and any(system.dense for system in chosen):
+        if models.encoder is not None and any(system.dense for system in systems):
             sample = [r.document.content for r in benchmark.records if r.document.content.strip()]
             model, opened = stack.enter_context(
                 open_encoder(folder, models.encoder, record, sample=sample, store=models.store)
@@ -242,13 +242,13 @@ def _score_built_in(
             record.open(folder)
         stages = FirstStages(benchmark, encoder=model, store=opened, k=config.k)
         bench = Bench(benchmark, stages, k=config.k, cross_encoder=ranker)
-        return _run(chosen, bench, judge, record)
+        return _run(systems, bench, judge, record)
 
 
-def _run(chosen: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[Result]:
+def _run(systems: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[Result]:
     results = []
-    with progress("scoring", len(chosen)) as advance:
-        for system in chosen:
+    with progress("scoring", len(systems)) as advance:
+        for system in systems:
             start = time.perf_counter()
             closure = None if system.closure is None else system.closure(bench)
             outcomes = system.run(bench)

@@ -107,8 +107,8 @@ def _opinion(ruling: Event, rng: Random) -> Event:
     return replace(ruling, type="overruling", minute=later, variant=rng.getrandbits(32))
 
 
-def _rekeyed(event: Event, asked: Event) -> Event:
-    return replace(event, plaintiff=asked.plaintiff, defendant=asked.defendant, cite=asked.cite)
+def _rekeyed(event: Event, case: Event) -> Event:
+    return replace(event, plaintiff=case.plaintiff, defendant=case.defendant, cite=case.cite)
 
 
 def _name(event: Event) -> str:

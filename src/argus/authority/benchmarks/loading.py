@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Protocol
+
+from typing_extensions import TypedDict
 
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.types import Benchmark, Question
@@ -25,10 +27,23 @@ _EXPECTED = "a class with retrieve(self, query, corpus, k) that returns a list o
 _MODULE = "_argus_retriever_"
 
 
+class CorpusDocument(TypedDict):
+    """A document as a retriever is given it. Other metadata is kept back: it may tell the gold."""
+
+    doc_id: str
+    _id: str
+    """The same."""
+    type: str
+    timestamp: str | None
+    entities: dict[str, str | list[str]]
+    title: str
+    text: str
+
+
 class Retriever(Protocol):
     """What a file provides (CAR Appendix D)."""
 
-    def retrieve(self, query: str, corpus: list[dict[str, Any]], k: int) -> list[str]:
+    def retrieve(self, query: str, corpus: list[CorpusDocument], k: int) -> list[str]:
         """Return ids of at most k documents, best first."""
 
 
@@ -45,7 +60,7 @@ def retriever_of(spec: str | Path) -> Iterator[Retriever]:
     sys.path.insert(0, str(folder))
     try:
         module = _run(path)
-        yield _made(_class(module, name, path), path)
+        yield _instance(_class(module, name, path), path)
     finally:
         sys.path.remove(str(folder))
         new = set(sys.modules) - known
@@ -58,12 +73,8 @@ def retriever_file(spec: str | Path) -> Path:
     return _split(str(spec))[0]
 
 
-def corpus_of(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return the corpus as a retriever is given it, ordered by id.
-
-    Keys: doc_id, _id (the same), type, timestamp (as text, or None), entities, title, text. Other
-    metadata is kept back: it may tell the gold.
-    """
+def corpus_of(records: Sequence[Record]) -> list[CorpusDocument]:
+    """Return the corpus as a retriever is given it, ordered by id."""
     return [
         {
             "doc_id": r.id,
@@ -100,30 +111,30 @@ def retrieve_all(retriever: Retriever, benchmark: Benchmark, *, k: int) -> dict[
 def _ask(
     retriever: Retriever,
     question: Question,
-    corpus: list[dict[str, Any]],
+    corpus: list[CorpusDocument],
     known: set[str],
     k: int,
 ) -> Outcome:
     try:
-        found = retriever.retrieve(question.text, corpus, k)
+        answer = retriever.retrieve(question.text, corpus, k)
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
         return Outcome(failure=f"raised {type(error).__name__}: {_line(error)}")
-    wrong = _wrong(found, known, k)
-    return Outcome(failure=wrong) if wrong else Outcome(tuple(found))
+    wrong = _wrong(answer, known, k)
+    return Outcome(failure=wrong) if wrong else Outcome(tuple(answer))
 
 
-def _wrong(found: Any, known: set[str], k: int) -> str:
+def _wrong(answer: object, known: set[str], k: int) -> str:
     """Return what is wrong with an answer, "" where nothing is."""
-    if not isinstance(found, list):
-        return f"returned {type(found).__name__}, not a list"
-    for id_ in found:
+    if not isinstance(answer, list):
+        return f"returned {type(answer).__name__}, not a list"
+    for id_ in answer:
         if not isinstance(id_, str):
             return f"returned {type(id_).__name__} in the list, not the text of an id"
-    if len(found) > k:
+    if len(answer) > k:
         return f"returned more than k={k} ids"
-    if len(set(found)) < len(found):
+    if len(set(answer)) < len(answer):
         return "returned an id twice"
-    strange = next((id_ for id_ in found if id_ not in known), None)
+    strange = next((id_ for id_ in answer if id_ not in known), None)
     return "" if strange is None else f"returned {strange!r}, which is no document's id"
 
 
@@ -174,13 +185,13 @@ def _broken(path: Path, got: str) -> InputError:
 
 def _class(module: ModuleType, name: str, path: Path) -> type:
     if name:
-        found = getattr(module, name, None)
-        if not inspect.isclass(found) or not callable(getattr(found, METHOD, None)):
-            problem = f"{name} is no class" if found is not None else f"no {name} in it"
-            if inspect.isclass(found):
+        named: object = getattr(module, name, None)
+        if not inspect.isclass(named) or not callable(getattr(named, METHOD, None)):
+            problem = f"{name} is no class" if named is not None else f"no {name} in it"
+            if inspect.isclass(named):
                 problem = f"{name} has no method {METHOD}"
             raise InputError(problem, expected=_EXPECTED, fix="Check the name.", where=path)
-        return found
+        return named
     classes = [
         value
         for value in vars(module).values()
@@ -203,7 +214,7 @@ def _class(module: ModuleType, name: str, path: Path) -> type:
     return classes[0]
 
 
-def _made(class_: type, path: Path) -> Retriever:
+def _instance(class_: type, path: Path) -> Retriever:
     try:
         retriever: Retriever = class_()
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises

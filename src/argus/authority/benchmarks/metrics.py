@@ -90,7 +90,7 @@ class Judge:
 
     def figures(self, question: Question, retrieved: Sequence[str]) -> Figures:
         """Return what a list of distinct document ids is worth for a question."""
-        found = set(retrieved)
+        documents = set(retrieved)
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
         answer, correct = "", None
@@ -103,10 +103,12 @@ class Judge:
             no_ignored_superseder=noticed,
             tca=right and noticed,
             tca_by=BY_CONDITIONS if correct is None else BY_ANSWERS,
-            controlling_hit=not found.isdisjoint(question.gold),
-            controlling_hit_equivalent=not found.isdisjoint({*question.gold, *question.equivalent}),
-            provenance_recall=_part(question.chain, found),
-            recall=_part(question.gold, found),
+            controlling_hit=not documents.isdisjoint(question.gold),
+            controlling_hit_equivalent=not documents.isdisjoint(
+                {*question.gold, *question.equivalent}
+            ),
+            provenance_recall=_part(question.chain, documents),
+            recall=_part(question.gold, documents),
             answer=answer,
         )
 
@@ -118,12 +120,12 @@ class Judge:
         anchors: what the first stage found and the second looked at. reached: their closure, as
         the pipeline knows the relation; it is not looked at without a gold anchor.
         """
-        anchor = anchor_found(question, anchors)
+        anchor = has_anchor(question, anchors)
         chain = anchor and all(id_ in reached for id_ in question.gold)
         return Stages(anchor, chain, chain and tca)
 
 
-def anchor_found(question: Question, retrieved: Iterable[str]) -> bool:
+def has_anchor(question: Question, retrieved: Iterable[str]) -> bool:
     """Return whether a gold anchor was retrieved; of a question without one, a gold document."""
     return not set(retrieved).isdisjoint(question.anchor or question.gold)
 
@@ -134,12 +136,12 @@ def share(values: Iterable[float | bool | None]) -> Share | None:
     Wilson's interval is that of a proportion; of means of values between 0 and 1 it is
     conservative.
     """
-    given = [float(value) for value in values if value is not None]
-    if not given:
+    numbers = [float(value) for value in values if value is not None]
+    if not numbers:
         return None
-    mean = sum(given) / len(given)
-    low, high = wilson(mean, len(given))
-    return Share(mean, float(low), float(high), len(given))
+    mean = sum(numbers) / len(numbers)
+    low, high = wilson(mean, len(numbers))
+    return Share(mean, float(low), float(high), len(numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,5 +177,5 @@ def factors(stages: Sequence[Stages], tca: Sequence[bool]) -> Factors:
     )
 
 
-def _part(wanted: Sequence[str], found: Collection[str]) -> float:
-    return sum(id_ in found for id_ in wanted) / len(wanted) if wanted else 0.0
+def _part(relevant: Sequence[str], documents: Collection[str]) -> float:
+    return sum(id_ in documents for id_ in relevant) / len(relevant) if relevant else 0.0

@@ -48,18 +48,18 @@ class Okapi:
 
     def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return the score of every text for each question; shape (n_questions, n_texts)."""
-        asked = [
+        counts = [
             Counter(self._number[word] for word in okapi_words(q) if word in self._number)
             for q in questions
         ]
-        values = np.array([n for count in asked for n in count.values()], np.float64)
-        rows = [i for i, count in enumerate(asked) for _ in count]
-        columns = [word for count in asked for word in count]
+        values = np.array([n for count in counts for n in count.values()], np.float64)
+        rows = [i for i, count in enumerate(counts) for _ in count]
+        columns = [word for count in counts for word in count]
         shape = (len(questions), len(self._number))
-        found: npt.NDArray[np.float64] = (
+        totals: npt.NDArray[np.float64] = (
             csr_array((values, (rows, columns)), shape=shape) @ self._weights
         ).toarray()
-        return found
+        return totals
 
     def _idf(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         idf = np.log((self._n - documents + 0.5) / (documents + 0.5))

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from argus.authority.benchmarks.metrics import (
     Figures,
     Judge,
     Share,
     Stages,
-    anchor_found,
     factors,
+    has_anchor,
     share,
 )
 from argus.authority.benchmarks.outcomes import Outcome
+from argus.authority.benchmarks.summary import (
+    FactorFigures,
+    QuestionCounts,
+    ShareFigures,
+    Shares,
+    SystemShares,
+)
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.data.types import State
 
 ANCHOR_DEPTHS = (1, 5, 10, 20)
 """Where anchor recall of the first stage is looked at besides k (stage-1 ablation)."""
-SHARES = (
-    "tca",
-    "answer_correct",
-    "no_ignored_superseder",
-    "controlling_hit",
-    "controlling_hit_equivalent",
-    "provenance_recall",
-    "recall",
-)
-"""Names of the shares, as in `Figures`; all at k."""
 
 Closure = Callable[[Sequence[str]], Collection[str]]
 """What a pipeline reaches from its anchors."""
@@ -47,7 +43,7 @@ class Scored:
     """None where the system failed."""
     stages: Stages | None
     """None where it failed, or has no stages."""
-    anchor_found: bool | None
+    has_anchor: bool | None
     """Whether a gold anchor is among the first k of the first stage; of a system without stages,
     among what it retrieved. None where it failed."""
 
@@ -84,12 +80,12 @@ def _scored(
     served = outcome.documents[:k]
     figures = judge.figures(question, served)
     if outcome.anchors is None:
-        return Scored(question, outcome, figures, None, anchor_found(question, served))
+        return Scored(question, outcome, figures, None, has_anchor(question, served))
     anchors, stages = outcome.anchors, None
     if closure is not None:
         reached = _reached(question, anchors, closure)
         stages = judge.stages(question, anchors, reached, tca=figures.tca)
-    return Scored(question, outcome, figures, stages, anchor_found(question, anchors[:k]))
+    return Scored(question, outcome, figures, stages, has_anchor(question, anchors[:k]))
 
 
 def _reached(question: Question, anchors: Sequence[str], closure: Closure) -> Collection[str]:
@@ -98,13 +94,13 @@ def _reached(question: Question, anchors: Sequence[str], closure: Closure) -> Co
     From the gold anchors alone, where that is enough: a closure of one is a part of that of all.
     """
     gold = set(question.anchor or question.gold)
-    found = [anchor for anchor in anchors if anchor in gold]
-    reached = closure(found) if found else ()
+    right = [anchor for anchor in anchors if anchor in gold]
+    reached = closure(right) if right else ()
     complete = all(id_ in reached for id_ in question.gold)
-    return closure(anchors) if found and not complete else reached
+    return closure(anchors) if right and not complete else reached
 
 
-def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
+def summarise(scored: Sequence[Scored]) -> SystemShares:
     """Return the figures of one system: overall, and per hop type where questions have one.
 
     Every share is {value, low, high, n}, or None where it applies to no question.
@@ -119,7 +115,7 @@ def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _counts(scored: Sequence[Scored]) -> dict[str, Any]:
+def _counts(scored: Sequence[Scored]) -> QuestionCounts:
     states = Counter(s.state for s in scored)
     reasons = Counter(s.outcome.failure for s in scored if s.outcome.failure)
     return {
@@ -130,31 +126,51 @@ def _counts(scored: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _shares(scored: Sequence[Scored]) -> dict[str, Any]:
+def _shares(scored: Sequence[Scored]) -> Shares:
     measured = [s.figures for s in scored if s.figures is not None]
-    found = {name: as_json(share(getattr(f, name) for f in measured)) for name in SHARES}
-    found["anchor_recall"] = as_json(share(s.anchor_found for s in scored))
-    return found
+
+    def mean(value: Callable[[Figures], float | None]) -> ShareFigures | None:
+        return as_json(share(map(value, measured)))
+
+    return {
+        "tca": mean(lambda figures: figures.tca),
+        "answer_correct": mean(lambda figures: figures.answer_correct),
+        "no_ignored_superseder": mean(lambda figures: figures.no_ignored_superseder),
+        "controlling_hit": mean(lambda figures: figures.controlling_hit),
+        "controlling_hit_equivalent": mean(lambda figures: figures.controlling_hit_equivalent),
+        "provenance_recall": mean(lambda figures: figures.provenance_recall),
+        "recall": mean(lambda figures: figures.recall),
+        "anchor_recall": as_json(share(s.has_anchor for s in scored)),
+    }
 
 
-def _anchor_depths(scored: Sequence[Scored]) -> dict[str, Any]:
+def _anchor_depths(scored: Sequence[Scored]) -> dict[str, ShareFigures | None]:
     """Return anchor recall of the first stage at several depths; none without stages."""
     staged = [(s.question, s.outcome.anchors) for s in scored if s.outcome.anchors is not None]
     if not staged:
         return {}
     return {
-        str(depth): as_json(share(anchor_found(q, anchors[:depth]) for q, anchors in staged))
+        str(depth): as_json(share(has_anchor(q, anchors[:depth]) for q, anchors in staged))
         for depth in ANCHOR_DEPTHS
     }
 
 
-def _factors(scored: Iterable[Scored]) -> dict[str, Any] | None:
+def _factors(scored: Iterable[Scored]) -> FactorFigures | None:
     pairs = [(s.stages, s.figures.tca) for s in scored if s.stages is not None and s.figures]
     if not pairs:
         return None
-    return asdict(factors([stages for stages, _ in pairs], [tca for _, tca in pairs]))
+    measured = factors([stages for stages, _ in pairs], [tca for _, tca in pairs])
+    return {
+        "anchor": as_json(measured.anchor),
+        "chain": as_json(measured.chain),
+        "frontier": as_json(measured.frontier),
+        "product": measured.product,
+        "tca_without": measured.tca_without,
+    }
 
 
-def as_json(found: Share | None) -> dict[str, Any] | None:
+def as_json(mean: Share | None) -> ShareFigures | None:
     """Return a share as JSON has it."""
-    return None if found is None else asdict(found)
+    if mean is None:
+        return None
+    return {"value": mean.value, "low": mean.low, "high": mean.high, "n": mean.n}

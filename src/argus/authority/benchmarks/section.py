@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
-from argus.reports.section import MAX_ROWS, Section, table
+from argus.authority.benchmarks.summary import ScoringSummary, ShareFigures, SystemFigures
+from argus.data.types import State
+from argus.reports.section import MAX_ROWS, Section, Table, table
 
-SHARES = {
+ShareName = Literal[
+    "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
+    "controlling_hit_equivalent", "provenance_recall", "recall", "anchor_recall",
+]  # fmt: skip
+SHARES: dict[ShareName, str] = {
     "tca": "TCA",
     "answer_correct": "answer correct",
     "no_ignored_superseder": "no ignored superseder",
@@ -21,7 +28,26 @@ SHARES = {
 }
 
 
-def section(folder: Path, scoring: dict[str, Any]) -> Section:
+class Answer(TypedDict):
+    """What the report shows of a system's answer to a question; None where it does not apply."""
+
+    system: str
+    question: str
+    hop: str | None
+    state: str
+    reason: str
+    tca: bool | None
+    answer_correct: bool | None
+    no_ignored_superseder: bool | None
+    controlling_hit: bool | None
+    served: str
+    gold: str
+
+
+COLUMNS = list(Answer.__annotations__)
+
+
+def section(folder: Path, scoring: ScoringSummary) -> Section:
     """Build it from summary.json and authority_questions.parquet."""
     systems = scoring["systems"]
     tables = {"scoring_systems": _systems(systems)}
@@ -33,7 +59,7 @@ def section(folder: Path, scoring: dict[str, Any]) -> Section:
     return Section({}, tables, _brief(scoring))
 
 
-def _systems(systems: list[dict[str, Any]]) -> Any:
+def _systems(systems: list[SystemFigures]) -> Table:
     shown = {
         name: heading
         for name, heading in SHARES.items()
@@ -41,7 +67,7 @@ def _systems(systems: list[dict[str, Any]]) -> Any:
     }
     columns = {"system": "text", "TCA, 95% interval": "interval"}
     columns |= dict.fromkeys(shown.values(), "share") | {"failed": "count"}
-    rows = []
+    rows: list[list[object]] = []
     for system in systems:
         values = [_value(system["overall"][name]) for name in shown]
         tca = system["overall"]["tca"]
@@ -50,17 +76,17 @@ def _systems(systems: list[dict[str, Any]]) -> Any:
     return table(columns, rows)
 
 
-def _hops(systems: list[dict[str, Any]]) -> Any:
+def _hops(systems: list[SystemFigures]) -> Table:
     hops = sorted({hop for system in systems for hop in system["hops"]})
     columns = {"TCA by hop type": "text"} | dict.fromkeys(hops, "share")
-    rows = [
-        [system["name"], *[_value(system["hops"].get(hop, {}).get("tca")) for hop in hops]]
-        for system in systems
-    ]
+    rows: list[list[object]] = []
+    for system in systems:
+        shares = [system["hops"].get(hop) for hop in hops]
+        rows.append([system["name"], *[_value(of and of["tca"]) for of in shares]])
     return table(columns, rows)
 
 
-def _factors(systems: list[dict[str, Any]]) -> Any:
+def _factors(systems: list[SystemFigures]) -> Table:
     columns = {
         "TCA = anchor × chain × frontier + rest": "text",
         "anchor found": "share",
@@ -69,27 +95,28 @@ def _factors(systems: list[dict[str, Any]]) -> Any:
         "product": "share",
         "TCA without them": "share",
     }
-    rows = [
+    rows: list[list[object]] = [
         [
             system["name"],
-            *[_value(system["factors"][name]) for name in ("anchor", "chain", "frontier")],
-            system["factors"]["product"],
-            system["factors"]["tca_without"],
+            *[_value(share) for share in (of["anchor"], of["chain"], of["frontier"])],
+            of["product"],
+            of["tca_without"],
         ]
         for system in systems
-        if system["factors"]
+        if (of := system["factors"])
     ]
     return table(columns, rows)
 
 
-def _questions(folder: Path) -> Any:
+def _questions(folder: Path) -> Table:
     """Questions on which a system failed TCA, or failed to answer."""
-    rows = pq.read_table(folder / "authority_questions.parquet").to_pylist()
+    file = folder / "authority_questions.parquet"
+    rows: list[Answer] = pq.read_table(file, columns=COLUMNS).to_pylist()
     wrong = [row for row in rows if not row["tca"]]
     columns = dict.fromkeys(
         ("system", "question", "hop", "served", "gold", "what was wrong"), "text"
     )
-    shown = [
+    shown: list[list[object]] = [
         [
             row["system"], row["question"], row["hop"] or "", row["served"], row["gold"], _why(row),
         ]
@@ -98,8 +125,8 @@ def _questions(folder: Path) -> Any:
     return table(columns, shown, total=len(wrong))
 
 
-def _why(row: dict[str, Any]) -> str:
-    if row["state"] == "failed":
+def _why(row: Answer) -> str:
+    if row["state"] == State.FAILED:
         return f"failed: {row['reason']}"
     faults = []
     if row["answer_correct"] is False:
@@ -111,17 +138,21 @@ def _why(row: dict[str, Any]) -> str:
     return ", ".join(faults) or "part of the frontier not served"
 
 
-def _value(share: dict[str, Any] | None) -> float | None:
+def _value(share: ShareFigures | None) -> float | None:
     return None if share is None else float(share["value"])
 
 
-def _brief(scoring: dict[str, Any]) -> str:
-    about, systems = scoring["benchmark"], scoring["systems"]
-    scored = [system for system in systems if system["overall"]["tca"]]
-    if not scored:
+def _brief(scoring: ScoringSummary) -> str:
+    about = scoring["benchmark"]
+    by_system = {
+        system["name"]: tca["value"]
+        for system in scoring["systems"]
+        if (tca := system["overall"]["tca"])
+    }
+    if not by_system:
         return "every question failed"
-    best = max(scored, key=lambda system: system["overall"]["tca"]["value"])
+    best = max(by_system, key=by_system.__getitem__)
     return (
         f"{about['name']}, {about['questions']:,} questions: TCA@{scoring['k']} up to "
-        f"{best['overall']['tca']['value']:.3f} ({best['name']})"
+        f"{by_system[best]:.3f} ({best})"
     )

@@ -80,9 +80,9 @@ def _source(
 
 def _under(rules: Path | str, benchmark: Benchmark) -> Benchmark:
     """Return the benchmark with other rules for its pipelines."""
-    given = load_domain(rules).rules
-    require_covered(Authority(benchmark.records, given))
-    return replace(benchmark, rules=given)
+    known = load_domain(rules).rules
+    require_covered(Authority(benchmark.records, known))
+    return replace(benchmark, rules=known)
 
 
 def _queries_file(folder: Path, queries: Path) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
-from argus.authority.benchmarks.first_stages import FirstStages, Found
+from argus.authority.benchmarks.first_stages import FirstStages, Rankings
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.score import Closure
 from argus.authority.benchmarks.types import Benchmark
@@ -84,9 +84,9 @@ class System:
     """Of a pipeline with two stages: what it reaches from its anchors."""
 
 
-def _stage(bench: Bench, name: str) -> Found:
-    found: Found = getattr(bench.stages, name)
-    return found
+def _stage(bench: Bench, name: str) -> Rankings:
+    rankings: Rankings = getattr(bench.stages, name)
+    return rankings
 
 
 def _failed(failures: Mapping[str, str]) -> Outcomes:
@@ -95,19 +95,19 @@ def _failed(failures: Mapping[str, str]) -> Outcomes:
 
 def direct(bench: Bench, stage: str) -> Outcomes:
     """Serve a first stage as it is."""
-    found = _stage(bench, stage)
-    served = {q: Outcome(tuple(scores)[: bench.k]) for q, scores in found.run.items()}
-    return served | _failed(found.failures)
+    rankings = _stage(bench, stage)
+    served = {q: Outcome(tuple(scores)[: bench.k]) for q, scores in rankings.run.items()}
+    return served | _failed(rankings.failures)
 
 
 def two_stage(bench: Bench, stage: str, places: Places, chains: Chains) -> Outcomes:
     """Serve what controls the anchors of a first stage by the rules (TwoStage+RSSG)."""
-    found = _stage(bench, stage)
-    outcomes = _failed(found.failures)
-    for question, scores in found.run.items():
-        looked_at = dict(list(scores.items())[: bench.anchors])
-        hits = _controlling(bench, looked_at, places, chains)
-        outcomes[question] = Outcome(hits, tuple(looked_at))
+    rankings = _stage(bench, stage)
+    outcomes = _failed(rankings.failures)
+    for question, scores in rankings.run.items():
+        anchors = dict(list(scores.items())[: bench.anchors])
+        hits = _controlling(bench, anchors, places, chains)
+        outcomes[question] = Outcome(hits, tuple(anchors))
     return outcomes
 
 
@@ -134,9 +134,9 @@ def latest(bench: Bench, stage: str) -> Outcomes:
     In an anchor's place come the later records of its scope, the latest first; it stays itself
     where there is none. No rule and no type is looked at.
     """
-    found = _stage(bench, stage)
-    outcomes = _failed(found.failures)
-    for question, scores in found.run.items():
+    rankings = _stage(bench, stage)
+    outcomes = _failed(rankings.failures)
+    for question, scores in rankings.run.items():
         anchors = tuple(scores)[: bench.anchors]
         outcomes[question] = Outcome(tuple(bench.scopes.latest(anchors, bench.k)), anchors)
     return outcomes
@@ -147,9 +147,9 @@ def rerank(bench: Bench) -> Outcomes:
 
     A superseder of one of them moves up only where it is one of them: nothing else is looked up.
     """
-    found = bench.stages.dense
-    outcomes = _failed(found.failures)
-    for question, scores in found.run.items():
+    rankings = bench.stages.dense
+    outcomes = _failed(rankings.failures)
+    for question, scores in rankings.run.items():
         top = tuple(scores)[: max(RERANKED, bench.k)]
         above = {newer for id_ in top for newer in bench.gold.closure([id_])[1:]}
         outcomes[question] = Outcome(
@@ -166,10 +166,10 @@ def probe(bench: Bench) -> Outcomes:
     """
     outcomes = {}
     for question in bench.benchmark.questions:
-        named = (entity for bearers in bench.names.found(question.text) for entity in bearers)
-        held = bench.scopes.holders(named)
-        controlling = bench.scopes.latest_first(bench.relation.controlling(held))
-        outcomes[question.id] = Outcome(tuple(dict.fromkeys([*controlling, *held]))[: bench.k])
+        named = (entity for bearers in bench.names.bearers(question.text) for entity in bearers)
+        holders = bench.scopes.holders(named)
+        controlling = bench.scopes.latest_first(bench.relation.controlling(holders))
+        outcomes[question.id] = Outcome(tuple(dict.fromkeys([*controlling, *holders]))[: bench.k])
     return outcomes
 
 
@@ -187,18 +187,18 @@ def cross_encode(bench: Bench) -> Outcomes:
         raise ValueError("the cross-encoder system needs one")
     lexical, dense = bench.stages.bm25, bench.stages.dense
     outcomes = _failed(dense.failures)
-    asked = [q for q in bench.benchmark.questions if q.id not in outcomes]
+    questions = [q for q in bench.benchmark.questions if q.id not in outcomes]
     pools = [
         sorted({*list(lexical.run[q.id])[:RERANKED], *list(dense.run[q.id])[:RERANKED]})
-        for q in asked
+        for q in questions
     ]
     pairs = [
         (q.text, bench.stages.texts[id_])
-        for q, pool in zip(asked, pools, strict=True)
+        for q, pool in zip(questions, pools, strict=True)
         for id_ in pool
     ]
     scores = iter(bench.cross_encoder.scores(pairs))
-    for question, pool in zip(asked, pools, strict=True):
+    for question, pool in zip(questions, pools, strict=True):
         score = {id_: next(scores) for id_ in pool}
         ranked = sorted(pool, key=lambda id_: -score[id_])  # stable: ties by id
         outcomes[question.id] = Outcome(tuple(ranked[: bench.k]))
@@ -294,8 +294,8 @@ def choose(
                 fix=f"Leave {name} out, or give it that.",
                 where="--system",
             )
-    wanted = set(names) or SYSTEMS.keys() - lacking.keys()
-    return [system for name, system in SYSTEMS.items() if name in wanted]
+    selection = set(names) or SYSTEMS.keys() - lacking.keys()
+    return [system for name, system in SYSTEMS.items() if name in selection]
 
 
 def _lacks(

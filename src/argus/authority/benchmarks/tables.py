@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
 from argus.authority.benchmarks.collection import stale_gold
-from argus.authority.benchmarks.metrics import BY_ANSWERS, BY_CONDITIONS
+from argus.authority.benchmarks.metrics import BY_ANSWERS, BY_CONDITIONS, Figures, Stages
 from argus.authority.benchmarks.score import Scored, summarise
+from argus.authority.benchmarks.summary import ScoringSummary
 from argus.authority.benchmarks.types import Benchmark
 
 
@@ -25,7 +25,7 @@ class Result:
 
 def summarise_results(
     benchmark: Benchmark, results: Sequence[Result], *, k: int, encoder: str
-) -> dict[str, Any]:
+) -> ScoringSummary:
     """Return the section of summary.json: the benchmark, and the figures of every system."""
     answered = sum(bool(question.answer) for question in benchmark.questions)
     by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
@@ -47,28 +47,39 @@ def summarise_results(
     }  # fmt: skip
 
 
-_COLUMNS: dict[str, tuple[Any, Callable[[Scored], Any]]] = {
+Value = str | float | bool | None
+Read = Callable[[Scored], Value]
+
+
+def _figure(value: Callable[[Figures], Value]) -> Read:
+    """Read a figure; None where the question failed."""
+    return lambda scored: None if scored.figures is None else value(scored.figures)
+
+
+def _event(value: Callable[[Stages], Value]) -> Read:
+    """Read an event of Proposition 1; None where there are no stages."""
+    return lambda scored: None if scored.stages is None else value(scored.stages)
+
+
+_COLUMNS: dict[str, tuple[pa.DataType, Read]] = {
     "question_id": (pa.string(), lambda s: s.question.id),
     "question": (pa.string(), lambda s: s.question.text),
     "hop": (pa.string(), lambda s: s.question.hop or None),
     "state": (pa.string(), lambda s: str(s.state)),
     "reason": (pa.string(), lambda s: s.outcome.failure),
-    "tca": (pa.bool_(), lambda s: s.figures and s.figures.tca),
-    "tca_by": (pa.string(), lambda s: s.figures and s.figures.tca_by),
-    "answer_correct": (pa.bool_(), lambda s: s.figures and s.figures.answer_correct),
-    "no_ignored_superseder": (pa.bool_(), lambda s: s.figures and s.figures.no_ignored_superseder),
-    "controlling_hit": (pa.bool_(), lambda s: s.figures and s.figures.controlling_hit),
-    "controlling_hit_equivalent": (
-        pa.bool_(),
-        lambda s: s.figures and s.figures.controlling_hit_equivalent,
-    ),
-    "provenance_recall": (pa.float64(), lambda s: s.figures and s.figures.provenance_recall),
-    "recall": (pa.float64(), lambda s: s.figures and s.figures.recall),
-    "anchor_found": (pa.bool_(), lambda s: s.anchor_found),
-    "event_anchor": (pa.bool_(), lambda s: s.stages and s.stages.anchor),
-    "event_chain": (pa.bool_(), lambda s: s.stages and s.stages.chain),
-    "event_frontier": (pa.bool_(), lambda s: s.stages and s.stages.frontier),
-    "answer": (pa.string(), lambda s: s.figures and s.figures.answer),
+    "tca": (pa.bool_(), _figure(lambda f: f.tca)),
+    "tca_by": (pa.string(), _figure(lambda f: f.tca_by)),
+    "answer_correct": (pa.bool_(), _figure(lambda f: f.answer_correct)),
+    "no_ignored_superseder": (pa.bool_(), _figure(lambda f: f.no_ignored_superseder)),
+    "controlling_hit": (pa.bool_(), _figure(lambda f: f.controlling_hit)),
+    "controlling_hit_equivalent": (pa.bool_(), _figure(lambda f: f.controlling_hit_equivalent)),
+    "provenance_recall": (pa.float64(), _figure(lambda f: f.provenance_recall)),
+    "recall": (pa.float64(), _figure(lambda f: f.recall)),
+    "anchor_found": (pa.bool_(), lambda s: s.has_anchor),
+    "event_anchor": (pa.bool_(), _event(lambda e: e.anchor)),
+    "event_chain": (pa.bool_(), _event(lambda e: e.chain)),
+    "event_frontier": (pa.bool_(), _event(lambda e: e.frontier)),
+    "answer": (pa.string(), _figure(lambda f: f.answer)),
     "gold_answer": (pa.string(), lambda s: s.question.answer),
     "served": (pa.string(), lambda s: "; ".join(s.outcome.documents)),
     "gold": (pa.string(), lambda s: "; ".join(s.question.gold)),
@@ -80,7 +91,7 @@ _COLUMNS: dict[str, tuple[Any, Callable[[Scored], Any]]] = {
 def question_table(results: Sequence[Result]) -> pa.Table:
     """Return one row per system and question."""
     rows = [(result.name, scored) for result in results for scored in result.scored]
-    columns: dict[str, Any] = {"system": pa.array([name for name, _ in rows], pa.string())}
+    columns = {"system": pa.array([name for name, _ in rows], pa.string())}
     for column, (type_, value) in _COLUMNS.items():
         columns[column] = pa.array([value(scored) for _, scored in rows], type_)
     return pa.table(columns)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
@@ -18,8 +20,50 @@ CORPUS, QUERIES, EDGES = "corpus.jsonl", "queries.jsonl", "supersedes.jsonl"
 QRELS, HYDE, RULES, ABOUT = "qrels/test.tsv", "hyde.jsonl", "rules.yaml", "benchmark.json"
 
 
+class Published(TypedDict, total=False):
+    """When a record became known, where that is told."""
+
+    published: str
+
+
+class RecordRow(Published):
+    """A line of the corpus."""
+
+    _id: str
+    type: str
+    timestamp: str | None
+    entities: dict[str, str | list[str]]
+    title: str
+    text: str
+    metadata: dict[str, object]
+
+
+class QuestionRow(TypedDict):
+    """A line of the questions."""
+
+    _id: str
+    text: str
+    gold: list[str]
+    anchor: list[str]
+    chain: list[str]
+    gold_equivalent: list[str]
+    hop: str
+    answer: str
+    scope: dict[str, str]
+
+
+class EdgeRow(TypedDict):
+    """A line of the supersessions."""
+
+    superseder: str
+    superseded: str
+    rule: str
+    confidence: NotRequired[float]
+    relation: NotRequired[str]
+
+
 def write_benchmark(
-    folder: Path, benchmark: Benchmark, *, seed: int, settings: Mapping[str, Any] | None = None
+    folder: Path, benchmark: Benchmark, *, seed: int, settings: Mapping[str, bool] | None = None
 ) -> None:
     """Write a benchmark folder, each file whole or not at all; the same input, the same bytes.
 
@@ -54,11 +98,11 @@ def _require_ours(folder: Path) -> None:
         raise InputError(
             "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
         )
-    held = sorted(p.name for p in folder.glob("*") if not p.name.startswith("."))
-    if held and not _is_ours(folder / ABOUT):
+    names = sorted(p.name for p in folder.glob("*") if not p.name.startswith("."))
+    if names and not _is_ours(folder / ABOUT):
         raise InputError(
-            f"is no benchmark that Argus wrote, and holds {held[0]!r}"
-            + (f" and {len(held) - 1} more" if held[1:] else ""),
+            f"is no benchmark that Argus wrote, and holds {names[0]!r}"
+            + (f" and {len(names) - 1} more" if names[1:] else ""),
             expected="a new or empty folder, or a benchmark that was generated",
             fix="Name another folder, or empty this one.",
             where=folder,
@@ -87,15 +131,13 @@ def _write_optional(folder: Path, benchmark: Benchmark) -> None:
         (folder / HYDE).unlink(missing_ok=True)
 
 
-def _record_row(record: Record) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _record_row(record: Record) -> RecordRow:
+    published: Published = {"published": record.published.text} if record.published else {}
+    return {
         "_id": record.id,
         "type": record.type,
         "timestamp": record.time.text if record.time else None,
-    }
-    if record.published:
-        row["published"] = record.published.text
-    return row | {
+        **published,
         "entities": {k: v if isinstance(v, str) else list(v) for k, v in record.scope.items()},
         "title": record.title,
         "text": record.text,
@@ -103,7 +145,7 @@ def _record_row(record: Record) -> dict[str, Any]:
     }
 
 
-def _question_row(question: Question) -> dict[str, Any]:
+def _question_row(question: Question) -> QuestionRow:
     return {
         "_id": question.id,
         "text": question.text,
@@ -117,9 +159,10 @@ def _question_row(question: Question) -> dict[str, Any]:
     }
 
 
-def _edge_row(edge: Edge) -> dict[str, Any]:
-    row: dict[str, Any] = {"superseder": edge.superseder, "superseded": edge.superseded}
-    row["rule"] = edge.rule
+def _edge_row(edge: Edge) -> EdgeRow:
+    row: EdgeRow = {
+        "superseder": edge.superseder, "superseded": edge.superseded, "rule": edge.rule,
+    }  # fmt: skip
     if edge.confidence != 1:
         row["confidence"] = edge.confidence
     if edge.relation != SUPERSEDES:
@@ -127,7 +170,7 @@ def _edge_row(edge: Edge) -> dict[str, Any]:
     return row
 
 
-def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     with replacing(path) as temporary:
         write_jsonl(temporary, rows)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
-from typing import Any
 
 from argus.authority.domains.paths import scalar_text
 from argus.authority.domains.sources import Source
@@ -95,19 +94,19 @@ def _text(source: Source, name: str | None) -> str:
 
 def _scope(source: Source, name: str | None) -> dict[str, Values]:
     """Return the scope; keys without a value (null, "", [], "None") are left out."""
-    given = _opened(source, name) if name else {}
+    entries = _mapping(source, name) if name else {}
     scope: dict[str, Values] = {}
-    for key, value in given.items():
+    for key, value in entries.items():
         at_key = f"{name}.{key}"
         listed = value if isinstance(value, (list, tuple)) else [value]
         texts = (scalar_text(v, at_key, source.at) for v in listed if v is not None)
-        found = [text for text in dict.fromkeys(texts) if text not in ("", NOTHING)]
-        if found:
-            scope[key] = found[0] if len(found) == 1 else tuple(found)
+        values = [text for text in dict.fromkeys(texts) if text not in ("", NOTHING)]
+        if values:
+            scope[key] = values[0] if len(values) == 1 else tuple(values)
     return scope
 
 
-def _opened(source: Source, name: str) -> Mapping[str, Any]:
+def _mapping(source: Source, name: str) -> Mapping[str, object]:
     """Return the mapping of keys to values; a CSV cell holds it as JSON."""
     value = source.values[name]
     if isinstance(value, str) and value.strip():
@@ -127,7 +126,7 @@ def _opened(source: Source, name: str) -> Mapping[str, Any]:
     return value
 
 
-def _metadata(source: Source, used: set[str]) -> dict[str, Any]:
+def _metadata(source: Source, used: set[str]) -> dict[str, object]:
     rest = {key: value for key, value in source.values.items() if key not in used}
     nested = rest.get("metadata")
     if isinstance(nested, Mapping):

@@ -74,11 +74,11 @@ class Domain:
                 yield source, make_record(shape, source, self.zone)
 
     def _unmatched(self, source: Source, shapes: tuple[ShapeSpec, ...]) -> InputError:
-        wanted = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in shapes)
+        tests = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in shapes)
         return InputError(
             f"no record shape of {self.name!r} matches an object with "
             f"{', '.join(map(repr, source.values)) or 'no fields'}",
-            expected=f"what `when` asks for: {'; or '.join(wanted)}",
+            expected=f"what `when` asks for: {'; or '.join(tests)}",
             fix="Give another domain or file, or write `unmatched: skip` in the domain file.",
             where=source.at(),
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
 
 import yaml
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from argus.authority.domains.domain import Domain
 from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec, nearest
@@ -66,14 +67,34 @@ def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _plain(rule: Rule) -> dict[str, Any]:
+class BothKeys(TypedDict):
+    """A scope key that the two sides call by different names."""
+
+    superseding: str
+    superseded: str
+
+
+class RuleText(TypedDict):
+    """A rule as a domain file has it; what it leaves out is the default."""
+
+    name: str
+    superseding: list[str]
+    superseded: list[str]
+    scope: list[str | BothKeys] | str
+    order: NotRequired[str]
+    condition: NotRequired[dict[str, list[str]]]
+    relation: NotRequired[str]
+    confidence: NotRequired[float]
+
+
+def _plain(rule: Rule) -> RuleText:
     keys = [
         key.superseding
         if key.superseding == key.superseded
-        else {"superseding": key.superseding, "superseded": key.superseded}
+        else BothKeys(superseding=key.superseding, superseded=key.superseded)
         for key in rule.scope
     ]
-    content: dict[str, Any] = {
+    content: RuleText = {
         "name": rule.name,
         "superseding": list(rule.superseding),
         "superseded": list(rule.superseded),
@@ -116,11 +137,11 @@ class _File:
 
     def known(self, place: Place) -> Place:
         """Leave out what shorthands add: a single value is checked as a list of one."""
-        found: Place = ()
+        marked: Place = ()
         for step in place:
-            if (*found, step) in self.marks:
-                found = (*found, step)
-        return found
+            if (*marked, step) in self.marks:
+                marked = (*marked, step)
+        return marked
 
 
 def _domain(text: str, file: Path) -> Domain:

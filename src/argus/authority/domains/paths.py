@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from string import Formatter
-from typing import Any
 
 from argus.errors import InputError, Location
 
@@ -46,7 +45,7 @@ class FieldPath:
             steps.append((match[1], match[2] is not None))
         return cls(text, tuple(steps))
 
-    def find(self, values: Mapping[str, Any], at: At) -> list[Any]:
+    def find(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return what is there, in order; null and what is missing are left out.
 
         A field whose name is the whole path, dots and all (a CSV column), is taken first. One value
@@ -55,17 +54,17 @@ class FieldPath:
         """
         if self.text in values:
             return [] if values[self.text] is None else [values[self.text]]
-        found: list[Any] = [values]
+        items: list[object] = [values]
         before = ""
         for name, many in self.steps:
-            found = list(_step(found, name, many, before, at))
+            items = list(_step(items, name, many, before, at))
             before = f"{before}.{name}" if before else name
             before += "[]" if many else ""
-        return found
+        return items
 
 
-def _step(found: list[Any], name: str, many: bool, before: str, at: At) -> Iterator[Any]:
-    for item in found:
+def _step(items: list[object], name: str, many: bool, before: str, at: At) -> Iterator[object]:
+    for item in items:
         if not isinstance(item, dict):  # objects are dicts in every format, and a fast check
             is_list = isinstance(item, list)
             raise InputError(
@@ -123,10 +122,10 @@ class Template:
 
     def fill(
         self,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         at: At,
         *,
-        item: Any = None,
+        item: object = None,
         match: re.Match[str] | None = None,
     ) -> str:
         """Return the text; MissingPath where a field is not there, InputError for several values.
@@ -143,7 +142,7 @@ class Template:
         return text
 
 
-def _only(field: FieldPath, values: Any, at: At) -> str:
+def _only(field: FieldPath, values: object, at: At) -> str:
     if not isinstance(values, Mapping):
         raise InputError(
             f"{values!r}",
@@ -152,20 +151,20 @@ def _only(field: FieldPath, values: Any, at: At) -> str:
             where=at(field.text),
         )
     texts = (scalar_text(value, field.text, at) for value in field.find(values, at))
-    found = [text for text in texts if text]
-    if len(found) > 1:
+    contents = [text for text in texts if text]
+    if len(contents) > 1:
         raise InputError(
-            f"{len(found)} values",
+            f"{len(contents)} values",
             expected="one, to put into a template",
             fix="Name a path with one value; inside a list, give `path` and use {.name}.",
             where=at(field.text),
         )
-    if not found:
+    if not contents:
         raise MissingPath(field.text)
-    return found[0]
+    return contents[0]
 
 
-def scalar_text(value: Any, field: str, at: At) -> str:
+def scalar_text(value: object, field: str, at: At) -> str:
     """Return a value as text without blanks around it: text, whole numbers and days are.
 
     Raises InputError for lists, objects, booleans, decimals, and halves of characters.
@@ -215,7 +214,7 @@ class Expression:
         """As it was written."""
         return self.of.text
 
-    def values(self, values: Mapping[str, Any], at: At) -> list[Any]:
+    def values(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return what is there: of a template one text, or none where a path of it is missing."""
         if isinstance(self.of, FieldPath):
             return self.of.find(values, at)

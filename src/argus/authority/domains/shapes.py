@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from functools import cache
-from typing import Any
 
 from argus.authority.domains.paths import (
     Expression,
@@ -33,12 +33,12 @@ def _path(text: str) -> FieldPath:
 
 
 def _holds(path: str, test: Condition, source: Source) -> bool:
-    found = _path(path).find(source.values, source.at)
-    there = [value for value in found if value not in ("", [], {})]
+    values = _path(path).find(source.values, source.at)
+    there = [value for value in values if value not in ("", [], {})]
     if test.exists is not None:
         return bool(there) == test.exists
-    wanted = test.in_ if test.in_ is not None else [test.equals]
-    return any(type(value) is type(one) and value == one for value in there for one in wanted)
+    allowed = test.in_ if test.in_ is not None else [test.equals]
+    return any(type(value) is type(one) and value == one for value in there for one in allowed)
 
 
 def make_record(shape: ShapeSpec, source: Source, zone: tzinfo) -> Record:
@@ -64,26 +64,26 @@ def make_record(shape: ShapeSpec, source: Source, zone: tzinfo) -> Record:
 
 def _id(shape: ShapeSpec, source: Source) -> str:
     for expression in shape.id:
-        found = _texts([expression], source)
-        if len(found) > 1:
+        ids = _texts([expression], source)
+        if len(ids) > 1:
             raise InputError(
-                f"{len(found)} values: {', '.join(found)}",
+                f"{len(ids)} values: {', '.join(ids)}",
                 expected="one id",
                 fix="Name a path with one value.",
                 where=source.at(expression.text),
             )
-        if found:
-            return found[0]
+        if ids:
+            return ids[0]
     raise _missing([expression.text for expression in shape.id], "an id", source)
 
 
 def _type(shape: ShapeSpec, source: Source) -> str:
     if shape.type.path is None:
         return shape.type.constant or ""
-    found = _texts([Expression(shape.type.path)], source)
-    if not found:
+    types = _texts([Expression(shape.type.path)], source)
+    if not types:
         raise _missing([shape.type.path.text], "a type", source)
-    return found[0]
+    return types[0]
 
 
 def _missing(names: Sequence[str], what: str, source: Source) -> InputError:
@@ -98,18 +98,18 @@ def _missing(names: Sequence[str], what: str, source: Source) -> InputError:
 
 def _texts(expressions: Sequence[Expression], source: Source) -> list[str]:
     """Return the texts that are there and not empty, in the order of the expressions."""
-    found = (
+    values = (
         scalar_text(value, expression.text, source.at)
         for expression in expressions
         for value in expression.values(source.values, source.at)
     )
-    return [text for text in found if text]
+    return [text for text in values if text]
 
 
 def _title(expressions: Sequence[Expression], source: Source) -> str:
     """Return the first of the titles that is there; several values of one stand side by side."""
-    found = (", ".join(_texts([expression], source)) for expression in expressions)
-    return next((text for text in found if text), "")
+    titles = (", ".join(_texts([expression], source)) for expression in expressions)
+    return next((text for text in titles if text), "")
 
 
 def _moment(
@@ -127,9 +127,9 @@ def _moment(
 def _scope(shape: ShapeSpec, source: Source) -> dict[str, Values]:
     scope: dict[str, Values] = {}
     for key, specs in shape.scope.items():
-        found = dict.fromkeys(v for spec in specs for v in _scope_values(spec, source) if v)
-        if found:
-            scope[key] = next(iter(found)) if len(found) == 1 else tuple(found)
+        values = dict.fromkeys(v for spec in specs for v in _scope_values(spec, source) if v)
+        if values:
+            scope[key] = next(iter(values)) if len(values) == 1 else tuple(values)
     return scope
 
 
@@ -141,35 +141,37 @@ def _scope_values(spec: ValueSpec, source: Source) -> Iterator[str]:
 def _raw_values(spec: ValueSpec, source: Source) -> Iterator[str]:
     for path in spec.path or ():
         for item in path.find(source.values, source.at):
-            yield from _made_of(item, path.text, spec, source)
+            yield from _values_of(item, path.text, spec, source)
     if spec.path is None and spec.template is not None:
-        yield from _filled(spec.template, source)
+        yield from _fill(spec.template, source)
 
 
-def _made_of(item: Any, path: str, spec: ValueSpec, source: Source) -> Iterator[str]:
+def _values_of(item: object, path: str, spec: ValueSpec, source: Source) -> Iterator[str]:
     if spec.pattern is not None:
         for match in spec.pattern.finditer(scalar_text(item, path, source.at)):
             if spec.template is not None:
-                yield from _filled(spec.template, source, match=match)
+                yield from _fill(spec.template, source, match=match)
             else:
                 yield (match[1 if spec.pattern.groups else 0] or "").strip()
     elif spec.template is not None:
-        yield from _filled(spec.template, source, item=item)
+        yield from _fill(spec.template, source, item=item)
     else:
         yield scalar_text(item, path, source.at)
 
 
-def _filled(template: Template, source: Source, **inside: Any) -> Iterator[str]:
+def _fill(
+    template: Template, source: Source, *, item: object = None, match: re.Match[str] | None = None
+) -> Iterator[str]:
     """Yield the text of a template, nothing where a path of it is missing."""
     with suppress(MissingPath):
-        yield template.fill(source.values, source.at, **inside).strip()
+        yield template.fill(source.values, source.at, item=item, match=match).strip()
 
 
-def _metadata(paths: Mapping[str, FieldPath], source: Source) -> dict[str, Any]:
+def _metadata(paths: Mapping[str, FieldPath], source: Source) -> dict[str, object]:
     """Return fields as they are: a list where the path has [], else the value."""
-    found: dict[str, Any] = {}
+    metadata: dict[str, object] = {}
     for key, path in paths.items():
         values = path.find(source.values, source.at)
         if values:
-            found[key] = values if any(many for _, many in path.steps) else values[0]
-    return found
+            metadata[key] = values if any(many for _, many in path.steps) else values[0]
+    return metadata

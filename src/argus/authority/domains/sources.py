@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.authority.domains.paths import FieldPath
 from argus.data.corpus import CORPUS_STEMS, find_file
@@ -21,7 +20,7 @@ AUTO = "results"
 class Source:
     """One object and where it stands: a line of a row file, or a place in a JSON file."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     file: Path
     line: int | None = None
     place: str = ""
@@ -82,7 +81,7 @@ def _format(path: Path) -> str:
 
 
 def _json_objects(file: Path, results: FieldPath | None) -> Iterator[Source]:
-    value = _parsed(file)
+    value = _json(file)
     place = ""
     if results is not None:
         value, place = _at_results(value, results, file), results.text.removesuffix("[]")
@@ -95,27 +94,27 @@ def _json_objects(file: Path, results: FieldPath | None) -> Iterator[Source]:
         yield _source(value, file, place)
 
 
-def _at_results(value: Any, results: FieldPath, file: Path) -> Any:
+def _at_results(value: object, results: FieldPath, file: Path) -> object:
     if not isinstance(value, dict):
         raise _no_object(value, Location(file))
-    found = results.find(value, lambda field: Location(file, field=field))
-    if not found:
+    items = results.find(value, lambda field: Location(file, field=field))
+    if not items:
         raise InputError(
             f"no {results.text!r} among {', '.join(map(repr, value)) or 'no keys'}",
             expected="the list of objects there",
             fix="Change `results` in the domain file.",
             where=file,
         )
-    return found if any(many for _, many in results.steps) else found[0]
+    return items if any(many for _, many in results.steps) else items[0]
 
 
-def _source(value: Any, file: Path, place: str) -> Source:
+def _source(value: object, file: Path, place: str) -> Source:
     if not isinstance(value, dict):
         raise _no_object(value, Location(file, field=place or None))
     return Source(value, file, place=place)
 
 
-def _no_object(value: Any, where: Location) -> InputError:
+def _no_object(value: object, where: Location) -> InputError:
     return InputError(
         f"a JSON {type(value).__name__}",
         expected="an object, a list of objects, or an object with such a list",
@@ -124,7 +123,7 @@ def _no_object(value: Any, where: Location) -> InputError:
     )
 
 
-def _parsed(file: Path) -> Any:
+def _json(file: Path) -> object:
     text = "".join(line for _, line in read_lines(file))
     try:
         return json.loads(text)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
 from pydantic_core import PydanticCustomError
@@ -38,7 +39,7 @@ class Strict(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _keys(cls, data: Any) -> Any:
+    def _keys(cls, data: object) -> object:
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
         known = list(fields)
         if not isinstance(data, dict):
@@ -65,7 +66,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     """Take one for a list of one, and no empty list."""
     if isinstance(value, list):
         if not value:
@@ -74,7 +75,7 @@ def _listed(value: Any) -> Any:
     return [value]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise problem(_kind(value), "text", "Quote it.")
     if not value.strip():
@@ -82,8 +83,8 @@ def _text(value: Any) -> str:
     return value
 
 
-def _parsed(parse: Any) -> Any:
-    def read(value: Any) -> Any:
+def _parser(parse: Callable[[str], object]) -> PlainValidator:
+    def read(value: object) -> object:
         text = _text(value)
         try:
             return parse(text)
@@ -100,7 +101,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise ValueError(f"broken regular expression {text!r} ({error})") from error
 
 
-HELP = {
+HELP: dict[Callable[[str], object], str] = {
     FieldPath.parse: "a path such as affected[].package.name",
     Expression.parse: 'a path such as package.name, or a template such as "{id}#withdrawn"',
     Template.parse: 'a template such as "{.ecosystem}/{.name}"',
@@ -109,15 +110,15 @@ HELP = {
 
 Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[Text], BeforeValidator(_listed)]
-APath = Annotated[FieldPath, _parsed(FieldPath.parse)]
-AnExpression = Annotated[Expression, _parsed(Expression.parse)]
-ATemplate = Annotated[Template, _parsed(Template.parse)]
-APattern = Annotated[re.Pattern[str], _parsed(_pattern)]
+APath = Annotated[FieldPath, _parser(FieldPath.parse)]
+AnExpression = Annotated[Expression, _parser(Expression.parse)]
+ATemplate = Annotated[Template, _parser(Template.parse)]
+APattern = Annotated[re.Pattern[str], _parser(_pattern)]
 Paths = Annotated[list[APath], BeforeValidator(_listed)]
 Expressions = Annotated[list[AnExpression], BeforeValidator(_listed)]
 
 
-def _plain(value: Any) -> str | int | bool:
+def _plain(value: object) -> str | int | bool:
     if isinstance(value, (str, int)):
         return value
     raise problem(_kind(value), "text, a whole number, true or false", "Quote it.")
@@ -154,7 +155,7 @@ class TypeSpec(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, data: Any) -> Any:
+    def _short(cls, data: object) -> object:
         return {"constant": data} if not isinstance(data, dict) else data
 
     @model_validator(mode="after")
@@ -164,7 +165,7 @@ class TypeSpec(Strict):
         return self
 
 
-def _case(value: Any) -> str:
+def _case(value: object) -> str:
     if value not in ("lower", "upper"):
         raise problem(f"{value!r}", "lower or upper", "Leave it out to keep the case.")
     return str(value)
@@ -181,7 +182,7 @@ class ValueSpec(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, data: Any) -> Any:
+    def _short(cls, data: object) -> object:
         return {"path": data} if not isinstance(data, dict) else data
 
     @model_validator(mode="after")
@@ -239,15 +240,15 @@ class ScopeKeySpec(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, data: Any) -> Any:
+    def _short(cls, data: object) -> object:
         return data if isinstance(data, dict) else {"superseding": data, "superseded": data}
 
 
-def _scope(value: Any) -> Any:
+def _scope(value: object) -> object:
     return [] if value == GLOBAL else _listed(value)
 
 
-def _order(value: Any) -> Order:
+def _order(value: object) -> Order:
     known = [order.value for order in Order]
     if value not in known:
         raise problem(
@@ -256,7 +257,7 @@ def _order(value: Any) -> Order:
     return Order(value)
 
 
-def _counted(value: Any) -> str:
+def _counted(value: object) -> str:
     """Return a value of metadata as str() gives it: rules compare metadata so."""
     return str(_plain(value))
 

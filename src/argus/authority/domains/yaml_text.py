@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import yaml
 
 from argus.errors import InputError, Location
 
+Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
+"""What the subset holds."""
 Place = tuple[str | int, ...]
 """Keys and positions that lead to a value."""
 _KINDS = {
@@ -46,7 +48,7 @@ def dotted(place: Place) -> str:
     return text
 
 
-def read_yaml(file: Path, text: str) -> tuple[Any, dict[Place, Mark]]:
+def read_yaml(file: Path, text: str) -> tuple[Value, dict[Place, Mark]]:
     """Return the value of a YAML text and the mark of each place in it.
 
     file: for messages. Raises InputError with file, line and place for what is no YAML, or is not
@@ -66,7 +68,7 @@ class _Reader:
         self.marks: dict[Place, Mark] = {}
         self._seen: set[int] = set()
 
-    def value(self, node: yaml.Node, place: Place, line: int | None = None) -> Any:
+    def value(self, node: yaml.Node, place: Place, line: int | None = None) -> Value:
         """Return the value of a node; line: of its key, where it has one."""
         line = line or node.start_mark.line + 1
         self.marks[place] = Mark(line)
@@ -81,13 +83,14 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self.value(item, (*place, i)) for i, item in enumerate(node.value)]
         if isinstance(node, yaml.ScalarNode) and kind == "str":
-            return node.value
+            text: str = node.value
+            return text
         if isinstance(node, yaml.ScalarNode) and kind in _KINDS:
             return self._scalar(node, kind, place)
         raise self._refuse(f"tag {node.tag!r}", "plain values without tags", place, line)
 
-    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
+        mapping: dict[str, Value] = {}
         for key, inner in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode) or key.tag != f"{_TAG}str":
@@ -100,7 +103,7 @@ class _Reader:
                     line,
                     fix=f'Quote it: "{raw}".',
                 )
-            if key.value in found:
+            if key.value in mapping:
                 first = self.marks[(*place, key.value)].line
                 raise self._refuse(
                     f"key {key.value!r} is given twice, first on line {first}",
@@ -109,11 +112,12 @@ class _Reader:
                     line,
                     fix="Remove or rename one of the two: YAML would silently keep the last.",
                 )
-            found[key.value] = self.value(inner, (*place, key.value), line)
-        return found
+            mapping[key.value] = self.value(inner, (*place, key.value), line)
+        return mapping
 
-    def _scalar(self, node: yaml.ScalarNode, kind: str, place: Place) -> Any:
-        raw, line = node.value, node.start_mark.line + 1
+    def _scalar(self, node: yaml.ScalarNode, kind: str, place: Place) -> Value:
+        raw: str = node.value
+        line = node.start_mark.line + 1
         self.marks[place] = Mark(line, raw, _KINDS[kind])
         misleading = (kind == "bool" and raw.lower() not in ("true", "false")) or (
             kind == "int" and not re.fullmatch(r"-?(0|[1-9]\d*)", raw)

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
 from argus.authority.jobs import figures as figures_authority
 from argus.authority.jobs.relation_table import rules
-from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.authority.jobs.summary import AuthorityAuditSummary
+from argus.data.types import State
+from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 
 LAST = 1 << 30
 
 
-def section(folder: Path, authority: dict[str, Any]) -> Section:
+class Pair(TypedDict):
+    """What the report shows of a superseded document and one that controls it."""
+
+    superseded: str
+    controlling: str
+    superseded_title: str
+    controlling_title: str
+    rule: str
+    hops: int
+    state: str
+    title_rank: int | None
+    """None where the document has no title, or it could not be embedded."""
+    text_rank: int | None
+    text_divergence: float | None
+
+
+COLUMNS = list(Pair.__annotations__)
+
+
+def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
     """Build it from authority.parquet, worst first."""
-    rows = pq.read_table(folder / "authority.parquet").to_pylist()
-    measured = [row for row in rows if row["state"] == "measured"]
+    rows: list[Pair] = pq.read_table(folder / "authority.parquet", columns=COLUMNS).to_pylist()
+    measured = [row for row in rows if row["state"] == State.MEASURED]
     measured.sort(key=lambda row: (*_ranks(row), row["superseded"], row["controlling"]))
     ranks = {
-        proxy: [row[f"{proxy}_rank"] for row in measured if row[f"{proxy}_rank"] is not None]
-        for proxy in authority["proxies"]
+        "title": [row["title_rank"] for row in measured if row["title_rank"] is not None],
+        "text": [row["text_rank"] for row in measured if row["text_rank"] is not None],
     }
     plots = {}
     if measured:
@@ -38,13 +59,13 @@ def section(folder: Path, authority: dict[str, Any]) -> Section:
     return Section(plots, tables, _brief(authority))
 
 
-def _ranks(row: dict[str, Any]) -> tuple[int, int]:
+def _ranks(row: Pair) -> tuple[int, int]:
     """Return what sorts the worst first: by the better of both ranks, then by the other."""
     title, text = row["title_rank"] or LAST, row["text_rank"] or LAST
     return -min(title, text), -max(title, text)
 
 
-def _pairs(measured: list[dict[str, Any]]) -> Any:
+def _pairs(measured: list[Pair]) -> Table:
     columns = {
         "superseded": "text",
         "controlled by": "text",
@@ -54,7 +75,7 @@ def _pairs(measured: list[dict[str, Any]]) -> Any:
         "rank, asked with the text": "count",
         "divergence of the text": "share",
     }
-    shown = [
+    shown: list[list[object]] = [
         [
             naming(row["superseded_title"], row["superseded"]),
             naming(row["controlling_title"], row["controlling"]),
@@ -69,7 +90,7 @@ def _pairs(measured: list[dict[str, Any]]) -> Any:
     return table(columns, shown, total=len(measured))
 
 
-def _groups(authority: dict[str, Any]) -> Any:
+def _groups(authority: AuthorityAuditSummary) -> Table:
     columns = {
         "rule or types": "text",
         "asked with": "text",
@@ -81,27 +102,26 @@ def _groups(authority: dict[str, Any]) -> Any:
         "mean divergence": "share",
     }
     groups = [("all", authority["proxies"])]
-    for name in ("by_rule", "by_types"):
-        if len(authority[name]) > 1 or name == "by_types":
-            groups += [(group["name"], group["proxies"]) for group in authority[name]]
-    rows = [
+    by_rule = authority["by_rule"] if len(authority["by_rule"]) > 1 else []
+    groups += [(group["name"], group["proxies"]) for group in (*by_rule, *authority["by_types"])]
+    rows: list[list[object]] = [
         [
-            name, proxy, found["documents"], found["reachable"], [found["low"], found["high"]],
-            found["first"], found["median_outranking"], found["mean_divergence"],
+            name, proxy, reach["documents"], reach["reachable"], [reach["low"], reach["high"]],
+            reach["first"], reach["median_outranking"], reach["mean_divergence"],
         ]
         for name, proxies in groups
-        for proxy, found in proxies.items()
-        if found["documents"]
+        for proxy, reach in proxies.items()
+        if reach["documents"]
     ]  # fmt: skip
     return table(columns, rows)
 
 
-def _brief(authority: dict[str, Any]) -> str:
+def _brief(authority: AuthorityAuditSummary) -> str:
     counts = authority["documents"]
     parts = [
-        f"by {proxy} {found['reachable']:.1%}"
-        for proxy, found in authority["proxies"].items()
-        if found["documents"]
+        f"by {proxy} {reach['reachable']:.1%}"
+        for proxy, reach in authority["proxies"].items()
+        if reach["documents"]
     ]
     return (
         f"of {counts['superseded']:,} superseded documents, those that bring what controls them "

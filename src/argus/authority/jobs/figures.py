@@ -20,12 +20,12 @@ def reachable_by_rank(ranks: Mapping[str, Sequence[int]], k: int, total: int) ->
             "mode": "lines",
             "name": f"asked with the {proxy}",
             "x": depths.tolist(),
-            "y": [round(float((np.array(found) <= d).mean()), 4) for d in depths],
+            "y": [round(float((np.array(own) <= d).mean()), 4) for d in depths],
             "line": {"color": COLOURS[proxy], "width": 2},
             "hovertemplate": "top %{x:,}: %{y:.1%}<extra></extra>",
         }
-        for proxy, found in ranks.items()
-        if found
+        for proxy, own in ranks.items()
+        if own
     ]
     line = {"color": INK, "width": 1, "dash": "dot"}
     marker = {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "line": line}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.authority.coverage import RuleCoverage, require_covered
 from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
+from argus.authority.jobs.summary import RelationSummary, RuleCounts
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
@@ -56,7 +56,7 @@ class OpenedAuthority:
         rules = Path(self.source.rules) if self.source.rules else None
         return {"records": self.source.records, "rules": rules, "edges": self.source.edges}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> RelationSummary:
         """Return what the relation holds, for summary.json."""
         edges = sum(len(edges) for edges in self.authority.edges.values())
         return {
@@ -68,7 +68,7 @@ class OpenedAuthority:
             "below_theta": self.below_theta,
             "edges_against_time": len(self.edges_against_time),
             "undated": self._undated() if self.authority.is_view else None,
-            "rules": [_counts(found) for found in self.coverage],
+            "rules": [_counts(rule) for rule in self.coverage],
         }
 
     def retires(self) -> bool:
@@ -81,13 +81,20 @@ class OpenedAuthority:
         return sum(r.time is None and r.published is None for r in self.authority.records.values())
 
 
-def _counts(found: RuleCoverage) -> dict[str, Any]:
-    values = asdict(found)
-    values["absent"] = list(found.absent)
-    for name in ("no_scope", "no_time"):
-        ids = values.pop(name)
-        values |= {name: len(ids), f"{name}_examples": list(ids[:SHOWN])}
-    return values
+def _counts(rule: RuleCoverage) -> RuleCounts:
+    return {
+        "rule": rule.rule,
+        "superseding": rule.superseding,
+        "superseded": rule.superseded,
+        "retired": rule.retired,
+        "edges": rule.edges,
+        "undecided": rule.undecided,
+        "absent": list(rule.absent),
+        "no_scope": len(rule.no_scope),
+        "no_scope_examples": list(rule.no_scope[:SHOWN]),
+        "no_time": len(rule.no_time),
+        "no_time_examples": list(rule.no_time[:SHOWN]),
+    }
 
 
 def open_authority(source: AuthoritySource) -> OpenedAuthority:

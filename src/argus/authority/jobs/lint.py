@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from argus.authority.cycles import describe
 from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.authority.jobs.summary import (
+    Bounds,
+    LintedQueries,
+    LintSummary,
+    Rate,
+    RateName,
+    Verdict,
+    Violation,
+)
 from argus.authority.lint import LintedQuery, Removed, lint
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import ID_FIELDS
 from argus.data.rows import id_value, pick_field, read_rows
-from argus.data.runs import read_run
+from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Run, State
 from argus.errors import InputError
-from argus.evaluation.systems import RUN_FILE
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
@@ -28,7 +36,7 @@ SHOWN = 20
 """Violations that the summary names; the table holds all."""
 
 
-BOUNDED = ("violations", "stale_hits", "false_retirements")
+BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements")
 """Rates that have a bound."""
 
 
@@ -58,19 +66,31 @@ class LintBounds:
                     where=f"--max-{name.replace('_', '-')}",
                 )
 
+    def described(self) -> Bounds:
+        """Return the bounds, for summary.json."""
+        return {
+            "violations": self.violations,
+            "stale_hits": self.stale_hits,
+            "false_retirements": self.false_retirements,
+            "nothing_superseded": self.nothing_superseded,
+        }
+
+
+EXIT_CODES: Mapping[Verdict, int] = {"pass": 0, "fail": 1, "not measured": 2}
+
 
 @dataclass(frozen=True)
 class LintResult:
-    """What was found; with a folder, everything is also there."""
+    """What a lint tells; with a folder, everything is also there."""
 
-    summary: dict[str, Any]
+    summary: LintSummary
     queries: list[LintedQuery]
     report: Path | None
 
     @property
     def exit_code(self) -> int:
         """0: kept to the bounds. 1: did not. 2: no query could be measured."""
-        return {"pass": 0, "fail": 1, "not measured": 2}[self.summary["verdict"]]
+        return EXIT_CODES[self.summary["verdict"]]
 
 
 def lint_run(
@@ -104,12 +124,7 @@ def lint_run(
     _require_shared("--queries", anchors, served)
     linted = lint(served, authority, k=k, anchors=anchors, before=former)
     _require_known(linted, authority)
-    summary = _summary(linted, opened, k, bounds)
-    if anchors is not None:
-        summary["queries"] |= {
-            "without_anchor": sum(q.query_id not in anchors for q in linted),
-            "not_in_the_run": len(anchors.keys() - served.keys()),
-        }
+    summary = _summary(linted, _queries(linted, anchors, served), opened, k, bounds)
     report = None
     if folder is not None:
         report = _keep(folder, linted, summary, opened, run)
@@ -119,7 +134,7 @@ def lint_run(
 def _keep(
     folder: ArtifactFolder,
     linted: Sequence[LintedQuery],
-    summary: dict[str, Any],
+    summary: LintSummary,
     opened: OpenedAuthority,
     run: Run | Path | str,
 ) -> Path:
@@ -146,8 +161,8 @@ def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
     anchors = {}
     for row in read_rows(path):
         query = id_value(row, pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id"))
-        given = row.values[pick_field(row, ("anchor", "anchors"), what="anchor")]
-        ids = given if isinstance(given, list) else [given]
+        value = row.values[pick_field(row, ("anchor", "anchors"), what="anchor")]
+        ids = value if isinstance(value, list) else [value]
         for id_ in ids or [None]:
             if not isinstance(id_, str) or id_ not in authority:
                 raise InputError(
@@ -164,7 +179,7 @@ def _run(run: Run | Path | str) -> Run:
     return read_run(Path(run)) if isinstance(run, (str, Path)) else run
 
 
-def _require_shared(option: str, queries: Mapping[str, Any] | None, run: Run) -> None:
+def _require_shared(option: str, queries: Mapping[str, object] | None, run: Run) -> None:
     """Raise InputError where a run and what is said of its queries have no query in common."""
     if queries is None or not run or queries.keys() & run.keys():
         return
@@ -187,20 +202,34 @@ def _require_known(linted: Sequence[LintedQuery], authority: Authority) -> None:
     )
 
 
+def _queries(
+    linted: Sequence[LintedQuery], anchors: Mapping[str, object] | None, run: Run
+) -> LintedQueries:
+    states = Counter(query.state for query in linted)
+    counts: LintedQueries = {
+        "total": len(linted),
+        "measured": states[State.MEASURED],
+        "failed": states[State.FAILED],
+        "not applicable": states[State.NOT_APPLICABLE],
+    }
+    if anchors is not None:
+        counts["without_anchor"] = sum(q.query_id not in anchors for q in linted)
+        counts["not_in_the_run"] = len(anchors.keys() - run.keys())
+    return counts
+
+
 def _summary(
     linted: Sequence[LintedQuery],
+    queries: LintedQueries,
     opened: OpenedAuthority,
     k: int,
     bounds: LintBounds,
-) -> dict[str, Any]:
+) -> LintSummary:
     measured = [q for q in linted if q.state is State.MEASURED]
     rates = {name: _rate(measured, value) for name, value in RATES.items()}
     return {
         "k": k,
-        "queries": {
-            "total": len(linted),
-            **{str(s): sum(q.state is s for q in linted) for s in State},
-        },
+        "queries": queries,
         "documents": {
             "retrieved": sum(len(q.retrieved) for q in measured),
             "superseded": sum(len(q.conditions.superseded) for q in measured),
@@ -208,7 +237,7 @@ def _summary(
             "not_in_force": sum(len(q.future) for q in measured),
         },
         "rates": rates,
-        "bounds": asdict(bounds),
+        "bounds": bounds.described(),
         "verdict": _verdict(rates, bounds, opened),
         "relation": opened.summary(),
         "violations": [row for q in measured for row in violations(q)][:SHOWN],
@@ -216,7 +245,7 @@ def _summary(
     }
 
 
-RATES: Mapping[str, Callable[[LintedQuery], float | None]] = {
+RATES: Mapping[RateName, Callable[[LintedQuery], float | None]] = {
     "violations": lambda q: not q.holds,
     "frontier_missing": lambda q: bool(q.conditions.missing),
     "superseder_ignored": lambda q: bool(q.conditions.ignored),
@@ -228,16 +257,20 @@ RATES: Mapping[str, Callable[[LintedQuery], float | None]] = {
 """What is averaged over the measured queries; values lie in 0..1, None does not apply."""
 
 
-def _rate(linted: Sequence[LintedQuery], value: Callable[[LintedQuery], float | None]) -> Any:
-    measured = [float(found) for found in map(value, linted) if found is not None]
-    if not measured:
+def _rate(
+    linted: Sequence[LintedQuery], value: Callable[[LintedQuery], float | None]
+) -> Rate | None:
+    values = [float(one) for one in map(value, linted) if one is not None]
+    if not values:
         return None
-    mean = sum(measured) / len(measured)
-    low, high = wilson(mean, len(measured))
-    return {"share": mean, "low": float(low), "high": float(high), "queries": len(measured)}
+    mean = sum(values) / len(values)
+    low, high = wilson(mean, len(values))
+    return {"share": mean, "low": float(low), "high": float(high), "queries": len(values)}
 
 
-def _verdict(rates: Mapping[str, Any], bounds: LintBounds, opened: OpenedAuthority) -> str:
+def _verdict(
+    rates: Mapping[RateName, Rate | None], bounds: LintBounds, opened: OpenedAuthority
+) -> Verdict:
     if rates["violations"] is None:
         return "not measured"
     for name in BOUNDED:
@@ -247,9 +280,9 @@ def _verdict(rates: Mapping[str, Any], bounds: LintBounds, opened: OpenedAuthori
     return "pass" if bounds.nothing_superseded or opened.retires() else "not measured"
 
 
-def violations(query: LintedQuery) -> list[dict[str, Any]]:
+def violations(query: LintedQuery) -> list[Violation]:
     """Return the violations of one query, each with the documents and the chain in words."""
-    rows: list[dict[str, Any]] = [
+    rows: list[Violation] = [
         {"query_id": query.query_id, "kind": "superseder ignored", "document": ignored.document,
          "instead": ignored.chain[-1].superseder, "chain": describe(list(ignored.chain))}
         for ignored in query.conditions.ignored

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
 from argus.authority.jobs.relation_table import rules
-from argus.reports.section import MAX_ROWS, Section, table
+from argus.authority.jobs.summary import LintSummary, RateName, Violation
+from argus.reports.section import MAX_ROWS, Section, Table, table
 
-RATES = {
+RATES: dict[RateName, str] = {
     "violations": "queries that violate Theorem 4, or are served what is not in force yet",
     "frontier_missing": "queries that lack a controlling document",
     "superseder_ignored": "queries with a superseded document and none of its superseders",
@@ -22,9 +22,9 @@ RATES = {
 """What each rate is of, on the page and on the command line."""
 
 
-def section(folder: Path, lint: dict[str, Any]) -> Section:
+def section(folder: Path, lint: LintSummary) -> Section:
     """Build it from lint.parquet."""
-    rows = pq.read_table(folder / "lint.parquet").to_pylist()
+    rows: list[Violation] = pq.read_table(folder / "lint.parquet").to_pylist()
     columns = {"query": "text", "what": "text", "served": "text", "instead": "text"}
     columns |= {"chain": "text"}
     shown = [
@@ -39,7 +39,7 @@ def section(folder: Path, lint: dict[str, Any]) -> Section:
     return Section({}, tables, _brief(lint))
 
 
-def _rates(lint: dict[str, Any]) -> Any:
+def _rates(lint: LintSummary) -> Table:
     rows = [
         [RATES[name], rate["share"], [rate["low"], rate["high"]], rate["queries"]]
         for name, rate in lint["rates"].items()
@@ -49,12 +49,12 @@ def _rates(lint: dict[str, Any]) -> Any:
     return table(columns, rows)
 
 
-def _brief(lint: dict[str, Any]) -> str:
-    rate = lint["rates"]["violations"]
-    if rate is None:
+def _brief(lint: LintSummary) -> str:
+    rate, stale = lint["rates"]["violations"], lint["rates"]["stale_queries"]
+    if rate is None or stale is None:
         return "no query could be measured"
     return (
         f"{rate['share']:.1%} of {rate['queries']:,} queries lack what controls their results "
-        f"(top {lint['k']}), {lint['rates']['stale_queries']['share']:.1%} are served something "
+        f"(top {lint['k']}), {stale['share']:.1%} are served something "
         f"superseded: {lint['verdict']}"
     )

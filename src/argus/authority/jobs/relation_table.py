@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from argus.authority.jobs.summary import RelationSummary
+from argus.reports.section import Table, table
 
-from argus.reports.section import table
 
-
-def rules(relation: dict[str, Any]) -> Any:
+def rules(relation: RelationSummary) -> Table:
     """Return one row per rule; where there are only edges, one for them."""
     columns = {
         "rule": "text",
@@ -19,7 +18,7 @@ def rules(relation: dict[str, Any]) -> Any:
         "without scope key": "count",
         "without time": "count",
     }
-    rows = [
+    rows: list[list[object]] = [
         [
             rule["rule"], rule["superseding"], rule["superseded"], rule["retired"], rule["edges"],
             rule["undecided"], rule["no_scope"], rule["no_time"],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from argus.authority.entities import EntityIndex, ScopeNames
 from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
-from argus.authority.relation import Authority, Link
+from argus.authority.jobs.summary import ChainLink, ScopeFigures, SearchAnswer, SearchHit
+from argus.authority.links import Link
+from argus.authority.relation import Authority
 from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
 from argus.authority.theory import scope_ambiguity
@@ -27,6 +28,10 @@ from argus.jobs.workspace import Record, open_encoder
 
 ANCHORS = 20
 """How many retrieved documents are looked at; the paper's initial top-20 (section 5)."""
+QUERY = "query"
+"""Id of the one question, where a search wants one."""
+Scores = dict[str, float]
+"""Document -> score, best first: the ranking of the question."""
 
 
 def search_authority(
@@ -43,7 +48,7 @@ def search_authority(
     named: bool = False,
     store: Path | None = None,
     run: Path | None = None,
-) -> dict[str, Any]:
+) -> SearchAnswer:
     """Return the k best documents that are in force, each with what led to it.
 
     run: a run file of any retriever, whose results for the query with the id `query` are the
@@ -62,22 +67,24 @@ def search_authority(
         run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
     opened = open_authority(source)
     authority = opened.authority
-    asked, depth = Query("query", query), max(anchors, k)
+    depth = max(anchors, k)
     if run is not None:
-        found, ranked_by = {asked.id: _of_run(query, authority, depth, run)}, str(run)
+        scores, ranked_by = _of_run(query, authority, depth, run), str(run)
     elif index is not None:
-        found, ranked_by = _over_index(asked, authority, depth, index, encoder, hybrid)
+        scores, ranked_by = _over_index(query, authority, depth, index, encoder, hybrid)
     else:
-        found, ranked_by = _over_records(asked, authority, depth, encoder, hybrid, store)
+        scores, ranked_by = _over_records(query, authority, depth, encoder, hybrid, store)
     if named:
-        found = {asked.id: _with_named(query, found[asked.id], authority, depth)}
+        scores = _with_named(query, scores, authority, depth)
         ranked_by = f"scopes named, {ranked_by}"
-    resolution = trace(found[asked.id], authority, k=k, anchors=depth, places=places, chains=chains)
-    return _answer(resolution, opened) | {"query": query, "ranked_by": ranked_by}
+    resolution = trace(scores, authority, k=k, anchors=depth, places=places, chains=chains)
+    return _answer(resolution, opened, query, ranked_by)
 
 
-def _answer(resolution: Resolution, opened: OpenedAuthority) -> dict[str, Any]:
-    """Return what was found, what led to it, and what it replaced."""
+def _answer(
+    resolution: Resolution, opened: OpenedAuthority, query: str, ranked_by: str
+) -> SearchAnswer:
+    """Return the documents in force, what led to them, and what they replace."""
     authority = opened.authority
     return {
         "as_of": opened.source.as_of,
@@ -88,44 +95,44 @@ def _answer(resolution: Resolution, opened: OpenedAuthority) -> dict[str, Any]:
         "retired": {id_: list(by) for id_, by in resolution.retired.items()},
         "without_record": list(resolution.unknown),
         "relation": opened.summary(),
+        "query": query,
+        "ranked_by": ranked_by,
     }
 
 
-def _with_named(
-    query: str, found: dict[str, float], authority: Authority, depth: int
-) -> dict[str, float]:
+def _with_named(query: str, scores: Scores, authority: Authority, depth: int) -> Scores:
     """Return a ranking with the records that hold most of what the question names before it."""
     records = [r for r in authority.records.values() if authority.in_force(r.id)]
-    entities = {entity for bearers in ScopeNames(records).found(query) for entity in bearers}
-    held = ScopeTimes(records).holders(entities)[:depth]
-    top = max(found.values(), default=0.0)
-    return {id_: top + len(held) - i for i, id_ in enumerate(held)} | {
-        id_: score for id_, score in found.items() if id_ not in held
+    entities = {entity for bearers in ScopeNames(records).bearers(query) for entity in bearers}
+    holders = ScopeTimes(records).holders(entities)[:depth]
+    top = max(scores.values(), default=0.0)
+    return {id_: top + len(holders) - i for i, id_ in enumerate(holders)} | {
+        id_: score for id_, score in scores.items() if id_ not in holders
     }
 
 
 def _over_index(
-    query: Query,
+    query: str,
     authority: Authority,
     depth: int,
     index: str,
     encoder: Encoder | EncoderConfig | str | None,
     hybrid: str | None,
-) -> tuple[Run, str]:
+) -> tuple[Scores, str]:
     """Rank the documents of an index, so deep that `depth` of them are in force, if there are."""
     retriever = open_retriever(index, encoder, hybrid=hybrid)
     wide = depth
     while True:
-        scores = retriever.search([query], wide)[query.id]
-        kept = _in_force(scores, authority)
-        if len(kept) >= depth or len(scores) < wide:
+        scores = retriever.search([Query(QUERY, query)], wide)[QUERY]
+        in_force = _in_force(scores, authority)
+        if len(in_force) >= depth or len(scores) < wide:
             break
         wide *= 4
     _require_records(scores, authority, index)
-    return {query.id: dict(list(kept.items())[:depth])}, retriever.name
+    return dict(list(in_force.items())[:depth]), retriever.name
 
 
-def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> dict[str, float]:
+def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> Scores:
     """Return the best `depth` results in force of one query of a run, best first."""
     results = read_run(run)
     if query_id not in results:
@@ -135,11 +142,11 @@ def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> dict[
     return dict(list(_in_force(scores, authority).items())[:depth])
 
 
-def _in_force(scores: dict[str, float], authority: Authority) -> dict[str, float]:
+def _in_force(scores: Scores, authority: Authority) -> Scores:
     return {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
 
 
-def _require_records(scores: dict[str, float], authority: Authority, where: str | Path) -> None:
+def _require_records(scores: Scores, authority: Authority, where: str | Path) -> None:
     if scores and not any(id_ in authority for id_ in scores):
         raise InputError(
             f"no document found has a record; the first is {next(iter(scores))!r}",
@@ -150,13 +157,13 @@ def _require_records(scores: dict[str, float], authority: Authority, where: str 
 
 
 def _over_records(
-    query: Query,
+    query: str,
     authority: Authority,
     depth: int,
     encoder: Encoder | EncoderConfig | str | None,
     hybrid: str | None,
     store: Path | None,
-) -> tuple[Run, str]:
+) -> tuple[Scores, str]:
     """Rank the records that are in force by their own texts."""
     texts = {
         id_: authority.records[id_].document.content
@@ -184,22 +191,23 @@ def _over_records(
     dense = _dense(query, texts, encoder, wide, store)
     if hybrid is None:
         return dense, "dense of the records"
-    runs = [dense, _lexical(query, texts, wide)]
-    return fuse(runs, depth, check_fusion(hybrid)), f"{hybrid}(dense, bm25) of the records"
+    runs: list[Run] = [{QUERY: dense}, {QUERY: _lexical(query, texts, wide)}]
+    fused = fuse(runs, depth, check_fusion(hybrid))[QUERY]
+    return fused, f"{hybrid}(dense, bm25) of the records"
 
 
-def _lexical(query: Query, texts: dict[str, str], depth: int) -> Run:
-    built = LexicalIndex.build(list(texts), list(texts.values()))
-    return built.search([query.text], depth).run([query.id])
+def _lexical(query: str, texts: dict[str, str], depth: int) -> Scores:
+    index = LexicalIndex.build(list(texts), list(texts.values()))
+    return index.search([query], depth).run([QUERY])[QUERY]
 
 
 def _dense(
-    query: Query,
+    query: str,
     texts: dict[str, str],
     encoder: Encoder | EncoderConfig | str,
     depth: int,
     store: Path | None,
-) -> Run:
+) -> Scores:
     import tempfile
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -208,20 +216,20 @@ def _dense(
         sample = list(texts.values())
         with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
             indexed = embed(as_documents(sample), model, opened, what="documents")
-            asked = embed(as_queries([query.text]), model, opened, what="the question")
-    if asked.failures:
+            question = embed(as_queries([query]), model, opened, what="the question")
+    if question.failures:
         raise InputError(
-            f"the question could not be embedded ({asked.failures[0]})",
+            f"the question could not be embedded ({question.failures[0]})",
             expected="an encoder that answers",
             fix="Try again, or search without --encoder.",
         )
     ids = [id_ for id_, ok in zip(texts, indexed.ok, strict=True) if ok]
-    top = nearest(asked.vectors, indexed.vectors, depth)
+    top = nearest(question.vectors, indexed.vectors, depth)
     scores = zip(top.rows[0].tolist(), top.scores[0].tolist(), strict=True)
-    return {query.id: {ids[row]: score for row, score in scores}}
+    return {ids[row]: score for row, score in scores}
 
 
-def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str, float]]:
+def _scopes(resolution: Resolution, authority: Authority) -> dict[str, ScopeFigures]:
     """Say how ambiguous the scope of every superseded anchor is (Def. 5).
 
     Where phi is below 1, other chains share it: time alone could not tell them apart, and the rules
@@ -230,14 +238,14 @@ def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str,
     if not resolution.retired:
         return {}
     index = EntityIndex(authority.records.values(), authority.rules)
-    found = {anchor: scope_ambiguity([anchor], authority, index) for anchor in resolution.retired}
+    scopes = {anchor: scope_ambiguity([anchor], authority, index) for anchor in resolution.retired}
     return {
         anchor: {"kappa": round(scope.kappa, 4), "phi": round(scope.phi, 4)}
-        for anchor, scope in found.items()
+        for anchor, scope in scopes.items()
     }
 
 
-def _hit(hit: Hit, authority: Authority) -> dict[str, Any]:
+def _hit(hit: Hit, authority: Authority) -> SearchHit:
     record = authority.records.get(hit.id)
     return {
         "rank": hit.rank,
@@ -253,7 +261,7 @@ def _hit(hit: Hit, authority: Authority) -> dict[str, Any]:
     }
 
 
-def _link(link: Link, authority: Authority) -> dict[str, Any]:
+def _link(link: Link, authority: Authority) -> ChainLink:
     newer = authority.records[link.superseder]
     return {
         "superseded": link.superseded,

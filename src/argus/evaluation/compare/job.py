@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import corpus_file, open_corpus, read_corpus, read_queries
+from argus.data.runs import RUN_FILE
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -27,7 +28,7 @@ from argus.evaluation.compare.summary import (
     ResultFigures,
 )
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
-from argus.evaluation.systems import RUN_FILE, one_for_each, open_index, rankings
+from argus.evaluation.systems import one_for_each, open_index, rankings
 from argus.indexes.retriever import parse_index_spec
 from argus.jobs.workspace import Record, check_folder
 from argus.knowledge import KnowledgeSource

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from argus.data.runs import ranking, read_run
+from argus.data.runs import RUN_FILE, ranking, read_run
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.evaluation.compare.indexes import ListComparison, query_rows
 from argus.evaluation.compare.rows import GAINED, LOST, SAME, count_verdicts, row_order
 from argus.evaluation.compare.summary import ComparisonRow
-from argus.evaluation.systems import RUN_FILE, System
+from argus.evaluation.systems import System
 
 
 def compare_runs(

@@ -1,0 +1,158 @@
+"""What the audit of an authority relation finds: a table of pairs, and what it comes to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from argus.authority.cycles import describe
+from argus.authority.jobs.inputs import OpenedAuthority
+from argus.authority.jobs.summary import GroupFigures, MeasuredPairs, Proxy, ProxyFigures
+from argus.authority.reachability import Reach, Supersession
+from argus.authority.relation import Authority
+from argus.data.types import State
+from argus.measures import wilson
+
+PROXIES: tuple[Proxy, ...] = ("title", "text")
+_TEXTS = (
+    "superseded", "controlling", "superseded_title", "controlling_title", "types", "rule", "chain",
+    "state", "reason",
+)  # fmt: skip
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in _TEXTS]
+    + [("hops", pa.int64())]
+    + [
+        (f"{proxy}_{name}", kind)
+        for proxy in PROXIES
+        for name, kind in (
+            ("rank", pa.int64()),
+            ("n_plus", pa.int64()),
+            ("divergence", pa.float64()),
+            ("reachable", pa.bool_()),
+        )
+    ]
+)
+
+
+@dataclass(frozen=True)
+class ProxyRanks:
+    """Where what controls each superseded document stands, asked with one proxy."""
+
+    reach: Reach
+    """Of the pairs that could ask, in their order."""
+    why_not: Mapping[int, tuple[State, str]]
+    """Of the others, by number."""
+
+
+def pair_table(
+    pairs: Sequence[Supersession],
+    proxies: Mapping[Proxy, ProxyRanks],
+    authority: Authority,
+    k: int,
+) -> pa.Table:
+    """Return one row per superseded document and document that controls it."""
+    older = [authority.records[pair.superseded] for pair in pairs]
+    newer = [authority.records[pair.controlling] for pair in pairs]
+    why_not = [
+        [ranks.why_not[i] for ranks in proxies.values() if i in ranks.why_not]
+        for i in range(len(pairs))
+    ]
+    columns = {
+        "superseded": [record.id for record in older],
+        "controlling": [record.id for record in newer],
+        "superseded_title": [record.title for record in older],
+        "controlling_title": [record.title for record in newer],
+        "types": [f"{a.type} → {b.type}" for a, b in zip(older, newer, strict=True)],
+        "rule": [pair.rule for pair in pairs],
+        "hops": [len(pair.chain) for pair in pairs],
+        "chain": [describe(list(pair.chain)) for pair in pairs],
+        "state": [
+            str(State.MEASURED if len(why) < len(proxies) else _failed(why)) for why in why_not
+        ],
+        "reason": ["; ".join(dict.fromkeys(reason for _, reason in why)) for why in why_not],
+    }
+    for proxy, ranks in proxies.items():
+        columns |= _columns(proxy, ranks, len(pairs), k)
+    return pa.Table.from_pydict(columns, schema=_SCHEMA)
+
+
+def _failed(why: Iterable[tuple[State, str]]) -> State:
+    """Return the state of a pair that no proxy could ask for."""
+    failed = any(state is State.FAILED for state, _ in why)
+    return State.FAILED if failed else State.NOT_APPLICABLE
+
+
+def _columns(proxy: Proxy, ranks: ProxyRanks, n: int, k: int) -> dict[str, pa.Array]:
+    """Return the columns of one proxy; null where it could not ask."""
+    absent = np.array([i in ranks.why_not for i in range(n)], bool)
+
+    def column(values: npt.NDArray[np.generic]) -> pa.Array:
+        spread = np.zeros(n, values.dtype)
+        spread[~absent] = values
+        return pa.array(spread, mask=absent)
+
+    return {
+        f"{proxy}_rank": column(ranks.reach.rank),
+        f"{proxy}_n_plus": column(ranks.reach.outranking),
+        f"{proxy}_divergence": column(ranks.reach.divergence),
+        f"{proxy}_reachable": column(ranks.reach.rank <= k),
+    }
+
+
+def summarise_pairs(table: pa.Table, opened: OpenedAuthority, k: int) -> MeasuredPairs:
+    """Return what the table of pairs comes to, over all, by rule and by types."""
+    states = Counter(table["state"].to_pylist())
+    return {
+        "k": k,
+        "documents": {
+            "total": len(opened.authority),
+            "superseded": len(table["superseded"].unique()),
+            "pairs": len(table),
+            "measured": states[State.MEASURED],
+            "failed": states[State.FAILED],
+            "not applicable": states[State.NOT_APPLICABLE],
+        },
+        "proxies": _proxies(table, k),
+        "by_rule": _groups(table, "rule", k),
+        "by_types": _groups(table, "types", k),
+        "relation": opened.summary(),
+    }
+
+
+def _groups(table: pa.Table, column: str, k: int) -> list[GroupFigures]:
+    return [
+        {"name": name, "proxies": _proxies(table.filter(pc.equal(table[column], name)), k)}
+        for name in sorted(table[column].unique().to_pylist())
+    ]
+
+
+def _proxies(table: pa.Table, k: int) -> dict[Proxy, ProxyFigures]:
+    return {proxy: _proxy(table, proxy, k) for proxy in PROXIES}
+
+
+def _proxy(table: pa.Table, proxy: Proxy, k: int) -> ProxyFigures:
+    """Sum up one proxy over superseded documents; the best of several controlling ones counts."""
+    names = ("superseded", f"{proxy}_rank", f"{proxy}_n_plus", f"{proxy}_divergence")
+    best: dict[str, tuple[int, int, float]] = {}
+    for id_, rank, n_plus, divergence in zip(*(table[n].to_pylist() for n in names), strict=True):
+        if rank is not None:
+            own = rank, n_plus, divergence
+            best[id_] = min(best.get(id_, own), own)
+    if not best:
+        return {"documents": 0}
+    ranks = np.array([rank for rank, _, _ in best.values()])
+    share = float((ranks <= k).mean())
+    low, high = wilson(share, len(ranks))
+    return {
+        "documents": len(ranks),
+        "reachable": share, "low": float(low), "high": float(high),
+        "first": float((ranks == 1).mean()),
+        "mean_divergence": float(np.mean([d for _, _, d in best.values()])),
+        "median_outranking": float(np.median([n for _, n, _ in best.values()])),
+    }  # fmt: skip
