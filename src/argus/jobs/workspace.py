@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,7 +74,7 @@ class Record:
         check_folder(folder, self, about=about)
         folder.open()
 
-    def manifest(self, counts: dict[str, Any]) -> dict[str, Any]:
+    def manifest(self, counts: Mapping[str, object]) -> dict[str, Any]:
         """Return the job's section of manifest.json."""
         return {
             "argus": __version__,
