@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
+
+if TYPE_CHECKING:
+    from argus.remedies.diagnosis.summary import DiagnosisSummary
 
 
 @blocks.with_blocks
@@ -51,7 +54,7 @@ def diagnose(
     o.show(result, print_diagnosis, as_json=json)
 
 
-def print_diagnosis(summary: dict[str, Any]) -> None:
+def print_diagnosis(summary: DiagnosisSummary) -> None:
     """Print the headline of a diagnosis."""
     counts = summary["entities"]
     share = summary["share_flagged"]

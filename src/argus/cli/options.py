@@ -14,6 +14,7 @@ from argus.cli.config import read_config
 from argus.errors import InputError
 
 E = TypeVar("E", bound=StrEnum)
+S = TypeVar("S", covariant=True)
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -42,11 +43,11 @@ def one_of(kind: type[E], text: str, option: str) -> E:
         ) from error
 
 
-class Reported(Protocol):
+class Reported(Protocol[S]):
     """What a job returns that wrote a report."""
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> S:
         """Its part of summary.json."""
 
     @property
@@ -54,7 +55,7 @@ class Reported(Protocol):
         """The page."""
 
 
-def show(result: Reported, say: Callable[[dict[str, Any]], None], *, as_json: bool) -> None:
+def show(result: Reported[S], say: Callable[[S], None], *, as_json: bool) -> None:
     """Print a job's summary as JSON; or in words, with where its report is."""
     if as_json:
         print_json(result.summary)

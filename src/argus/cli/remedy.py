@@ -14,8 +14,10 @@ from argus.cli.evaluate import print_change
 from argus.errors import InputError
 
 if TYPE_CHECKING:
+    from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
+    from argus.remedies.repair.summary import Origin, RemedySummary
     from argus.remedies.repair.synthesize import SynthesizeConfig
 
 app = typer.Typer(
@@ -220,7 +222,7 @@ def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None
 def _print(result: RemedyResult, as_json: bool) -> None:
     if as_json:
         judged = {"evaluation": result.evaluation} if result.evaluation else {}
-        o.print_json(result.summary | judged)
+        o.print_json({**result.summary, **judged})
         return
     print_remedy(result.summary)
     if result.evaluation:
@@ -228,7 +230,7 @@ def _print(result: RemedyResult, as_json: bool) -> None:
     typer.echo(f"report: {result.report}")
 
 
-def print_remedy(summary: dict[str, Any]) -> None:
+def print_remedy(summary: RemedySummary) -> None:
     """Print the headline of a receipt."""
     counts, made = summary["counts"], summary["made"]
     if not summary["added"]:
@@ -251,7 +253,7 @@ def print_remedy(summary: dict[str, Any]) -> None:
         )
 
 
-def _print_left_out(made: dict[str, Any]) -> None:
+def _print_left_out(made: Origin) -> None:
     """Print how many views there could have been besides, and why they are not there."""
     others = ", ".join(made.get("relied_on", ()))
     if known := made.get("views_known"):
@@ -267,7 +269,7 @@ def _print_left_out(made: dict[str, Any]) -> None:
         )
 
 
-def print_spent(model: dict[str, Any]) -> None:
+def print_spent(model: Answers) -> None:
     """Print what a language model was asked and what that took."""
     cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
     typer.echo(
@@ -276,7 +278,7 @@ def print_spent(model: dict[str, Any]) -> None:
     )
 
 
-def _print_ranks(summary: dict[str, Any]) -> None:
+def _print_ranks(summary: RemedySummary) -> None:
     if failed := summary["risk_queries"]["failed"]:
         typer.echo(f"{failed:,} risk queries failed and have no rank: see receipt.parquet")
     repaired = summary["of_repaired"]

@@ -233,7 +233,7 @@ def _print_profiles(summary: dict[str, Any], report: Path, *, as_json: bool) -> 
     typer.echo(f"report: {report}")
 
 
-def _print_added(result: RemedyResult, *, as_json: bool) -> None:
+def _print_added(result: RemedyResult[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         judged = {"evaluation": result.evaluation} if result.evaluation else {}
         o.print_json(result.summary | judged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import EncoderConfig
@@ -17,7 +18,7 @@ from argus.scenarios.profiles.index import add_scenarios
 class DemoScenarios:
     """The scenarios in the demo's index, and what they do to its questions."""
 
-    added: RemedyResult
+    added: RemedyResult[dict[str, Any]]
     """`--lambda` weighs them in every search of that index; `rollback` takes them out."""
     ablation: AblateResult
 

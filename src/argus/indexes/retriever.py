@@ -20,7 +20,7 @@ from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import check_k
 from argus.indexes.sources import matched as matched_scenario
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
-from argus.indexes.views import ViewIndex, served
+from argus.indexes.views import BEFORE, ViewIndex, served
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""
@@ -197,6 +197,11 @@ def open_retriever(
     index.condition(spec.as_of)  # before the encoder is loaded
     model = encoder_of(index, encoder, device)
     return IndexRetriever(index, model, spec.as_of, hybrid, exact, weight)
+
+
+def before_and_after(index: ViewIndex, encoder: Encoder, remedy: str) -> list[IndexRetriever]:
+    """Return what searches an index right before a remedy and right after it, as it is served."""
+    return [IndexRetriever(index, encoder, state) for state in (f"{BEFORE}{remedy}", remedy)]
 
 
 def encoder_of(

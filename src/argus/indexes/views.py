@@ -249,8 +249,9 @@ class ViewIndex:
         """
         key = (self.version, as_of)
         if self._kept is None or self._kept[0] != key:
+            condition = self.condition(as_of)
             self._kept = None  # before reading, so that two are never held
-            self._kept = (key, self._read(self.condition(as_of)))
+            self._kept = (key, self._read(condition))
         return self._kept[1]
 
     def _read(self, condition: str | None) -> Snapshot:

@@ -7,6 +7,7 @@ no query is needed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.types import Document, Span, State
+from argus.data.types import Document, Span, State, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.errors import InputError
 from argus.knowledge.spotting import LeavesOut, Mention, MentionFinder, without_surrogates
@@ -143,6 +144,44 @@ def score_items(
     return scored
 
 
+def rps_in_views(
+    risks: Sequence[Risk],
+    views: Mapping[str, Sequence[View]],
+    encoder: Encoder,
+    store: EmbeddingStore,
+    probe: Probe,
+) -> list[list[float]]:
+    """Return what the probe predicts for each entity, once per view of its document that is read.
+
+    The entity is read at its first mention in the view's text, whatever the white space in it; not
+    in front of where the document mentions it, where the name is part of another word, and not
+    beyond what the encoder reads of the view.
+    """
+    owners: list[int] = []
+    texts: list[str] = []
+    places: list[Span] = []
+    for i, risk in enumerate(risks):
+        name = re.compile(r"\s+".join(map(re.escape, risk.entity.split())))
+        for view in views.get(risk.doc_id, ()):
+            mention = name.search(view.text, risk.spans[0].start) or name.search(view.text)
+            if mention:
+                owners.append(i)
+                texts.append(view.text)
+                places.append(Span(*mention.span()))
+    within = np.flatnonzero(~beyond_window(texts, list(enumerate(places)), encoder))
+    items = [
+        Item(texts[j], Role.SPAN, places[j])
+        if encoder.pools_spans
+        else Item(texts[j], Role.DOCUMENT)
+        for j in within
+    ]
+    predicted: list[list[float]] = [[] for _ in risks]
+    for j, score in zip(within, score_items(items, encoder, store, probe), strict=True):
+        if score.rps is not None:
+            predicted[owners[j]].append(score.rps)
+    return predicted
+
+
 def find_mentions(texts: Sequence[str], finder: MentionFinder) -> list[list[Mention]]:
     """Return the mentions of every text.
 
@@ -196,6 +235,24 @@ def _shifted(mentions: Sequence[Mention], by: int) -> Iterator[Mention]:
     for mention in mentions:
         start, end = mention.span.start + by, mention.span.end + by
         yield replace(mention, span=Span(start, end))
+
+
+def why_none_flagged(diagnosis: Diagnosis) -> str | None:
+    """Return why no entity is flagged, and what is known of them all; None where one is."""
+    if diagnosis.flagged():
+        return None
+    known = sum(risk.rps is not None for risk in diagnosis.risks)
+    if not diagnosis.risks:
+        return "no entity was found in its documents. Check that --kb and --mentions fit them"
+    if not known:
+        return (
+            f"the RPS of none of its {len(diagnosis.risks):,} entities could be predicted "
+            f"({diagnosis.risks[0].reason}). Fit a probe on documents like these (argus probe fit)"
+        )
+    return (
+        f"{known:,} of its {len(diagnosis.risks):,} entities have a predicted RPS, none below "
+        f"τ={diagnosis.tau:g}"
+    )
 
 
 def check_tau(tau: float) -> None:

@@ -58,7 +58,7 @@ def add_scenarios(
     device: str | None = None,
     coerce_ids: bool = False,
     out: Path | None = None,
-) -> RemedyResult:
+) -> RemedyResult[dict[str, Any]]:
     """Add the scenarios of its documents to an index in one commit; evaluate before and after.
 
     profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
