@@ -245,8 +245,8 @@ def _ranks(receipt: Receipt) -> RiskQueries:
     return {
         "queries": len(before),
         "failed": failed,
-        "found_before": _rounded(receipt.found(receipt.before)),
-        "found_after": _rounded(receipt.found(receipt.after)),
+        "found_before": _rounded(receipt.share_in_top(receipt.before)),
+        "found_after": _rounded(receipt.share_in_top(receipt.after)),
         "recovered": len(receipt.recovered),
         "lost": len(receipt.lost),
         "median_rank_before": float(np.median(before)),
@@ -263,12 +263,12 @@ def _rps(table: pa.Table, mask: npt.NDArray[np.bool_]) -> RepairedRps | None:
     in_views = views[np.isfinite(views)]
     return {
         "entities": len(before),
-        "before": _rounded(before.mean()),
-        "after": _rounded(after.mean()),
+        "before": round(float(before.mean()), 6),
+        "after": round(float(after.mean()), 6),
         "entities_in_views": len(in_views),
-        "views": _rounded(in_views.mean()) if len(in_views) else None,
+        "views": round(float(in_views.mean()), 6) if len(in_views) else None,
     }
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(float(value), 6)
+    return None if value is None else round(value, 6)

@@ -119,8 +119,8 @@ class RepairedRps(TypedDict):
     """Mean predicted RPS of the repaired entities."""
 
     entities: int
-    before: float | None
-    after: float | None
+    before: float
+    after: float
     """Best of original and views, so never below."""
     entities_in_views: int
     views: float | None
