@@ -1,9 +1,10 @@
 import json
+import math
 from pathlib import Path
 
 import pytest
 
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import FingerprintMismatch, InputError, Location
 from argus.indexes.header import IndexHeader, VectorsFile, read_header, write_header
 
 FILE = VectorsFile(sha256="ab" * 32, encoder="model@1", agreement=0.03, least=-0.04)
@@ -40,26 +41,63 @@ def test_an_encoder_may_ask_foreign_vectors_and_add_none_to_them():
         FOREIGN.check_fingerprint("model@1", where)
 
 
+VECTORS = {"sha256": "x", "encoder": "e", "agreement": 1.0, "least": 0.9}
+
+
 @pytest.mark.parametrize(
-    ("field", "value", "message"),
+    ("field", "value", "place"),
     [
-        ("vectors", {"sha256": "x"}, "KeyError: 'encoder'"),
-        ("vectors", {"sha256": 1, "encoder": "e"}, "sha256 is 1"),
-        ("vectors", [], "TypeError"),
-        ("fingerprint", "", "fingerprint is ''"),
-        ("dim", 0, "dim is 0"),
-        ("encoder", 3, "TypeError"),
-        ("format", 2, "index format 2 with the fields"),
-        ("fields", ["id"], "format 1 with the fields id;"),
+        ("vectors", {"sha256": "x"}, "vectors.encoder"),
+        ("vectors", {**VECTORS, "sha256": 1}, "vectors.sha256"),
+        ("vectors", {**VECTORS, "encoder": ""}, "vectors.encoder"),
+        ("vectors", {**VECTORS, "least": math.nan}, "vectors"),
+        ("vectors", [], "vectors"),
+        ("fingerprint", "", "fingerprint"),
+        ("dim", 0, "dim"),
+        ("dim", math.inf, "dim"),
+        ("dim", 3.5, "dim"),
+        ("encoder", 3, "encoder"),
+        ("encoder", {"batch_size": math.inf}, "encoder.batch_size"),
+        ("format", -math.inf, "format"),
+        ("fields", [["id"]], "fields.0"),
+        ("fields", 3, "fields"),
     ],
 )
-def test_a_damaged_header_is_named(tmp_path, field, value, message):
-    write_header(tmp_path, EMBEDDED)
-    file = tmp_path / "index.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), field: value}))
-    with pytest.raises(InputError, match=r"index\.json: ") as refused:
+def test_a_damaged_header_is_named(tmp_path, field, value, place):
+    file = _written(tmp_path, field, value)
+    with pytest.raises(InputError, match=r"is damaged \(.*build the index again") as refused:
         read_header(tmp_path)
-    assert message in str(refused.value)
+    assert refused.value.where == Location(file, field=place)
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "\udcff", "1" * 5000])
+def test_a_header_that_is_no_json_is_damaged(tmp_path, text):
+    (tmp_path / "index.json").write_text(text, errors="surrogateescape")
+    with pytest.raises(InputError, match="is damaged") as refused:
+        read_header(tmp_path)
+    assert refused.value.where == tmp_path / "index.json"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("format", 2, "index format 2 with the fields id, "),
+        ("fields", ["id"], "index format 1 with the fields id"),
+    ],
+)
+def test_a_header_of_another_version_is_named(tmp_path, field, value, problem):
+    file = _written(tmp_path, field, value)
+    with pytest.raises(InputError) as refused:
+        read_header(tmp_path)
+    assert (refused.value.where, refused.value.got[: len(problem)]) == (file, problem)
+
+
+def _written(folder, field, value):
+    """index.json with one field changed."""
+    write_header(folder, EMBEDDED)
+    file = folder / "index.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), field: value}))
+    return file
 
 
 def test_what_is_no_index_is_named(tmp_path):

@@ -178,9 +178,9 @@ def test_what_is_no_index_is_named(tmp_path, index):
     [
         ("{", "is damaged"),
         ("[]", "is damaged"),
-        ('{"format": 1}', "is damaged .KeyError"),
+        ('{"format": 1}', "'fingerprint': is damaged .field required"),
         ({"dim": 0}, "dim is 0"),
-        ({"fingerprint": None}, "fingerprint is None"),
+        ({"fingerprint": None}, "'fingerprint': is damaged"),
         ({"format": 2}, "index format 2"),
         ({"dim": 9}, "says dim 9, the vectors have 8"),
     ],

@@ -58,7 +58,7 @@ def test_a_receipt_says_what_sorting_everything_says(repair, k):
     assert not receipt.before[unasked].any() and not receipt.after[unasked].any()
     part = receipt.of(receipt.asked)
     assert part.recovered.size == receipt.recovered.size and part.lost.size == receipt.lost.size
-    assert receipt.found(receipt.before) == part.found(part.before)
+    assert receipt.share_in_top(receipt.before) == part.share_in_top(part.before)
     receipt = part
     asked = [(d, e) for d, e in pairs if e in names]
     orders = {e: (plain_order(before, v), plain_order(after, v)) for e, v in names.items()}
@@ -69,7 +69,7 @@ def test_a_receipt_says_what_sorting_everything_says(repair, k):
     both = list(zip(was, now, strict=True))
     assert receipt.recovered.tolist() == [i for i, (b, a) in enumerate(both) if b > k >= a]
     assert receipt.lost.tolist() == [i for i, (b, a) in enumerate(both) if b <= k < a]
-    assert receipt.found(receipt.after) == (
+    assert receipt.share_in_top(receipt.after) == (
         pytest.approx(sum(a <= k for a in now) / len(now)) if now else None
     )
     fell, rose = {}, {}
@@ -94,7 +94,7 @@ def test_a_document_that_comes_up_pushes_another_down():
     assert receipt.before.tolist() == [3, 2] and receipt.after.tolist() == [2, 3]
     assert receipt.recovered.tolist() == [0] and receipt.lost.tolist() == [1]
     assert receipt.fell == {"second": 1} and receipt.rose == {"hidden": 1}
-    assert receipt.found(receipt.before) == receipt.found(receipt.after) == 0.5
+    assert receipt.share_in_top(receipt.before) == receipt.share_in_top(receipt.after) == 0.5
 
 
 def test_a_neighbour_falls_once_per_query_however_many_documents_ask_it():
@@ -123,7 +123,7 @@ def test_without_risks_or_names_the_receipt_is_empty():
         receipt = write_receipt(risks, names, rows, rows)
         assert list(receipt.risks) == risks and not receipt.asked.any()
         assert receipt.before.tolist() == receipt.after.tolist() == [0] * len(risks)
-        assert receipt.found(receipt.after) is None and not receipt.recovered.size
+        assert receipt.share_in_top(receipt.after) is None and not receipt.recovered.size
         assert receipt.fell == {} and receipt.k == 10
 
 
@@ -136,7 +136,7 @@ def test_an_entity_without_a_vector_stays_without_ranks_and_is_neither_found_nor
     assert receipt.asked.tolist() == [False, True]
     assert receipt.before.tolist() == [0, 2] and receipt.after.tolist() == [0, 2]
     assert not receipt.recovered.size and not receipt.lost.size
-    assert receipt.found(receipt.before) == 0.0, "of one query asked, none is found"
+    assert receipt.share_in_top(receipt.before) == 0.0, "of one query asked, none is found"
 
 
 def test_a_document_that_is_not_indexed_is_named():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,6 +13,9 @@ from argus.cli.config_options import with_blocks
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
+
+if TYPE_CHECKING:
+    from argus.remedies.diagnosis.summary import DiagnosisSummary
 
 
 @with_blocks
@@ -55,7 +58,7 @@ def diagnose(
     o.show(result, print_diagnosis, as_json=json)
 
 
-def print_diagnosis(summary: dict[str, Any]) -> None:
+def print_diagnosis(summary: DiagnosisSummary) -> None:
     """Print the headline of a diagnosis."""
     counts = summary["entities"]
     share = summary["share_flagged"]

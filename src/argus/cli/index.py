@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.settings import Doc, Option
+
+if TYPE_CHECKING:
+    from argus.indexes.summary import BuildCounts, BuildSummary, DeleteSummary
 
 app = Group("Build and change indexes.")
 
@@ -155,7 +158,7 @@ def compact(
         typer.echo(f"index: {summary['index']} ({summary['views']:,} views), {freed:,.1f} MB freed")
 
 
-def _show(summary: dict[str, Any], *, as_json: bool) -> None:
+def _show(summary: BuildSummary | DeleteSummary, *, as_json: bool) -> None:
     if as_json:
         o.print_json(summary)
         return
@@ -163,18 +166,23 @@ def _show(summary: dict[str, Any], *, as_json: bool) -> None:
         typer.echo(line)
 
 
-def describe(summary: dict[str, Any]) -> list[str]:
+def describe(summary: BuildSummary | DeleteSummary) -> list[str]:
     """Return the headline of an index job, as lines."""
-    documents = summary["documents"]
-    lines = []
-    if "deleted" in documents:
-        lines.append(
-            f"deleted {documents['deleted']:,} documents ({summary['views_deleted']:,} views)"
-        )
+    if "views_deleted" in summary:
+        n, views = summary["documents"]["deleted"], summary["views_deleted"]
+        lines = [f"deleted {n:,} documents ({views:,} views)"]
     else:
-        left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
-        lines.append(f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})")
-    lines += [f"failed: {f['documents']:,} x {f['reason']}" for f in summary.get("failures", [])]
+        lines = _indexed(summary)
+    approximate = ", approximate index" if summary["ann"] else ""
+    lines.append(f"index: {summary['index']} ({summary['views']:,} views{approximate})")
+    return lines
+
+
+def _indexed(summary: BuildCounts) -> list[str]:
+    documents = summary["documents"]
+    left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
+    lines = [f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"]
+    lines += [f"failed: {f['documents']:,} x {f['reason']}" for f in summary["failures"]]
     own = summary.get("vectors")
     if own and own["normalised"]:
         lines.append(f"note: the rows of {own['file']} were scaled to length 1")
@@ -185,6 +193,4 @@ def describe(summary: dict[str, Any]) -> list[str]:
             "encoder, so it has to be the one that they were made for. No vector of the encoder "
             "can be added: for remedies, build with the encoder that made them, without --vectors"
         )
-    approximate = ", approximate index" if summary["ann"] else ""
-    lines.append(f"index: {summary['index']} ({summary['views']:,} views{approximate})")
     return lines

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
+    from argus.remedies.repair.summary import Origin, RemedySummary
     from argus.remedies.repair.synthesize import SynthesizeConfig
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
@@ -208,7 +209,7 @@ def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None
 def _print(result: RemedyResult, as_json: bool) -> None:
     if as_json:
         judged = {"evaluation": result.evaluation} if result.evaluation else {}
-        o.print_json(result.summary | judged)
+        o.print_json({**result.summary, **judged})
         return
     print_remedy(result.summary)
     if result.evaluation:
@@ -216,7 +217,7 @@ def _print(result: RemedyResult, as_json: bool) -> None:
     typer.echo(f"report: {result.report}")
 
 
-def print_remedy(summary: dict[str, Any]) -> None:
+def print_remedy(summary: RemedySummary) -> None:
     """Print the headline of a receipt."""
     counts, made = summary["counts"], summary["made"]
     if not summary["added"]:
@@ -239,7 +240,7 @@ def print_remedy(summary: dict[str, Any]) -> None:
         )
 
 
-def _print_left_out(made: dict[str, Any]) -> None:
+def _print_left_out(made: Origin) -> None:
     """Print how many views there could have been besides, and why they are not there."""
     others = ", ".join(made.get("relied_on", ()))
     if known := made.get("views_known"):
@@ -264,7 +265,7 @@ def print_spent(model: Answers) -> None:
     )
 
 
-def _print_ranks(summary: dict[str, Any]) -> None:
+def _print_ranks(summary: RemedySummary) -> None:
     if failed := summary["risk_queries"]["failed"]:
         typer.echo(f"{failed:,} risk queries failed and have no rank: see receipt.parquet")
     repaired = summary["of_repaired"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,8 @@ from argus.errors import InputError
 from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
+    from argus.indexes.sources import ViewScenario
+    from argus.indexes.summary import Hit, MatchedScenario
     from argus.scenarios.context import ContextBlock
 
 SNIPPET = 160
@@ -86,32 +88,40 @@ def search(
                 typer.echo(f"     {line}")
 
 
-def _context(hits: list[dict[str, Any]], max_chars: int) -> ContextBlock:
+def _context(hits: list[Hit], max_chars: int) -> ContextBlock:
     """Return what a language model is shown of the results, scenarios included."""
-    from argus.indexes.sources import ViewScenario
     from argus.scenarios.context import ContextHit, build_context
 
     shown = [
-        ContextHit(hit["id"], hit["text"], (ViewScenario(**_without_view(hit["scenario"])),))
-        if hit["scenario"]
+        ContextHit(hit["id"], hit["text"], (_as_matched(scenario),))
+        if (scenario := hit["scenario"])
         else ContextHit(hit["id"], hit["text"])
         for hit in hits
     ]
     return build_context(shown, max_chars=max_chars)
 
 
-def _without_view(scenario: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in scenario.items() if name != "view"}
+def _as_matched(scenario: MatchedScenario) -> ViewScenario:
+    from argus.indexes.sources import ViewScenario
+
+    return ViewScenario(
+        scenario["main_topic"], scenario["information_need"], scenario["explanation"]
+    )
 
 
-def _matched(scenario: dict[str, str] | None) -> Iterator[str]:
+def _matched(scenario: MatchedScenario | None) -> Iterator[str]:
     """Yield the scenario that matched, whole."""
     if scenario is None:
         yield "no scenario: found by its own text"
         return
-    for name in ("main_topic", "information_need", "explanation"):
-        if scenario[name]:
-            yield f"{name.replace('_', ' ')}: {' '.join(scenario[name].split())}"
+    parts = {
+        "main topic": scenario["main_topic"],
+        "information need": scenario["information_need"],
+        "explanation": scenario["explanation"],
+    }
+    for name, text in parts.items():
+        if text:
+            yield f"{name}: {' '.join(text.split())}"
 
 
 def snippet(text: str) -> str:

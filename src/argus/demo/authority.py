@@ -31,12 +31,12 @@ def audit_deprecations(
     Writes the edges to `corpus/supersedes.jsonl`, for `argus authority` to try. None where a part
     of the library holds no deprecation.
     """
-    found = deprecations(base)
-    if not found:
+    changes = deprecations(base)
+    if not changes:
         return None
     path = folder / "corpus"
     edges = [
-        Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}") for d in found
+        Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}") for d in changes
     ]
     write_jsonl(
         path / "supersedes.jsonl",
@@ -45,12 +45,12 @@ def audit_deprecations(
                 "superseder": d.replacement_id, "superseded": d.deprecated_id,
                 "rule": edge.rule, "since": d.since, "evidence": d.evidence,
             }
-            for d, edge in zip(found, edges, strict=True)
+            for d, edge in zip(changes, edges, strict=True)
         ),
     )  # fmt: skip
     records = [Record(d.id, "documentation", text=d.text, title=d.title) for d in corpus]
     source = AuthoritySource(records=path, edges=path / "supersedes.jsonl")
-    opened = OpenedAuthority(Authority(records, edges=edges), [], source)
+    authority = OpenedAuthority(Authority(records, edges=edges), [], source)
     inputs: dict[str, Path | None] = {"corpus": path / "corpus.jsonl", "edges": source.edges}
     record = workspace.Record("authority", {"k": k, "relation": "deprecations"}, inputs)
-    return audit_authority(opened, out=folder.path, encoder=encoder, k=k, record=record)
+    return audit_authority(authority, out=folder.path, encoder=encoder, k=k, record=record)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -13,9 +12,11 @@ from argus.authority.jobs.audit import AuthorityAuditResult
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import as_rows, write_jsonl
 from argus.data.corpus import read_corpus
+from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query, Run
 from argus.demo.authority import audit_deprecations
 from argus.demo.scenarios import DemoScenarios, add_and_ablate
+from argus.demo.summary import DemoSummary, QuestionRow, QuestionsSummary
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.indexes import search
 from argus.indexes.job import build_index
@@ -51,11 +52,11 @@ class DemoResult:
     """The demo's parts; all of it is in `folder`, the report in `report`."""
 
     folder: Path
-    summary: dict[str, Any]
+    summary: DemoSummary
     """All of summary.json: a section per job."""
     audit: AuditResult
     exposure: ExposureResult
-    questions: dict[str, Any]
+    questions: QuestionsSummary
     authority: AuthorityAuditResult | None
     """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
     repair: RemedyResult | None
@@ -96,25 +97,26 @@ def demo(
         },
         {"corpus": folder / "corpus" / "corpus.jsonl"},
     )
-    audited = audit_knowledge(base, folder, encoder, config, record)
+    audit = audit_knowledge(base, folder, encoder, config, record)
     corpus = read_corpus(folder / "corpus")
-    exposed = exposure(
+    exposure_result = exposure(
         corpus,
         out=folder.path,
         encoder=encoder,
         config=ExposureConfig(seed=config.seed),
         queries=questions,
     )
-    asked = ask(corpus, questions, qrels, audited, folder, encoder)
-    deprecated = audit_deprecations(base, corpus, folder, encoder, exposed.summary["k"])
-    repaired = scenarios = None
-    if audited.summary["entities"]["measured"] >= FEWEST:
-        repaired = repair(base, folder, encoder)
+    answers = ask(corpus, questions, qrels, audit, folder, encoder)
+    authority = audit_deprecations(base, corpus, folder, encoder, exposure_result.summary["k"])
+    remedy = scenarios = None
+    if audit.summary["entities"]["measured"] >= FEWEST:
+        remedy = repair(base, folder, encoder)
         scenarios = add_and_ablate(folder, encoder)
-    summary = folder.read_json("summary.json")
+    sections = folder.read_json("summary.json")
+    summary = read_record(DemoSummary, sections, where=folder / "summary.json")
     report = write_report(folder.path)
     return DemoResult(
-        folder.path, summary, audited, exposed, asked, deprecated, repaired, scenarios, report
+        folder.path, summary, audit, exposure_result, answers, authority, remedy, scenarios, report
     )
 
 
@@ -158,10 +160,10 @@ def ask(
     corpus: Sequence[Document],
     questions: Sequence[Query],
     qrels: Qrels,
-    audited: AuditResult,
+    audit: AuditResult,
     folder: ArtifactFolder,
     encoder: EncoderConfig | str,
-) -> dict[str, Any]:
+) -> QuestionsSummary:
     """Ask the judged questions; set the outcome beside the RPS of what was wanted."""
     corpus = sorted(corpus, key=lambda d: d.id)
     record = Record("questions", {"queries": len(questions)}, {})
@@ -169,15 +171,15 @@ def ask(
         open_encoder(folder, encoder, record, sample=[]) as (model, store),
         record.timed("asking the questions"),
     ):
-        indexed = embed(documents([d.content for d in corpus]), model, store)
-        asked = embed(queries([q.text for q in questions]), model, store, what="questions")
-        top = search(asked.vectors, indexed.vectors, DEPTH)
+        texts = embed(documents([d.content for d in corpus]), model, store)
+        embedded = embed(queries([q.text for q in questions]), model, store, what="questions")
+        top = search(embedded.vectors, texts.vectors, DEPTH)
     ids = [d.id for d in corpus]
     run: Run = {
         q.id: {ids[row]: float(score) for row, score in zip(rows, scores, strict=True)}
         for q, rows, scores in zip(questions, top.rows, top.scores, strict=True)
     }
-    rps = dict(zip(audited.table["id"].to_pylist(), audited.table["rps"].to_pylist(), strict=True))
+    rps = dict(zip(audit.table["id"].to_pylist(), audit.table["rps"].to_pylist(), strict=True))
     table = _question_table(questions, qrels, run, rps)
     folder.write_table("questions", table, csv=True)
     summary = _question_summary(questions, qrels, run, table)
@@ -189,29 +191,29 @@ def ask(
 def _question_table(
     questions: Sequence[Query], qrels: Qrels, run: Run, rps: Mapping[str, float | None]
 ) -> pa.Table:
-    records = []
+    rows: list[QuestionRow] = []
     for question in questions:
         ranking = list(run[question.id])
-        wanted = list(qrels[question.id])
-        ranks = {name: ranking.index(name) + 1 for name in wanted if name in run[question.id]}
-        best = min(ranks, key=ranks.__getitem__, default=wanted[0])
-        records.append(
+        relevant = list(qrels[question.id])
+        ranks = {name: ranking.index(name) + 1 for name in relevant if name in run[question.id]}
+        best = min(ranks, key=ranks.__getitem__, default=relevant[0])
+        rows.append(
             {
                 "query_id": question.id,
                 "question": question.text,
-                "wanted": ", ".join(wanted),
+                "wanted": ", ".join(relevant),
                 "rank": ranks.get(best),
                 "rps": rps.get(best),
                 "first": ranking[0],
-                "implicit": is_implicit(question.text, wanted),
+                "implicit": is_implicit(question.text, relevant),
             }
         )
-    return pa.Table.from_pylist(records)
+    return pa.Table.from_pylist(rows)
 
 
 def _question_summary(
     questions: Sequence[Query], qrels: Qrels, run: Run, table: pa.Table
-) -> dict[str, Any]:
+) -> QuestionsSummary:
     implicit = dict(zip(table["query_id"].to_pylist(), table["implicit"].to_pylist(), strict=True))
     groups = {
         "all questions": list(implicit),

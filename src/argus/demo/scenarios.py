@@ -29,7 +29,7 @@ def add_and_ablate(folder: ArtifactFolder, encoder: EncoderConfig | str) -> Demo
     The ablation knows nothing of the repair: its documents have one view, their own text.
     """
     corpus = folder / "corpus"
-    measured = ablate_scenarios(
+    ablation = ablate_scenarios(
         corpus,
         corpus / "profiles.jsonl",
         corpus,
@@ -39,5 +39,7 @@ def add_and_ablate(folder: ArtifactFolder, encoder: EncoderConfig | str) -> Demo
         expansions=corpus / "expansions.jsonl",
         config=AblateConfig(components=(Component.ME,)),
     )
-    added = add_scenarios(folder.path, read_profiles(corpus / "profiles.jsonl"), encoder=encoder)
-    return DemoScenarios(added, measured)
+    scenarios = add_scenarios(
+        folder.path, read_profiles(corpus / "profiles.jsonl"), encoder=encoder
+    )
+    return DemoScenarios(scenarios, ablation)

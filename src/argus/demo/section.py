@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
+from argus.demo.summary import QuestionRow, QuestionsSummary
 from argus.reports.section import Section, table
 
 
-def section(folder: Path, questions: dict[str, Any]) -> Section:
+def section(folder: Path, questions: QuestionsSummary) -> Section:
     """Build it from questions.parquet, worst rank first."""
-    rows = pq.read_table(folder / "questions.parquet").to_pylist()
+    rows: list[QuestionRow] = pq.read_table(folder / "questions.parquet").to_pylist()
     rows.sort(key=lambda row: (-(row["rank"] or 1 << 30), row["query_id"]))
     columns = {
         "question": "text",
@@ -24,9 +24,9 @@ def section(folder: Path, questions: dict[str, Any]) -> Section:
     values = [
         [row["question"], row["wanted"], row["rank"], row["rps"], row["first"]] for row in rows
     ]
-    asked = questions["groups"][0]
+    overall = questions["groups"][0]
     brief = (
-        f"nDCG@10 {asked['measures']['nDCG@10']:.3f} on {asked['queries']:,} judged ones, "
+        f"nDCG@10 {overall['measures']['nDCG@10']:.3f} on {overall['queries']:,} judged ones, "
         f"{questions['implicit']:,} of them without a word of the name they ask for"
     )
     return Section(tables={"questions": table(columns, values)}, brief=brief)

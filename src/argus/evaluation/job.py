@@ -9,23 +9,23 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, read_corpus, read_queries
-from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.findings import EvaluationFindings
+from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
 from argus.evaluation.summary import EvaluationSummary
 from argus.evaluation.systems import (
+    DENSE,
     System,
-    judge,
     one_for_each,
     open_index,
     rankings,
     run_system,
     search_index,
+    system_name,
     with_corpus,
     without_failed,
 )
@@ -81,11 +81,10 @@ def evaluate(
             where="--index, --run",
         )
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
-    questions = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-    judged = judge(questions, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
+    questions = read_judged(queries, qrels, corpus)
     highest = highest_rps(diagnosis) if diagnosis else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = _record(config, indexes, queries, qrels, corpus, diagnosis, runs)
+    record = _record(config, indexes, questions, diagnosis, runs)
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
     with record.timed("asking"):
@@ -93,21 +92,52 @@ def evaluate(
             open_index(name, encoder, fusion, exact, weight)
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
-        systems = _systems(questions, retrievers, runs, corpus, config.depth)
+        systems = _systems(questions, retrievers, runs, config.depth)
     record.config |= {"hybrid": fusions, "exact": [r.searches_exactly() for _, r in retrievers]}
     record.config["lambda"] = [retriever.weight for _, retriever in retrievers]
-    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
-    with record.timed("measuring"):
-        judged = without_failed(judged, systems)
-        findings = EvaluationFindings(questions, judged, systems, config, highest)
-        summary, table = findings.summary(), findings.table()
-    record.open(folder, about=about)
-    return _write(folder, record, summary, table)
+    judged = without_failed(questions.judged, systems)
+    findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
+    return _write(findings, folder, record, about)
+
+
+def evaluate_states(
+    questions: JudgedQueries,
+    states: Sequence[IndexRetriever],
+    *,
+    out: Path | str,
+    diagnosis: Path | None = None,
+) -> EvaluateResult:
+    """Measure one or two states of indexes that are open, as `evaluate` does by their names."""
+    config = EvaluateConfig()
+    names = [f"{state.index.path}@{state.as_of}" for state in states]
+    highest = highest_rps(diagnosis) if diagnosis else None
+    record = _record(config, names, questions, diagnosis, ())
+    folder = ArtifactFolder(Path(out))
+    about = [state.index.path for state in states]
+    check_folder(folder, record, about=about)
+    exactly = [state.searches_exactly() for state in states]
+    with record.timed("asking"):
+        labels = [
+            system_name(name, DENSE, exactly=e) for name, e in zip(names, exactly, strict=True)
+        ]
+        retrievers = list(zip(labels, states, strict=True))
+        systems = _systems(questions, retrievers, (), config.depth)
+    record.config |= {"hybrid": [DENSE] * len(names), "exact": exactly}
+    record.config["lambda"] = [state.weight for state in states]
+    judged = without_failed(questions.judged, systems)
+    findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
+    return _write(findings, folder, record, about)
 
 
 def _write(
-    folder: ArtifactFolder, record: Record, summary: EvaluationSummary, table: pa.Table
+    findings: EvaluationFindings, folder: ArtifactFolder, record: Record, about: Sequence[Path]
 ) -> EvaluateResult:
+    """Measure, and leave the results in the folder; nothing is written before all is measured."""
+    fingerprints = dict.fromkeys(system.fingerprint for system in findings.systems)
+    record.encoder["fingerprint"] = " | ".join(fingerprints)
+    with record.timed("measuring"):
+        summary, table = findings.summary(), findings.table()
+    record.open(folder, about=about)
     folder.write_table("per_query", table, csv=True)
     folder.write_section("summary.json", "evaluation", summary)
     folder.write_section("manifest.json", "evaluation", record.manifest({**summary["queries"]}))
@@ -115,13 +145,12 @@ def _write(
 
 
 def _systems(
-    queries: Sequence[Query],
+    questions: JudgedQueries,
     indexes: Sequence[tuple[str, IndexRetriever]],
     runs: Sequence[Path | Run],
-    corpus: Path | None,
     depth: int,
 ) -> list[System]:
-    documents = read_corpus(corpus) if corpus else None
+    queries, documents = questions.queries, questions.documents
     systems = [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
     systems = [search_index(name, index, queries, depth) for name, index in indexes] + systems
     return systems if documents is None else [with_corpus(s, documents) for s in systems]
@@ -130,21 +159,18 @@ def _systems(
 def _record(
     config: EvaluateConfig,
     indexes: Sequence[str],
-    queries: object,
-    qrels: object,
-    corpus: Path | None,
+    questions: JudgedQueries,
     diagnosis: Path | None,
     runs: Sequence[Path | Run],
 ) -> Record:
-    files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
-    judgements = {"queries": queries, "qrels": qrels}
-    inputs = {k: Path(v) for k, v in judgements.items() if isinstance(v, (str, Path))} | files
+    run_files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
     return Record(
         "evaluation",
         {**asdict(config), "indexes": list(indexes)},
         {
-            **inputs,
-            "corpus": corpus_file(corpus) if corpus else None,
+            **questions.files,
+            **run_files,
+            "corpus": questions.corpus,
             "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
         },
     )

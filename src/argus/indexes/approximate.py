@@ -69,12 +69,12 @@ def approximate_search(
     for query in queries:
         look = partial(_views, table, query, condition)
         score = partial(_weighed, table, query, condition, weight) if weighed else _best_views
-        found = _one(look, score, k, total)
-        result.doc_ids.append([hit.document for hit in found])
-        result.scores.append([hit.score for hit in found])
-        result.view_ids.append([hit.view for hit in found])
+        hits = _one(look, score, k, total)
+        result.doc_ids.append([hit.document for hit in hits])
+        result.scores.append([hit.score for hit in hits])
+        result.view_ids.append([hit.view for hit in hits])
         if weighed:
-            result.scenario_ids.append([hit.scenario for hit in found])
+            result.scenario_ids.append([hit.scenario for hit in hits])
     return result
 
 
@@ -102,13 +102,13 @@ def _one(
             return []
         scan = scan or limit == total
         rows = look(limit, scan)
-        found = sorted(score(rows), key=lambda hit: (-hit.score, hit.document))[:k]
-        certain = len(found) == k and rows[-1][2] < found[-1].score
+        best = sorted(score(rows), key=lambda hit: (-hit.score, hit.document))[:k]
+        certain = len(best) == k and rows[-1][2] < best[-1].score
         if certain or len(rows) >= total:
-            return found
+            return best
         if len(rows) < limit:  # the index gives no more, the table holds more
             if scan:
-                return found
+                return best
             scan = True
         else:
             limit *= 2
@@ -129,16 +129,16 @@ def _weighed(
     """Score the documents of these views by all their views."""
     of_these = f"doc_id IN ({quoted(sorted({doc for _, doc, _ in rows}))})"
     where = f"({condition}) AND {of_these}" if condition else of_these
-    found = table.search().select(["id", "doc_id", "kind", "vector"]).where(where).to_arrow()
-    found = found.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
-    vectors = found["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
-    documents = found["doc_id"].to_numpy(zero_copy_only=False)
+    views = table.search().select(["id", "doc_id", "kind", "vector"]).where(where).to_arrow()
+    views = views.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
+    vectors = views["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
+    documents = views["doc_id"].to_numpy(zero_copy_only=False)
     first = np.flatnonzero(np.concatenate([[True], documents[1:] != documents[:-1]]))
-    scenario = found["kind"].to_numpy(zero_copy_only=False) == SCENARIO
+    scenario = views["kind"].to_numpy(zero_copy_only=False) == SCENARIO
     layout = Layout(np.append(first, len(documents)), scenario, weight)
     each = np.arange(len(first))
     own, matched, scores = exact(query[None], vectors, layout, np.zeros_like(each), each)
-    ids = found["id"].to_pylist()
+    ids = views["id"].to_pylist()
     return [
         _Hit(str(documents[row]), float(scores[i]), ids[own[i]], ids[at] if at >= 0 else "")
         for i, (row, at) in enumerate(zip(first.tolist(), matched.tolist(), strict=True))
@@ -149,16 +149,16 @@ def _views(
     table: Any, query: FloatArray, condition: str | None, limit: int, scan: bool
 ) -> list[_Row]:
     """Return (view id, document id, score) of the nearest views, best first."""
-    asked = table.search(query).distance_type(METRIC).select(["id", "doc_id", "_distance"])
-    asked = asked.limit(limit)
+    search = table.search(query).distance_type(METRIC).select(["id", "doc_id", "_distance"])
+    search = search.limit(limit)
     if scan:
-        asked = asked.bypass_vector_index()
+        search = search.bypass_vector_index()
     else:
-        asked = (
-            asked.nprobes(PARTITIONS).ef(max(SEARCH_EF, 2 * REFINE * limit)).refine_factor(REFINE)
+        search = (
+            search.nprobes(PARTITIONS).ef(max(SEARCH_EF, 2 * REFINE * limit)).refine_factor(REFINE)
         )
     if condition:
-        asked = asked.where(condition, prefilter=True)
-    rows = asked.to_arrow()
+        search = search.where(condition, prefilter=True)
+    rows = search.to_arrow()
     scores = [1.0 - distance for distance in rows["_distance"].to_pylist()]
     return list(zip(rows["id"].to_pylist(), rows["doc_id"].to_pylist(), scores, strict=True))

@@ -128,8 +128,8 @@ def _best(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         kth = np.partition(scores, -k, axis=1)[:, -k][:, None]
         above, tied = scores > kth, scores == kth
         room = k - above.sum(axis=1, keepdims=True)
-        chosen = above | (tied & (np.cumsum(tied, axis=1) <= room))
-        columns = np.nonzero(chosen)[1].reshape(len(scores), k)
+        best = above | (tied & (np.cumsum(tied, axis=1) <= room))
+        columns = np.nonzero(best)[1].reshape(len(scores), k)
     else:
         columns = np.broadcast_to(np.arange(k), scores.shape).copy()
     values = np.take_along_axis(scores, columns, axis=1)

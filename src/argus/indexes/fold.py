@@ -113,9 +113,9 @@ def ends(scores: FloatArray, layout: Layout) -> tuple[FloatArray, FloatArray]:
     return by_document, by_scenario
 
 
-def between(found: tuple[FloatArray, FloatArray], weight: float) -> FloatArray:
+def between(both: tuple[FloatArray, FloatArray], weight: float) -> FloatArray:
     """Return the scores at a λ, from those at both `ends`."""
-    scores: FloatArray = np.float32(weight) * found[0] + np.float32(1 - weight) * found[1]
+    scores: FloatArray = np.float32(weight) * both[0] + np.float32(1 - weight) * both[1]
     return scores
 
 
@@ -158,9 +158,9 @@ def ranked(
     order = np.lexsort((document, -score, query))
     query = query[order]
     first = np.searchsorted(query, np.arange(len(queries)))
-    kept = order[np.arange(len(query)) - first[query] < k]
+    best = order[np.arange(len(query)) - first[query] < k]
     query = query[np.arange(len(query)) - first[query] < k]
-    return Folded(query, document[kept], view[kept], scenario[kept], score[kept])
+    return Folded(query, document[best], view[best], scenario[best], score[best])
 
 
 def target_ranks(
@@ -188,11 +188,11 @@ def target_ranks(
     query, rival = np.nonzero(near)
     for start in range(0, len(query), PAIR_ROWS):
         pairs = slice(start, start + PAIR_ROWS)
-        asked, other = query[pairs], rival[pairs]
-        _, _, score = exact(queries, vectors, layout, asked, other)
-        first = (score == own[asked]) & (other < targets[asked])
-        np.add.at(above, asked[score > own[asked]], 1)
-        np.add.at(ranks, asked[(score > own[asked]) | first], 1)
+        row, other = query[pairs], rival[pairs]
+        _, _, score = exact(queries, vectors, layout, row, other)
+        first = (score == own[row]) & (other < targets[row])
+        np.add.at(above, row[score > own[row]], 1)
+        np.add.at(ranks, row[(score > own[row]) | first], 1)
     return np.asarray(ranks, np.int64), np.asarray(above, np.int64)
 
 

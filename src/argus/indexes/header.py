@@ -3,16 +3,52 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
-from argus.errors import FingerprintMismatch, InputError
+from argus.data.records import read_record
+from argus.errors import FingerprintMismatch, InputError, Location
 
 FILE = "index.json"
 FORMAT = 1
 FIELDS = ("id", "doc_id", "kind", "text", "source", "remedy", "added", "vector")
+
+
+class EncoderSettings(TypedDict, total=False):
+    """The fields of an `EncoderConfig`; none where the encoder was an object."""
+
+    model: str
+    precision: str
+    device: str | None
+    base_url: str
+    api_key_env: str
+    batch_size: int
+    concurrency: int
+
+
+class VectorsFileRecord(TypedDict):
+    """What index.json says of a `VectorsFile`."""
+
+    sha256: str
+    encoder: str
+    agreement: float
+    least: float
+
+
+class HeaderRecord(TypedDict):
+    """What index.json holds. `vectors` is missing in indexes of before there were any."""
+
+    fingerprint: str
+    dim: int
+    encoder: EncoderSettings
+    format: int
+    fields: list[str]
+    vectors: NotRequired[VectorsFileRecord | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +68,12 @@ class VectorsFile:
 class IndexHeader:
     """Which encoder made the vectors, and how a later command loads it again.
 
-    encoder: the fields of an encoder's configuration (model, precision, ...), plain JSON values.
     vectors: None where that encoder embedded the documents.
     """
 
     fingerprint: str
     dim: int
-    encoder: dict[str, Any] = field(default_factory=dict)
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
     format: int = FORMAT
     fields: tuple[str, ...] = FIELDS
     vectors: VectorsFile | None = None
@@ -54,16 +89,16 @@ class IndexHeader:
         """Fingerprint of the encoder for queries."""
         return self.foreign.encoder if self.foreign else self.fingerprint
 
-    def check_fingerprint(self, given: str | None, where: Path) -> None:
-        """Refuse to put vectors of the encoder `given` beside those of the index; None passes.
+    def check_fingerprint(self, fingerprint: str | None, where: Path) -> None:
+        """Refuse to put vectors of an encoder beside those of the index; None passes.
 
         Raises InputError where the index has vectors that no encoder known here made, and
         FingerprintMismatch where it is of another encoder.
         """
-        if given is None or given == self.fingerprint:
+        if fingerprint is None or fingerprint == self.fingerprint:
             return
         if self.foreign is None:
-            raise FingerprintMismatch(where, stored=self.fingerprint, given=given)
+            raise FingerprintMismatch(where, stored=self.fingerprint, given=fingerprint)
         raise InputError(
             f"holds vectors of your own, which are not those of {self.foreign.encoder} "
             f"({cosines(self.foreign)})",
@@ -73,10 +108,10 @@ class IndexHeader:
             where=where,
         )
 
-    def check_queries(self, given: str, where: Path) -> None:
-        """Raise FingerprintMismatch unless queries are to be embedded with the encoder `given`."""
-        if given != self.asked_with:
-            raise FingerprintMismatch(where, stored=self.asked_with, given=given)
+    def check_queries(self, fingerprint: str, where: Path) -> None:
+        """Raise FingerprintMismatch unless this encoder is the one to embed queries with."""
+        if fingerprint != self.asked_with:
+            raise FingerprintMismatch(where, stored=self.asked_with, given=fingerprint)
 
 
 def cosines(file: VectorsFile) -> str:
@@ -97,15 +132,7 @@ def read_header(path: Path) -> IndexHeader:
     later version of Argus wrote it.
     """
     file = _find(path)
-    try:
-        header = _parse(json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"is damaged ({type(error).__name__}: {error})",
-            expected="the header as Argus wrote it: format, fingerprint, dim, encoder, fields",
-            fix="Restore it from a copy, or build the index again with --fresh.",
-            where=file,
-        ) from error
+    header = _header(_read(file), file)
     if header.format != FORMAT or header.fields != FIELDS:
         raise InputError(
             f"index format {header.format} with the fields {', '.join(header.fields)}",
@@ -118,9 +145,11 @@ def read_header(path: Path) -> IndexHeader:
 
 def _find(path: Path) -> Path:
     if not path.is_dir():
-        got = "is a file" if path.exists() else "no such folder"
         raise InputError(
-            got, expected="an index folder", fix="Make one with `argus index build`.", where=path
+            "is a file" if path.exists() else "no such folder",
+            expected="an index folder",
+            fix="Make one with `argus index build`.",
+            where=path,
         )
     file = path / FILE
     if not file.is_file():
@@ -133,32 +162,55 @@ def _find(path: Path) -> Path:
     return file
 
 
-def _parse(content: dict[str, Any]) -> IndexHeader:
-    """Return the header; ValueError, KeyError or TypeError for what Argus never wrote."""
+def _read(file: Path) -> HeaderRecord:
+    """Return what the file holds; InputError, with the field, for what Argus never wrote."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        return read_record(HeaderRecord, content, where=file)
+    except InputError as error:
+        raise _damaged(error.got, error.where or file) from error
+    except (ValueError, RecursionError) as error:
+        raise _damaged(str(error), file) from error
+
+
+def _header(record: HeaderRecord, file: Path) -> IndexHeader:
+    """Return the header; InputError for values that no index has. Numbers may stand in quotes."""
+    vectors = record.get("vectors")
     header = IndexHeader(
-        fingerprint=_text(content, "fingerprint"),
-        dim=int(content["dim"]),
-        encoder=dict(content["encoder"]),
-        format=int(content["format"]),
-        fields=tuple(content["fields"]),
-        vectors=None if content.get("vectors") is None else _vectors_file(content["vectors"]),
+        fingerprint=_text(record["fingerprint"], Location(file, field="fingerprint")),
+        dim=int(record["dim"]),
+        encoder=record["encoder"],
+        format=int(record["format"]),
+        fields=tuple(record["fields"]),
+        vectors=None if vectors is None else _vectors_file(vectors, file),
     )
     if header.dim < 1:
-        raise ValueError(f"dim is {header.dim}")
+        raise _damaged(f"dim is {header.dim}", Location(file, field="dim"))
     return header
 
 
-def _vectors_file(content: dict[str, Any]) -> VectorsFile:
-    return VectorsFile(
-        sha256=_text(content, "sha256"),
-        encoder=_text(content, "encoder"),
-        agreement=float(content["agreement"]),
-        least=float(content["least"]),
+def _vectors_file(record: VectorsFileRecord, file: Path) -> VectorsFile:
+    vectors = VectorsFile(
+        sha256=_text(record["sha256"], Location(file, field="vectors.sha256")),
+        encoder=_text(record["encoder"], Location(file, field="vectors.encoder")),
+        agreement=float(record["agreement"]),
+        least=float(record["least"]),
     )
+    if not (math.isfinite(vectors.agreement) and math.isfinite(vectors.least)):
+        raise _damaged("a cosine that is no number", Location(file, field="vectors"))
+    return vectors
 
 
-def _text(content: dict[str, Any], name: str) -> str:
-    value = content[name]
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{name} is {value!r}")
+def _text(value: str, where: Location) -> str:
+    if not value:
+        raise _damaged(f"{where.field} is {value!r}", where)
     return value
+
+
+def _damaged(problem: str, where: Location | Path | str) -> InputError:
+    return InputError(
+        f"is damaged ({problem})",
+        expected="the header as Argus wrote it: format, fingerprint, dim, encoder, fields",
+        fix="Restore it from a copy, or build the index again with --fresh.",
+        where=where,
+    )

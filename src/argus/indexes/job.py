@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from argus.data.artifacts import ArtifactFolder
@@ -24,24 +24,33 @@ from argus.encoders import documents as as_documents
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
-from argus.indexes.header import IndexHeader
+from argus.indexes.header import EncoderSettings, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors
 from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.summary import (
+    BuildCounts,
+    BuildSummary,
+    CompactSummary,
+    DeleteCounts,
+    DeleteSummary,
+    IndexState,
+)
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 
 BATCH_VIEWS = 4096
 NO_TEXT = "no text"
+S = TypeVar("S", BuildSummary, DeleteSummary)
 
 
 @dataclass(frozen=True)
-class IndexResult:
+class IndexResult(Generic[S]):
     """What was done to an index; `summary` is also in its summary.json."""
 
     index: ViewIndex
-    summary: dict[str, Any]
+    summary: S
 
 
 @dataclass(frozen=True)
@@ -53,11 +62,6 @@ class _Originals:
     failures: dict[str, str]
     own: OwnVectors | None = None
     """Where the vectors came from a file."""
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the summary says of that file."""
-        return {"vectors": self.own.notes} if self.own else {}
 
 
 def build_index(
@@ -72,7 +76,7 @@ def build_index(
     fresh: bool = False,
     ann: bool = False,
     engine: EngineConfig | Engine | None = None,
-) -> IndexResult:
+) -> IndexResult[BuildSummary]:
     """Index every document of a corpus through one view, its own text.
 
     vectors: a .npy file with one row per document in corpus order, taken instead of embedding;
@@ -84,22 +88,22 @@ def build_index(
     an index of other documents or vectors.
     """
     refuse_state(out)
-    given, path = _documents(corpus, fields, limit)
+    documents, path = _documents(corpus, fields, limit)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     own = Path(vectors) if vectors is not None else None
     record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
-    sample = [d.content for d in given if d.content.strip()]
+    sample = [d.content for d in documents if d.content.strip()]
     with (
         open_engine(engine) as running,
         open_encoder(
             folder, encoder, record, sample=sample, store=store, engine=running
-        ) as (model, opened),
+        ) as (model, embeddings),
     ):  # fmt: skip
         with record.timed("embedding documents"):
             if own is None:
-                originals = _embedded(given, model, opened)
+                originals = _embedded(documents, model, embeddings)
             else:
-                originals = _imported(given, own, model)
+                originals = _imported(documents, own, model)
         require_some(len(originals.views), "document has a vector", _first(originals.failures))
         with record.timed("writing the index"):
             index = open_or_create(folder.path, _header(originals.own, model, encoder))
@@ -107,7 +111,7 @@ def build_index(
     if ann:
         with record.timed("building the approximate index"):
             index.build_ann()
-    return _finish(index, folder, record, _counts(given, originals) | originals.notes)
+    return _built(index, folder, record, _counts(documents, originals))
 
 
 def add_documents(
@@ -120,70 +124,73 @@ def add_documents(
     limit: int | None = None,
     ann: bool = False,
     engine: EngineConfig | Engine | None = None,
-) -> IndexResult:
+) -> IndexResult[BuildSummary]:
     """Add the documents of a corpus to an index, with the encoder that the index names.
 
     All or nothing: an id that the index holds already is an InputError, and nothing is added; so
     are vectors of another space than those of the index. Other arguments as for `build_index`.
     """
-    opened = ViewIndex.open(index_folder(index))
-    given, path = _documents(corpus, fields, limit)
-    _refuse_taken(opened, given)
+    there = ViewIndex.open(index_folder(index))
+    documents, path = _documents(corpus, fields, limit)
+    _refuse_taken(there, documents)
     own = Path(vectors) if vectors is not None else None
     record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
-    folder = ArtifactFolder(opened.path)
+    folder = ArtifactFolder(there.path)
     with open_engine(engine) as running:
         record.runs_on(running)
         with record.timed("loading the encoder"):
-            model = encoder_of(opened, encoder, engine=running)
-            check_encoder(opened, model, embeds=own is None)
+            model = encoder_of(there, encoder, engine=running)
+            check_encoder(there, model, embeds=own is None)
             record.encoder["fingerprint"] = model.fingerprint
         folder.open()
         with record.timed("embedding documents"):
             if own is None:
-                kept = folder / "embeddings"
-                with EmbeddingStore(kept, fingerprint=model.fingerprint, dim=model.dim) as store:
-                    originals = _embedded(given, model, store)
+                home = folder / "embeddings"
+                with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
+                    originals = _embedded(documents, model, store)
             else:
-                originals = _imported(given, own, model)
-                check_space(opened, originals.own)
+                originals = _imported(documents, own, model)
+                check_space(there, originals.own)
     require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):
-        opened.add_batches(_batches(originals))
+        there.add_batches(_batches(originals))
     if ann:
         with record.timed("building the approximate index"):
-            opened.build_ann()
-    return _finish(opened, folder, record, _counts(given, originals) | originals.notes)
+            there.build_ann()
+    return _built(there, folder, record, _counts(documents, originals))
 
 
-def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult:
+def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[DeleteSummary]:
     """Delete documents with all their views; InputError names unknown ids and deletes nothing."""
-    opened = ViewIndex.open(index_folder(index))
+    there = ViewIndex.open(index_folder(index))
     if not ids:
         raise InputError(
             "no document id", expected="at least one", fix="Give ids, or a file of them."
         )
-    folder = ArtifactFolder(opened.path)
+    folder = ArtifactFolder(there.path)
     record = Record("index delete", {"ids": len(set(ids))}, {})
-    views = opened.delete_documents(ids)
-    counts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
-    return _finish(opened, folder, record, counts)
+    views = there.delete_documents(ids)
+    counts: DeleteCounts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
+    summary: DeleteSummary = {**counts, **_state(there)}
+    folder.write_section("summary.json", record.job, summary)
+    folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    return IndexResult(there, summary)
 
 
-def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any]:
+def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummary:
     """Free the space of what was deleted or rolled back; return bytes before and after.
 
     kept: whoever opened the index longer ago than this and has not read it again since it changed
     has to open it anew. No state is lost: all documents and remedies stay, and can be rolled back.
     """
-    opened = ViewIndex.open(index_folder(index))
-    before = _bytes(opened.path)
-    opened.compact(kept)
+    there = ViewIndex.open(index_folder(index))
+    before = _bytes(there.path)
+    there.compact(kept)
     return {
-        "index": str(opened.path),
-        "views": len(opened),
+        "index": str(there.path),
+        "views": len(there),
         "bytes_before": before,
-        "bytes": _bytes(opened.path),
+        "bytes": _bytes(there.path),
     }
 
 
@@ -209,27 +216,27 @@ def _documents(
     corpus: Path | str | Sequence[Document], fields: FieldNames | None, limit: int | None
 ) -> tuple[list[Document], Path | None]:
     """Read a corpus; InputError where no document has text."""
-    given, path = read_documents(corpus, fields or FieldNames(), limit)
+    documents, path = read_documents(corpus, fields or FieldNames(), limit)
     require_some(
-        sum(bool(d.content.strip()) for d in given), "document has text", "Check --text-field."
+        sum(bool(d.content.strip()) for d in documents), "document has text", "Check --text-field."
     )
-    return given, path
+    return documents, path
 
 
-def _embedded(given: Sequence[Document], model: Encoder, store: EmbeddingStore) -> _Originals:
-    usable = [d for d in given if d.content.strip()]
+def _embedded(documents: Sequence[Document], model: Encoder, store: EmbeddingStore) -> _Originals:
+    usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
-    failures = {d.id: NO_TEXT for d in given if not d.content.strip()}
+    failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
     failures |= {usable[i].id: why for i, why in embedded.failures.items()}
-    kept = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
-    return _Originals([_view(d) for d in kept], embedded.vectors, failures)
+    views = [_view(d) for d, ok in zip(usable, embedded.ok, strict=True) if ok]
+    return _Originals(views, embedded.vectors, failures)
 
 
-def _imported(given: Sequence[Document], file: Path, model: Encoder) -> _Originals:
-    imported = own_vectors(file, given, model)
-    usable = [i for i, d in enumerate(given) if d.content.strip()]
-    failures = {d.id: NO_TEXT for d in given if not d.content.strip()}
-    views = [_view(given[i]) for i in usable]
+def _imported(documents: Sequence[Document], file: Path, model: Encoder) -> _Originals:
+    imported = own_vectors(file, documents, model)
+    usable = [i for i, d in enumerate(documents) if d.content.strip()]
+    failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
+    views = [_view(documents[i]) for i in usable]
     return _Originals(views, imported.vectors[usable], failures, imported)
 
 
@@ -248,22 +255,26 @@ def _header(
     )
 
 
-def describe_encoder(encoder: Encoder | EncoderConfig | str) -> dict[str, Any]:
+def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
     """Return what index.json says of an encoder, so that a later command can load it.
 
     No device (another machine has others), no user, password or query of an address. An encoder
     object cannot be described: whoever opens the index has to give it again.
     """
-    if isinstance(encoder, str):
-        encoder = EncoderConfig(model=encoder)
-    if not isinstance(encoder, EncoderConfig):
+    config = EncoderConfig(model=encoder) if isinstance(encoder, str) else encoder
+    if not isinstance(config, EncoderConfig):
         return {}
-    settings = asdict(encoder)
-    address = urlsplit(encoder.base_url)
+    address = urlsplit(config.base_url)
     host = address.netloc.rpartition("@")[2]
-    settings["base_url"] = urlunsplit((address.scheme, host, address.path, "", ""))
-    settings["device"] = None
-    return settings
+    return {
+        "model": config.model,
+        "precision": config.precision,
+        "device": None,
+        "base_url": urlunsplit((address.scheme, host, address.path, "", "")),
+        "api_key_env": config.api_key_env,
+        "batch_size": config.batch_size,
+        "concurrency": config.concurrency,
+    }
 
 
 def _fill(index: ViewIndex, originals: _Originals) -> None:
@@ -289,49 +300,55 @@ def _batches(originals: _Originals) -> Iterator[tuple[list[View], FloatArray]]:
         yield originals.views[part], originals.vectors[part]
 
 
-def _refuse_taken(index: ViewIndex, given: Sequence[Document]) -> None:
-    taken = sorted({d.id for d in given} & set(index.texts()["doc_id"]))
-    if taken:
-        shown = ", ".join(map(repr, taken[:5])) + (" ..." if len(taken) > 5 else "")
+def _refuse_taken(index: ViewIndex, documents: Sequence[Document]) -> None:
+    twice = sorted({d.id for d in documents} & set(index.texts()["doc_id"]))
+    if twice:
+        names = ", ".join(map(repr, twice[:5])) + (" ..." if len(twice) > 5 else "")
         raise InputError(
-            f"{len(taken)} of the documents are in it already: {shown}",
+            f"{len(twice)} of the documents are in it already: {names}",
             expected="new documents",
             fix="Leave them out, or delete them first with `argus index delete`.",
             where=index.path,
         )
 
 
-def _counts(given: Sequence[Document], originals: _Originals) -> dict[str, Any]:
+def _counts(documents: Sequence[Document], originals: _Originals) -> BuildCounts:
     reasons = Counter(originals.failures.values())
     no_text = reasons.pop(NO_TEXT, 0)
-    return {
+    counts: BuildCounts = {
         "documents": {
-            "total": len(given),
+            "total": len(documents),
             "indexed": len(originals.views),
             "no_text": no_text,
             "failed": sum(reasons.values()),
         },
         "failures": [{"reason": why, "documents": n} for why, n in reasons.most_common(20)],
     }
+    if originals.own is not None:
+        counts["vectors"] = originals.own.notes
+    return counts
 
 
 def _first(failures: dict[str, str]) -> str:
     return next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
 
 
-def _finish(
-    index: ViewIndex, folder: ArtifactFolder, record: Record, counts: dict[str, Any]
-) -> IndexResult:
+def _built(
+    index: ViewIndex, folder: ArtifactFolder, record: Record, counts: BuildCounts
+) -> IndexResult[BuildSummary]:
     """Write what the folder says of the index now, and of this job."""
-    summary = {
-        **counts,
+    summary: BuildSummary = {**counts, **_state(index)}
+    folder.write_section("summary.json", record.job, summary)
+    folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    return IndexResult(index, summary)
+
+
+def _state(index: ViewIndex) -> IndexState:
+    return {
         "index": str(index.path),
         "encoder": index.fingerprint,
         "dim": index.dim,
         "views": len(index),
-        "remedies": [asdict(r) for r in index.remedies()],
+        "remedies": [r.record() for r in index.remedies()],
         "ann": index.has_ann(),
     }
-    folder.write_section("summary.json", record.job, summary)
-    folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
-    return IndexResult(index, summary)

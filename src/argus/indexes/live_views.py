@@ -28,7 +28,7 @@ def new_views(
 ) -> NewViews:
     """Sort the views of a remedy into those to add and those to leave out.
 
-    Views that the index has of this remedy itself are left out without being counted. most: most
+    Views that the index has of this remedy itself are left out without being counts. most: most
     views of one kind that a document may have, those counted that are in the index; the first are
     taken. Equal texts among `views` all stay: they are what a remedy's rule asks for.
     """
@@ -36,19 +36,19 @@ def new_views(
     names = ("doc_id", "text", "kind", "remedy")
     there = list(zip(*(rows[name].to_pylist() for name in names), strict=True))
     holders = {(doc_id, text): remedy for doc_id, text, _, remedy in there}
-    counted = Counter((doc_id, kind) for doc_id, _, kind, _ in there)
+    counts = Counter((doc_id, kind) for doc_id, _, kind, _ in there)
     lacking = [view for view in views if (view.doc_id, view.text) not in holders]
-    taken: list[View] = []
+    new: list[View] = []
     full: set[tuple[str, str]] = set()
     for view in lacking:
         place = (view.doc_id, view.kind)
-        if most is not None and counted[place] >= most:
+        if most is not None and counts[place] >= most:
             full.add(place)
             continue
-        counted[place] += 1
-        taken.append(view)
-    held = [holders[key] for v in views if (key := (v.doc_id, v.text)) in holders]
-    known = [holder for holder in held if holder != remedy]
+        counts[place] += 1
+        new.append(view)
+    by = [holders[key] for v in views if (key := (v.doc_id, v.text)) in holders]
+    known = [holder for holder in by if holder != remedy]
     relied = {*known, *(of for doc_id, _, kind, of in there if (doc_id, kind) in full)}
-    beyond = len(lacking) - len(taken)
-    return NewViews(taken, len(known), beyond, sorted(relied - {"", remedy}))
+    beyond = len(lacking) - len(new)
+    return NewViews(new, len(known), beyond, sorted(relied - {"", remedy}))

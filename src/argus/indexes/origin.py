@@ -38,8 +38,8 @@ def open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
 
 
 def _refuse_other_vectors(index: ViewIndex, header: IndexHeader) -> None:
-    there, wanted = index.header.vectors, header.vectors
-    if (there.sha256 if there else None) != (wanted.sha256 if wanted else None):
+    there, here = index.header.vectors, header.vectors
+    if (there.sha256 if there else None) != (here.sha256 if here else None):
         raise InputError(
             f"holds an index of other vectors: {_origin(index.header)}",
             expected=f"the vectors of this build: {_origin(header)}",

@@ -11,9 +11,8 @@ fingerprint of their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +23,7 @@ from argus.encoders import Encoder
 from argus.encoders.protocol import unit_rows
 from argus.errors import InputError
 from argus.indexes.header import VectorsFile
+from argus.indexes.summary import OwnVectorsNotes
 
 COMPARED = 32
 """Texts, spread over the corpus, that are embedded to see whether the encoder made the vectors."""
@@ -39,9 +39,7 @@ class OwnVectors:
     file: VectorsFile
     fingerprint: str
     """The encoder's where it agrees with the vectors; else of their own."""
-    notes: dict[str, Any]
-    """file; normalised: whether rows were scaled to length 1; encoder, agreement and least as in
-    `VectorsFile`; foreign: whether the encoder makes other vectors."""
+    notes: OwnVectorsNotes
 
 
 def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> OwnVectors:
@@ -66,7 +64,15 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
     )
     foreign = origin.least < AGREEMENT
     own = f"own vectors sha256={origin.sha256[:16]} dim={encoder.dim}"
-    notes = asdict(origin) | {"file": str(file), "normalised": normalised, "foreign": foreign}
+    notes: OwnVectorsNotes = {
+        "sha256": origin.sha256,
+        "encoder": origin.encoder,
+        "agreement": origin.agreement,
+        "least": origin.least,
+        "file": str(file),
+        "normalised": normalised,
+        "foreign": foreign,
+    }
     return OwnVectors(unit, origin, own if foreign else encoder.fingerprint, notes)
 
 

@@ -16,11 +16,24 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from argus.data.types import IntArray
 from argus.indexes.words import words
 
 K1, B = 1.5, 0.75
+
+
+class PostingArrays(TypedDict):
+    """The arrays that bm25s searches, under its names; texts lie in order."""
+
+    data: np.ndarray[Any, Any]
+    """float32, (n_postings,)."""
+    indices: np.ndarray[Any, Any]
+    """int32, (n_postings,)."""
+    indptr: IntArray
+    """int64, (n_words + 1,)."""
+    num_docs: int
 
 
 @dataclass(frozen=True)
@@ -46,26 +59,22 @@ class Postings:
     def add(self, texts: Sequence[str]) -> None:
         """Count the words of more texts."""
         numbered = self.vocabulary
-        counted = [Counter(words(text)) for text in texts]
-        distinct = np.array([len(c) for c in counted], np.int64)
+        counts = [Counter(words(text)) for text in texts]
+        distinct = np.array([len(c) for c in counts], np.int64)
         n = int(distinct.sum())
-        tokens = (numbered.setdefault(word, len(numbered)) for word in chain.from_iterable(counted))
-        times = np.fromiter(chain.from_iterable(c.values() for c in counted), np.int64, n)
+        tokens = (numbered.setdefault(word, len(numbered)) for word in chain.from_iterable(counts))
+        times = np.fromiter(chain.from_iterable(c.values() for c in counts), np.int64, n)
         self._batches.append(
             _Counted(
                 tokens=np.fromiter(tokens, np.int32, n),
                 times=times.astype(np.min_scalar_type(times.max(initial=0))),
                 distinct=distinct,
-                lengths=np.array([c.total() for c in counted], np.int64),
+                lengths=np.array([c.total() for c in counts], np.int64),
             )
         )
 
-    def scores(self) -> dict[str, Any]:
-        """Return the arrays that bm25s searches, and forget the texts.
-
-        data: float32, indices: int32, texts in order, both (n_postings,); indptr: int64, shape
-        (n_words + 1,); num_docs.
-        """
+    def scores(self) -> PostingArrays:
+        """Return the arrays that bm25s searches, and forget the texts."""
         n_words = len(self.vocabulary)
         having = np.zeros(n_words, np.int64)
         for batch in self._batches:

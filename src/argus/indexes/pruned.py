@@ -92,12 +92,12 @@ def top_documents_pruned(
         scores = np.maximum.reduceat(scores, views.own_starts[:-1], axis=1)
     search = _Search(vectors, views, layout.weight, min(k, len(views.middle)))
     if len(queries) == 1:
-        kept = [search.candidates(queries[0], scores[0])]
+        candidates = [search.candidates(queries[0], scores[0])]
     else:
         with ThreadPoolExecutor(available_cores()) as threads:
-            kept = list(threads.map(search.candidates, queries, scores))
-    query = np.repeat(np.arange(len(queries)), [len(documents) for documents in kept])
-    return ranked(queries, vectors, layout, query, np.concatenate(kept), k)
+            candidates = list(threads.map(search.candidates, queries, scores))
+    query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
+    return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
 
 
 class _Search:
@@ -221,9 +221,9 @@ def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     return scores, least
 
 
-def _starts(chosen: npt.NDArray[np.bool_], starts: IntArray) -> IntArray:
-    """Return where each document's chosen views begin among all chosen ones."""
-    before = np.concatenate([[0], np.cumsum(chosen)])
+def _starts(mask: npt.NDArray[np.bool_], starts: IntArray) -> IntArray:
+    """Return where each document's views of the mask begin among all views of it."""
+    before = np.concatenate([[0], np.cumsum(mask)])
     return np.asarray(before[starts], np.int64)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from argus.data.types import View
 from argus.errors import InputError
+from argus.indexes.summary import RemedyInIndex
 from argus.indexes.table import quoted
 
 ORIGINAL = "original"
@@ -31,6 +32,16 @@ class RemedyViews:
     added: int
     """Number of its last commit; later remedies have larger ones."""
 
+    def record(self) -> RemedyInIndex:
+        """Return it as it stands in summary.json."""
+        return {
+            "id": self.id,
+            "views": self.views,
+            "documents": self.documents,
+            "bytes": self.bytes,
+            "added": self.added,
+        }
+
 
 def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
     """Return one entry per remedy of an Arrow table of `remedy, doc_id, text, added`."""
@@ -38,7 +49,7 @@ def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
 
     size = pc.add(pc.binary_length(rows["text"]), vector_bytes)
     groups = rows.append_column("bytes", size).group_by("remedy")
-    found = groups.aggregate(
+    sums = groups.aggregate(
         [("doc_id", "count"), ("doc_id", "count_distinct"), ("bytes", "sum"), ("added", "max")]
     )
     remedies = [
@@ -46,7 +57,7 @@ def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
             row["remedy"], row["doc_id_count"], row["doc_id_count_distinct"],
             row["bytes_sum"], row["added_max"],
         )
-        for row in found.to_pylist()
+        for row in sums.to_pylist()
     ]  # fmt: skip
     return sorted(remedies, key=lambda r: (r.added, r.id))
 

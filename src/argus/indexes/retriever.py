@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from argus.data.types import FloatArray, Query, Run
+from argus.data.types import FloatArray, Query, Run, View
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
@@ -20,7 +19,8 @@ from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import check_k
 from argus.indexes.sources import matched_scenario
-from argus.indexes.views import ViewIndex, served
+from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
+from argus.indexes.views import BEFORE, ViewIndex, served
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""
@@ -101,9 +101,9 @@ class IndexRetriever:
         """What this ranks by, for manifests and reports."""
         state = self.as_of or "now"
         dense = "dense" if self.weight == RELEVANCE_WEIGHT else f"dense with λ = {self.weight:g}"
-        ranked = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
+        ranking = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
         mode = "" if self.searches_exactly() else "approximate "
-        return f"{mode}{ranked} of {self.index.path.name}@{state}"
+        return f"{mode}{ranking} of {self.index.path.name}@{state}"
 
     def searches_exactly(self) -> bool:
         """Return whether every vector is compared; else the approximate index chooses some."""
@@ -127,7 +127,7 @@ class IndexRetriever:
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return the k best documents per query; a query without text finds none."""
-        asked = [q for q in queries if q.text.strip()]
+        with_text = [q for q in queries if q.text.strip()]
         run: Run = {q.id: {} for q in queries}
         if len(run) != len(queries):
             raise InputError(
@@ -135,10 +135,10 @@ class IndexRetriever:
                 expected="one query per id",
                 fix="Rename one of each two.",
             )
-        if not asked:
+        if not with_text:
             check_k(k)
             return run
-        return run | self.rank(asked, self._encode([q.text for q in asked]), k)
+        return run | self.rank(with_text, self._encode([q.text for q in with_text]), k)
 
     def rank(self, queries: Sequence[Query], vectors: FloatArray, k: int) -> Run:
         """Return the k best documents of queries with text; vectors: (n_queries, dim)."""
@@ -170,8 +170,8 @@ class IndexRetriever:
         """
         if self._lexical is None or self._lexical[0] != self.index.version:
             columns = self.index.texts(self.as_of, without=SCENARIO)
-            built = LexicalIndex.build(columns["doc_id"], columns["text"])
-            self._lexical = (self.index.version, built)
+            words = LexicalIndex.build(columns["doc_id"], columns["text"])
+            self._lexical = (self.index.version, words)
         return self._lexical[1]
 
 
@@ -199,6 +199,11 @@ def open_retriever(
     return IndexRetriever(index, model, spec.as_of, hybrid, exact, weight)
 
 
+def before_and_after(index: ViewIndex, encoder: Encoder, remedy: str) -> list[IndexRetriever]:
+    """Return what searches an index right before a remedy and right after it, as it is served."""
+    return [IndexRetriever(index, encoder, state) for state in (f"{BEFORE}{remedy}", remedy)]
+
+
 def encoder_of(
     index: ViewIndex,
     encoder: Encoder | EncoderConfig | str | None = None,
@@ -223,8 +228,8 @@ def encoder_of(
 
 def stored_encoder(index: ViewIndex) -> EncoderConfig:
     """Return the configuration in index.json; InputError when there is none, or it is broken."""
-    stored: dict[str, Any] = index.header.encoder
-    if not stored.get("model"):
+    settings = index.header.encoder
+    if not settings.get("model"):
         raise InputError(
             f"does not name an encoder that can be loaded (its vectors: {index.fingerprint})",
             expected="an encoder",
@@ -232,10 +237,10 @@ def stored_encoder(index: ViewIndex) -> EncoderConfig:
             where=index.path,
         )
     try:
-        return EncoderConfig(**stored)
+        return EncoderConfig(**settings)
     except TypeError as error:
         raise InputError(
-            f"encoder settings {stored} ({error})",
+            f"encoder settings {settings} ({error})",
             expected="what Argus wrote",
             fix="Give the encoder (--encoder), or restore the file from a copy.",
             where=index.path / FILE,
@@ -251,7 +256,7 @@ def search_index(
     weight: float = RELEVANCE_WEIGHT,
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
-) -> dict[str, Any]:
+) -> SearchAnswer:
     """Answer one question: the k best documents, each with its own text and what found it.
 
     `view` and `kind` name the best view that is no scenario; a hybrid ranking has no single one
@@ -263,12 +268,12 @@ def search_index(
         raise InputError("an empty query", expected="words", fix="Ask something.")
     retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
     results = [_hit(retriever.index, rank, *hit)
-               for rank, hit in enumerate(_found(retriever, query, k), 1)]  # fmt: skip
+               for rank, hit in enumerate(_ranked(retriever, query, k), 1)]  # fmt: skip
     return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
             "warning": retriever.warning, "results": results}  # fmt: skip
 
 
-def _found(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str, float, str, str]]:
+def _ranked(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str, float, str, str]]:
     """Yield document, score, best view and best scenario of the results, "" where not known."""
     if retriever.hybrid is None:
         top = retriever.search_views([query], k)
@@ -283,7 +288,7 @@ def _found(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str,
 
 def _hit(
     index: ViewIndex, rank: int, doc_id: str, score: float, view_id: str, scenario_id: str
-) -> dict[str, Any]:
+) -> Hit:
     views = {view.id: view for view in index.views_of(doc_id)}
     view, scenario = views.get(view_id), views.get(scenario_id)
     return {
@@ -294,7 +299,15 @@ def _hit(
         "kind": view.kind if view else None,
         "text": served(list(views.values())).text,
         "title": served(list(views.values())).source,
-        "scenario": {"view": scenario.id, **asdict(matched_scenario(scenario))}
-        if scenario
-        else None,
+        "scenario": None if scenario is None else _scenario(scenario),
+    }
+
+
+def _scenario(view: View) -> MatchedScenario:
+    parts = matched_scenario(view)
+    return {
+        "view": view.id,
+        "main_topic": parts.main_topic,
+        "information_need": parts.information_need,
+        "explanation": parts.explanation,
     }

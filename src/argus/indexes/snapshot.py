@@ -81,8 +81,8 @@ class Snapshot:
         """Which views are scenarios, shape (n_views,); None where none is."""
         import pyarrow.compute as pc
 
-        found = pc.equal(self.columns["kind"], SCENARIO).to_numpy(zero_copy_only=False)
-        return found if found.any() else None
+        scenarios = pc.equal(self.columns["kind"], SCENARIO).to_numpy(zero_copy_only=False)
+        return scenarios if scenarios.any() else None
 
     @cached_property
     def _scenario_layout(self) -> ScenarioLayout | None:
@@ -96,11 +96,11 @@ class Snapshot:
 
     def positions(self, doc_ids: Iterable[str]) -> IntArray:
         """Return the position of each document in `doc_ids`; InputError names unknown ones."""
-        wanted = list(doc_ids)
-        unknown = sorted({d for d in wanted if d not in self._position})
+        ids = list(doc_ids)
+        unknown = sorted({d for d in ids if d not in self._position})
         if unknown:
             raise unknown_documents(unknown)
-        return np.array([self._position[d] for d in wanted], np.int64)
+        return np.array([self._position[d] for d in ids], np.int64)
 
     def rows_of(self, doc_id: str) -> range:
         """Return the rows of one document's views."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from argus.data.types import View
 
@@ -22,7 +20,10 @@ class ViewScenario:
 def matched_scenario(view: View) -> ViewScenario:
     """Return the scenario of a view; its text as the explanation where the source does not say."""
     try:
-        values: Mapping[str, Any] = json.loads(view.source)
-        return ViewScenario(values["main_topic"], values["information_need"], values["explanation"])
+        source = json.loads(view.source)
+        parts = [source[name] for name in ("main_topic", "information_need", "explanation")]
     except (ValueError, KeyError, TypeError):
         return ViewScenario("", "", view.text)
+    if not all(isinstance(part, str) for part in parts):
+        return ViewScenario("", "", view.text)
+    return ViewScenario(*parts)

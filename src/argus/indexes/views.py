@@ -21,7 +21,7 @@ from argus.errors import InputError
 from argus.indexes.approximate import approximate_search, build, exists
 from argus.indexes.compact import KEPT, compact
 from argus.indexes.fold import RELEVANCE_WEIGHT, TopDocuments, check_weight
-from argus.indexes.header import FILE, IndexHeader, read_header, write_header
+from argus.indexes.header import FILE, EncoderSettings, IndexHeader, read_header, write_header
 from argus.indexes.remedy_views import (
     BEFORE,
     ORIGINAL,
@@ -67,7 +67,7 @@ class ViewIndex:
 
     @classmethod
     def create(
-        cls, path: Path | str, *, fingerprint: str, dim: int, encoder: dict[str, Any] | None = None
+        cls, path: Path | str, *, fingerprint: str, dim: int, encoder: EncoderSettings | None = None
     ) -> ViewIndex:
         """Make an empty index in a new folder, or in one that holds no index yet.
 
@@ -82,7 +82,7 @@ class ViewIndex:
                 fix="Add to it, give another folder, or start over with --fresh.",
                 where=path,
             )
-        header = IndexHeader(fingerprint=fingerprint, dim=dim, encoder=encoder or {})
+        header = IndexHeader(fingerprint=fingerprint, dim=dim, encoder=encoder or EncoderSettings())
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -164,16 +164,16 @@ class ViewIndex:
         with writing(self.path):
             self.refresh()
             added = self.version + 1
-            checked = Checked(self._batches(batches, remedy, added))
-            reader = pa.RecordBatchReader.from_batches(schema(self.dim), checked)
+            rows = Checked(self._batches(batches, remedy, added))
+            reader = pa.RecordBatchReader.from_batches(schema(self.dim), rows)
             try:
                 with storage(self.path, "adding views"):
                     self.table.add(reader)
             except Exception:
-                if checked.error is not None:
-                    raise checked.error from None
+                if rows.error is not None:
+                    raise rows.error from None
                 raise
-        return checked.rows
+        return rows.rows
 
     def _batches(self, batches: Iterable[Batch], remedy: str, added: int) -> Iterator[Any]:
         taken = set(self._column("id"))
@@ -191,13 +191,13 @@ class ViewIndex:
 
         They leave every state, earlier ones too. InputError names unknown ids; nothing changes.
         """
-        wanted = set(ids)
+        doc_ids = set(ids)
         with writing(self.path):
             self.refresh()
-            unknown = sorted(wanted - set(self._column("doc_id")))
+            unknown = sorted(doc_ids - set(self._column("doc_id")))
             if unknown:
                 raise unknown_documents(unknown)
-            return self._delete(f"doc_id IN ({quoted(sorted(wanted))})") if wanted else 0
+            return self._delete(f"doc_id IN ({quoted(sorted(doc_ids))})") if doc_ids else 0
 
     def rollback(self, remedy: str) -> int:
         """Remove exactly the views that `remedy` added, in one commit; return how many.
@@ -249,8 +249,9 @@ class ViewIndex:
         """
         key = (self.version, as_of)
         if self._kept is None or self._kept[0] != key:
+            condition = self.condition(as_of)
             self._kept = None  # before reading, so that two are never held
-            self._kept = (key, self._read(self.condition(as_of)))
+            self._kept = (key, self._read(condition))
         return self._kept[1]
 
     def _read(self, condition: str | None) -> Snapshot:
@@ -333,9 +334,9 @@ class ViewIndex:
         queries = check_queries(queries, self.dim)
         check_k(k)
         check_weight(weight)
-        kept = self._kept is not None and self._kept[0] == (self.version, as_of)
+        in_memory = self._kept is not None and self._kept[0] == (self.version, as_of)
         if exact is None:
-            exact = kept or not self.has_ann()
+            exact = in_memory or not self.has_ann()
         if exact:
             return self.snapshot(as_of).search(queries, k, weight)
         with storage(self.path, "searching the index"):

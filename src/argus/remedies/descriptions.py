@@ -85,8 +85,8 @@ def describe(passage: Document, entity: str) -> str | None:
 
 def own_description(passage: Document) -> str:
     """Return the knowledge base's short description as it stands, "" where there is none."""
-    given = (passage.metadata.get(field) for field in FIELDS)
-    return next((text for text in given if isinstance(text, str) and text.strip()), "")
+    texts = (passage.metadata.get(field) for field in FIELDS)
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
 def stands_alone(document: str, mention: Span) -> bool:

@@ -117,13 +117,13 @@ def look_up(
     Title first, they are those that the finder linked; where it linked none, as those do that know
     no knowledge base, those that bear the entity's surface form as a name.
     """
-    wanted = [(d, risk) for d in documents for risk in flagged.get(d.id, ())]
-    names = list(dict.fromkeys(risk.entity for _, risk in wanted))
+    risks = [(d, risk) for d in documents for risk in flagged.get(d.id, ())]
+    names = list(dict.fromkeys(risk.entity for _, risk in risks))
     by_words = dict(zip(names, lookup.by_words(names, config.k_aug), strict=True))
     bearers = config.k_aug if config.min_similarity is None else max(config.k_aug, BEARERS)
-    titled = _titled([risk for _, risk in wanted], lookup, bearers) if config.title_first else []
+    titled = _titled([risk for _, risk in risks], lookup, bearers) if config.title_first else []
     pairs = []
-    for i, (document, risk) in enumerate(wanted):
+    for i, (document, risk) in enumerate(risks):
         passages = (titled[i] if titled else []) or by_words[risk.entity]
         pairs += [
             Pair(document, risk, passage)
@@ -173,15 +173,15 @@ def choose(pairs: Sequence[Pair], config: ExpandConfig) -> list[Pair]:
     first and are taken. Of pairs that would give a document equal texts, as two names of one thing
     do, one is taken: in a search the best view counts, so that a copy changes nothing.
     """
-    taken = list(pairs)
+    fitting = list(pairs)
     if config.min_similarity is not None:
         least = config.min_similarity
-        taken = [p for p in pairs if p.similarity is not None and p.similarity >= least]
-        taken = _most_similar(taken, config.k_aug, lambda p: (p.document.id, p.risk.entity))
-    taken = _without_copies(taken)
+        fitting = [p for p in pairs if p.similarity is not None and p.similarity >= least]
+        fitting = _most_similar(fitting, config.k_aug, lambda p: (p.document.id, p.risk.entity))
+    fitting = _without_copies(fitting)
     if config.max_views is not None:
-        taken = _most_similar(taken, config.max_views, lambda p: p.document.id)
-    return taken
+        fitting = _most_similar(fitting, config.max_views, lambda p: p.document.id)
+    return fitting
 
 
 def _without_copies(pairs: Sequence[Pair]) -> list[Pair]:
@@ -189,14 +189,14 @@ def _without_copies(pairs: Sequence[Pair]) -> list[Pair]:
 
     Without similarities the first.
     """
-    kept: dict[Hashable, Pair] = {}
+    best_of: dict[Hashable, Pair] = {}
     for pair in pairs:
         passage = pair.passage.document
         key = (pair.document.id, passage.title, passage.text)
-        best = kept.setdefault(key, pair)
+        best = best_of.setdefault(key, pair)
         if (pair.similarity or 0) > (best.similarity or 0):
-            kept[key] = pair
-    return list(kept.values())
+            best_of[key] = pair
+    return list(best_of.values())
 
 
 def _most_similar(
@@ -206,11 +206,11 @@ def _most_similar(
     groups: dict[Hashable, list[Pair]] = {}
     for pair in pairs:
         groups.setdefault(group(pair), []).append(pair)
-    kept: list[Pair] = []
+    best: list[Pair] = []
     for members in groups.values():
         members.sort(key=lambda p: (-(p.similarity or 0), p.risk.entity, p.passage.id))
-        kept += members[:most]
-    return kept
+        best += members[:most]
+    return best
 
 
 def views(
@@ -222,10 +222,10 @@ def views(
     text about what the document is about, not about what it mentions.
     """
     texts = _texts(pairs, config, encoder)
-    made: dict[str, int] = {}
+    count: dict[str, int] = {}
     out = []
     for pair, text in zip(pairs, texts, strict=True):
-        n = made[pair.document.id] = made.get(pair.document.id, 0) + 1
+        n = count[pair.document.id] = count.get(pair.document.id, 0) + 1
         source: dict[str, str | bool] = {
             "entity": pair.risk.entity,
             "passage": pair.passage.id,
@@ -272,16 +272,16 @@ def _begin(texts: Sequence[str], rooms: IntArray, encoder: TokenCounter) -> list
 
     Tokens are taken as spread evenly over a text, and counted again until what is left fits.
     """
-    shown = list(texts)
+    parts = list(texts)
     nothing = int(encoder.count_tokens([""])[0])
-    over = list(range(len(shown)))
+    over = list(range(len(parts)))
     while over:
-        sizes = encoder.count_tokens([shown[i] for i in over]) - nothing
+        sizes = encoder.count_tokens([parts[i] for i in over]) - nothing
         pairs = [(i, n) for i, n in zip(over, sizes.tolist(), strict=True) if n > rooms[i]]
         for i, tokens in pairs:
-            shown[i] = _whole_words(shown[i][: len(shown[i]) * int(rooms[i]) // tokens])
+            parts[i] = _whole_words(parts[i][: len(parts[i]) * int(rooms[i]) // tokens])
         over = [i for i, _ in pairs]
-    return shown
+    return parts
 
 
 def _whole_words(text: str) -> str:

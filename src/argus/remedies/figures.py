@@ -30,14 +30,14 @@ def predicted_risk(edges: Sequence[float], entities: Sequence[int], tau: float) 
 def ranks(before: Sequence[int], after: Sequence[int], names: Sequence[str]) -> Figure:
     """Rank of every repaired document for its risk queries; below the diagonal it rose."""
     evenly = np.linspace(0, len(before) - 1, min(len(before), MAX_POINTS))
-    chosen = evenly.astype(int).tolist()
+    rows = evenly.astype(int).tolist()
     top = max([*before, *after, 10])
     points = {
         "type": "scattergl",
         "mode": "markers",
-        "x": [before[i] for i in chosen],
-        "y": [after[i] for i in chosen],
-        "text": [names[i] for i in chosen],
+        "x": [before[i] for i in rows],
+        "y": [after[i] for i in rows],
+        "text": [names[i] for i in rows],
         "hovertemplate": "%{text}: rank %{x:,} → %{y:,}<extra></extra>",
         "marker": {"color": BAND_COLOURS["high"], "size": 5, "opacity": 0.45},
         "showlegend": False,

@@ -50,12 +50,12 @@ def apply(document: str, insertions: Sequence[Insertion]) -> str:
     The closing comma is left to punctuation that follows anyway. Deleting what was inserted gives
     back the document byte for byte.
     """
-    parts, done = [], 0
+    parts, begin = [], 0
     for insertion in sorted(insertions, key=lambda i: i.at):
         closing = "" if _closes_itself(document, insertion.at) else ","
-        parts += [document[done : insertion.at], f", {insertion.description}{closing}"]
-        done = insertion.at
-    return "".join([*parts, document[done:]])
+        parts += [document[begin : insertion.at], f", {insertion.description}{closing}"]
+        begin = insertion.at
+    return "".join([*parts, document[begin:]])
 
 
 def insertable(document: str, first_mention: Span) -> bool:
@@ -78,7 +78,7 @@ def places(document: str, first_mentions: Mapping[str, Span]) -> dict[str, int]:
     A mention that ends inside another takes none, and of those that end together only the longest.
     """
     spans = sorted(first_mentions.values(), key=lambda span: span.start)
-    found: dict[int, str] = {}
+    entities: dict[int, str] = {}
     begun = reach = 0
     by_end = sorted(first_mentions.items(), key=lambda item: (item[1].end, item[1].start, item[0]))
     for entity, span in by_end:
@@ -86,8 +86,8 @@ def places(document: str, first_mentions: Mapping[str, Span]) -> dict[str, int]:
             reach = max(reach, spans[begun].end)
             begun += 1
         if reach <= span.end and insertable(document, span):
-            found.setdefault(span.end, entity)
-    return {entity: at for at, entity in found.items()}
+            entities.setdefault(span.end, entity)
+    return {entity: at for at, entity in entities.items()}
 
 
 def examine(
@@ -105,15 +105,15 @@ def examine(
     the lengths of both, whatever they hold.
     """
     where = places(document, first_mentions)
-    found = _aligned(document, synthesis.strip(), list(where.values()))
-    if found is None:
+    descriptions = _aligned(document, synthesis.strip(), list(where.values()))
+    if descriptions is None:
         return Rejected(
             "it is not the document with descriptions of at most "
             f"{MAX_WORDS} words between commas after first mentions"
         )
     insertions = [
         Insertion(at, entity, description)
-        for (entity, at), description in zip(where.items(), found, strict=True)
+        for (entity, at), description in zip(where.items(), descriptions, strict=True)
         if description is not None
     ]
     for insertion in insertions:
@@ -164,8 +164,8 @@ def _aligned(document: str, synthesis: str, ends: Sequence[int]) -> list[str | N
                 options[position] = list(_options(synthesis, position))
             for description, after in options[position]:
                 end = after + len(piece)
-                known = end in further or len(further) >= MAX_WAYS
-                if not known and synthesis.startswith(piece, after):
+                settled = end in further or len(further) >= MAX_WAYS
+                if not settled and synthesis.startswith(piece, after):
                     further[end] = _Way(way, description)
         reached = further
     last = reached.get(len(synthesis))

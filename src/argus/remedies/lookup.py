@@ -37,11 +37,7 @@ class PassageLookup:
     def __init__(self, passages: Sequence[Document], words: LexicalIndex | None = None) -> None:
         """words: an index over the same passages, where there is one."""
         self._passages = {p.id: p for p in passages if p.text.strip()}
-        if words is None or set(words.ids) != self._passages.keys():
-            words = LexicalIndex.build(
-                list(self._passages), [p.content for p in self._passages.values()]
-            )
-        self._lexical = words
+        self._words = words
 
     def by_words(self, entities: Sequence[str], k: int = K_AUG) -> list[list[Passage]]:
         """Return the k best passages for each surface form, by BM25 (ARGUS §D.3)."""
@@ -63,6 +59,14 @@ class PassageLookup:
         InputError for aliases of another kind.
         """
         return self.by_title([self._bearers.get(name_key(entity), ()) for entity in entities], k)
+
+    @cached_property
+    def _lexical(self) -> LexicalIndex:
+        """BM25 over the passages; built at the first question where there is none of just these."""
+        if self._words is not None and set(self._words.ids) == self._passages.keys():
+            return self._words
+        texts = [p.content for p in self._passages.values()]
+        return LexicalIndex.build(list(self._passages), texts)
 
     @cached_property
     def _bearers(self) -> dict[str, list[str]]:

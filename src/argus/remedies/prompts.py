@@ -43,14 +43,14 @@ def synthesis_prompt(document: str, passages: Mapping[str, Sequence[str]]) -> Pr
 
     The answer is bounded by twice the document's approximate tokens, and what insertions need.
     """
-    texts = [part for entity, found in passages.items() for part in (entity, *found)]
+    texts = [part for entity, own in passages.items() for part in (entity, *own)]
     mark = content_hash(document, *texts, size=6).hex()
     entities = "\n\n".join(
         "\n".join(
             [f"<entity {mark}>{entity}</entity {mark}>"]
-            + [f"<passage {mark}>{passage}</passage {mark}>" for passage in found]
+            + [f"<passage {mark}>{passage}</passage {mark}>" for passage in own]
         )
-        for entity, found in passages.items()
+        for entity, own in passages.items()
     )
     text = (
         f"Entities, each with its reference passages:\n\n{entities}\n\n"

@@ -44,13 +44,13 @@ class Receipt:
         """Positions of the entities whose own document fell out of the top k."""
         return np.flatnonzero(self.asked & (self.before <= self.k) & (self.after > self.k))
 
-    def of(self, chosen: npt.NDArray[np.bool_]) -> Receipt:
-        """Return the receipt of some of the entities, chosen by a mask of shape (n_risks,)."""
-        risks = [risk for risk, taken in zip(self.risks, chosen, strict=True) if taken]
-        asked, before, after = self.asked[chosen], self.before[chosen], self.after[chosen]
+    def of(self, mask: npt.NDArray[np.bool_]) -> Receipt:
+        """Return the receipt of some of the entities; mask: (n_risks,)."""
+        risks = [risk for risk, inside in zip(self.risks, mask, strict=True) if inside]
+        asked, before, after = self.asked[mask], self.before[mask], self.after[mask]
         return Receipt(risks, asked, before, after, self.k, self.fell, self.rose)
 
-    def found(self, ranks: IntArray) -> float | None:
+    def share_in_top(self, ranks: IntArray) -> float | None:
         """Return the share of risk queries asked that bring their document into the top k."""
         return float((ranks[self.asked] <= self.k).mean()) if self.asked.any() else None
 
@@ -69,19 +69,19 @@ def write_receipt(
     as not asked. A document counts as fallen once per query, however many documents asked it.
     Raises InputError for a document that is not indexed.
     """
-    asked = np.array([risk.entity in names for risk in risks], bool)
+    with_vector = np.array([risk.entity in names for risk in risks], bool)
     ranks = np.zeros((2, len(risks)), np.int64)
-    if not asked.any():
-        return Receipt(risks, asked, ranks[0], ranks[1], k, {}, {})
-    known = [risk for risk in risks if risk.entity in names]
-    queries = np.stack([names[risk.entity] for risk in known])
-    targets = [risk.doc_id for risk in known]
-    distinct = np.stack([names[entity] for entity in dict.fromkeys(r.entity for r in known)])
+    if not with_vector.any():
+        return Receipt(risks, with_vector, ranks[0], ranks[1], k, {}, {})
+    askable = [risk for risk in risks if risk.entity in names]
+    queries = np.stack([names[risk.entity] for risk in askable])
+    targets = [risk.doc_id for risk in askable]
+    distinct = np.stack([names[entity] for entity in dict.fromkeys(r.entity for r in askable)])
     fell: Counter[str] = Counter()
     rose: Counter[str] = Counter()
     lists = zip(before.search(distinct, k).doc_ids, after.search(distinct, k).doc_ids, strict=True)
     for earlier, later in lists:
         fell.update(set(earlier) - set(later))
         rose.update(set(later) - set(earlier))
-    ranks[:, asked] = before.ranks(queries, targets), after.ranks(queries, targets)
-    return Receipt(risks, asked, ranks[0], ranks[1], k, fell, rose)
+    ranks[:, with_vector] = before.ranks(queries, targets), after.ranks(queries, targets)
+    return Receipt(risks, with_vector, ranks[0], ranks[1], k, fell, rose)

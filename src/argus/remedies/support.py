@@ -65,18 +65,18 @@ def is_supported(description: str, passages: Iterable[str]) -> bool:
     Two kinds of words need no support: small ones ("of"), which say nothing alone, and in lower
     case the plain name of a type or role ("singer"), for at most half of the other words.
     """
-    known = _known(tuple(passages))
+    facts = _facts(tuple(passages))
     words = description.split(" ")
-    said = generic = 0
+    content = generic = 0
     occurs = [False] * len(words)
     for i, word in enumerate(words):
         if word == "&" or word in _SMALL_WORDS or (i == 0 and _is_small_title(word)):
             continue
-        found = _read(word, known)
-        if found is None:
+        support = _read(word, facts)
+        if support is None:
             return False
-        said, generic, occurs[i] = said + found[0], generic + found[1], found[1] == 0
-    return 0 < said >= generic and all(
+        content, generic, occurs[i] = content + support[0], generic + support[1], support[1] == 0
+    return 0 < content >= generic and all(
         0 < i < len(words) - 1 and occurs[i - 1] and occurs[i + 1]
         for i, word in enumerate(words)
         if word == "&"
@@ -84,7 +84,7 @@ def is_supported(description: str, passages: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Facts:
     """What passages say; all case-folded, as it stands and without accents."""
 
     words: set[str] = field(default_factory=set)
@@ -130,38 +130,38 @@ class _Known:
 
 
 @lru_cache(maxsize=64)
-def _known(passages: tuple[str, ...]) -> _Known:
+def _facts(passages: tuple[str, ...]) -> _Facts:
     """Read passages; several descriptions are often compared with the same."""
-    known = _Known()
+    facts = _Facts()
     for passage in passages:
         whole = unicodedata.normalize("NFC", passage)
         for text in dict.fromkeys((whole, _without_accents(passage))):
             for token in _tokens().findall(text):
-                known.add(_POSSESSIVE.sub("", token))
-    return known
+                facts.add(_POSSESSIVE.sub("", token))
+    return facts
 
 
-def _read(word: str, known: _Known) -> tuple[int, int] | None:
+def _read(word: str, facts: _Facts) -> tuple[int, int] | None:
     """Return how many words of content a word is, and how many generic ones; None: no support."""
     parts = _parts(_POSSESSIVE.sub("", unicodedata.normalize("NFC", word)))
     if len(parts) > 1:
         form = tuple(map(_folded, parts))
         joined = "".join(form)
-        if form in known.forms or (_INITIALS.fullmatch(word) and joined in known.capitals):
+        if form in facts.forms or (_INITIALS.fullmatch(word) and joined in facts.capitals):
             return 1, 0
         if "." in word or min(map(_letters, parts)) < 2:
             return None
-        if joined in known.words:
+        if joined in facts.words:
             return 1, 0
-    said = generic = 0
+    content = generic = 0
     for unit in (unit for part in parts for unit in _units(part)):
-        if known.says(unit):
-            said += _letters(unit) > 1 or unit.isdigit() or bool(_SPACELESS.match(unit))
+        if facts.says(unit):
+            content += _letters(unit) > 1 or unit.isdigit() or bool(_SPACELESS.match(unit))
         elif unit in _GENERIC_WORDS:
             generic += 1
         elif len(parts) == 1 or unit not in _SMALL_WORDS:
             return None
-    return said, generic
+    return content, generic
 
 
 @cache

@@ -109,9 +109,9 @@ def with_model(
     model does; answers so far are in its ledger.
     """
     offers = list(_offers(documents, candidates))
-    asked = model.complete([o.prompt() for o in offers if not o.why_not])
+    outcomes = model.complete([o.prompt() for o in offers if not o.why_not])
     for offer in offers:
-        yield _not_offered(offer) if offer.why_not else _read(offer, next(asked), model.name)
+        yield _not_offered(offer) if offer.why_not else _read(offer, next(outcomes), model.name)
 
 
 def from_descriptions(
@@ -147,8 +147,8 @@ def _offers(
     most_entities: int | None = MAX_ENTITIES,
 ) -> Iterator[_Offer]:
     for document in documents:
-        given = candidates.get(document.id, ())
-        if not given:
+        entities = candidates.get(document.id, ())
+        if not entities:
             continue
         content = document.content
         if most_chars is not None and len(content) > most_chars:
@@ -157,20 +157,20 @@ def _offers(
                 why_not=f"{len(content):,} characters are more than the {most_chars:,} of a prompt",
             )
             continue
-        known = {c.risk.entity: c for c in given if c.passages and c.risk.spans}
-        where = places(content, {name: c.risk.spans[0] for name, c in known.items()})
-        fit = [known[name] for name in where]
+        describable = {c.risk.entity: c for c in entities if c.passages and c.risk.spans}
+        where = places(content, {name: c.risk.spans[0] for name, c in describable.items()})
+        fit = [describable[name] for name in where]
         least = sorted(fit, key=lambda c: (c.risk.rps is None, c.risk.rps or 0.0))[:most_entities]
-        kept = {c.risk.entity for c in least}
+        offered = {c.risk.entity for c in least}
         why_not = (
             ""
             if fit
             else "no first mention can take a description"
-            if known
+            if describable
             else "no passage for any entity"
         )
         yield _Offer(
-            document, [c for c in fit if c.risk.entity in kept], len(fit) - len(kept), why_not
+            document, [c for c in fit if c.risk.entity in offered], len(fit) - len(offered), why_not
         )
 
 
@@ -196,7 +196,7 @@ def _read(offer: _Offer, outcome: Outcome[str], model: str) -> Synthesis:
 def _described(offer: _Offer, similarity: Similarity, threshold: float) -> Synthesis:
     """Insert what the knowledge base says of each entity that passes the context check."""
     content = offer.document.content
-    chosen: list[Insertion] = []
+    insertions: list[Insertion] = []
     described = 0
     for candidate in offer.candidates:
         entity, first = candidate.risk.entity, candidate.risk.spans[0]
@@ -207,9 +207,9 @@ def _described(offer: _Offer, similarity: Similarity, threshold: float) -> Synth
             continue
         described += 1
         if _similarity(similarity, candidate) >= threshold:
-            chosen.append(Insertion(first.end, entity, text))
+            insertions.append(Insertion(first.end, entity, text))
     source = _source(offer, {"descriptions": True, "min_similarity": threshold})
-    proposed = apply(content, chosen)
+    proposed = apply(content, insertions)
     nothing = (
         f"no passage fits its place (similarity below {threshold:g})"
         if described

@@ -7,6 +7,7 @@ no query is needed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.types import Document, Span, State
+from argus.data.types import Document, Span, State, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.errors import InputError
 from argus.knowledge.spotting import LeavesOut, Mention, MentionFinder, without_surrogates
@@ -64,11 +65,11 @@ class Diagnosis:
 
     def flagged(self) -> dict[str, list[Risk]]:
         """Return the entities at risk of each document that has any, `E_risk(d)`."""
-        found: dict[str, list[Risk]] = {}
+        risks: dict[str, list[Risk]] = {}
         for risk in self.risks:
             if risk.below(self.tau):
-                found.setdefault(risk.doc_id, []).append(risk)
-        return found
+                risks.setdefault(risk.doc_id, []).append(risk)
+        return risks
 
 
 def diagnose(
@@ -95,21 +96,21 @@ def diagnose(
     texts = [without_surrogates(d.content) for d in documents]  # tokenizers take no others
     mentions = find_mentions(texts, finder)
     _mend_seams(mentions, texts, documents, finder)
-    placed = [(i, mention.span) for i, found in enumerate(mentions) for mention in found]
+    placed = [(i, mention.span) for i, own in enumerate(mentions) for mention in own]
     unread = beyond_window(texts, placed, encoder)
     if encoder.pools_spans:
         items = [Item(texts[i], Role.SPAN, span) for i, span in placed]
     else:  # the document's own vector, where that has read the mention
         items = [Item(texts[placed[n][0]], Role.DOCUMENT) for n in np.flatnonzero(~unread)]
-    read = iter(score_items(items, encoder, store, probe))
+    predictions = iter(score_items(items, encoder, store, probe))
     lost = unread & (not encoder.pools_spans)
-    scored = [Scored(None, State.FAILED, UNREAD) if far else next(read) for far in lost]
+    scores = [Scored(None, State.FAILED, UNREAD) if far else next(predictions) for far in lost]
     risks: list[Risk] = []
     first = 0
-    for document, found in zip(documents, mentions, strict=True):
-        part = slice(first, first + len(found))
-        risks += _risks(document.id, found, scored[part], unread[part])
-        first += len(found)
+    for document, own in zip(documents, mentions, strict=True):
+        part = slice(first, first + len(own))
+        risks += _risks(document.id, own, scores[part], unread[part])
+        first += len(own)
     return Diagnosis(risks, tau, len(documents), finder.name, _left_out(finder))
 
 
@@ -129,18 +130,56 @@ def score_items(
     embedded = embed(items, encoder, store, what="mentions")
     prediction = probe.predict(embedded.vectors)
     results = iter(zip(prediction.rps.tolist(), prediction.in_domain.tolist(), strict=True))
-    scored: list[Scored] = []
+    scores: list[Scored] = []
     for position, ok in enumerate(embedded.ok):
         if not ok:
-            scored.append(Scored(None, State.FAILED, embedded.failures[position]))
+            scores.append(Scored(None, State.FAILED, embedded.failures[position]))
             continue
         rps, inside = next(results)
-        scored.append(
+        scores.append(
             Scored(rps, State.MEASURED)
             if inside
             else Scored(None, State.NOT_APPLICABLE, "beyond the probe's training region")
         )
-    return scored
+    return scores
+
+
+def rps_in_views(
+    risks: Sequence[Risk],
+    views: Mapping[str, Sequence[View]],
+    encoder: Encoder,
+    store: EmbeddingStore,
+    probe: Probe,
+) -> list[list[float]]:
+    """Return what the probe predicts for each entity, once per view of its document that is read.
+
+    The entity is read at its first mention in the view's text, whatever the white space in it; not
+    in front of where the document mentions it, where the name is part of another word, and not
+    beyond what the encoder reads of the view.
+    """
+    owners: list[int] = []
+    texts: list[str] = []
+    places: list[Span] = []
+    for i, risk in enumerate(risks):
+        name = re.compile(r"\s+".join(map(re.escape, risk.entity.split())))
+        for view in views.get(risk.doc_id, ()):
+            mention = name.search(view.text, risk.spans[0].start) or name.search(view.text)
+            if mention:
+                owners.append(i)
+                texts.append(view.text)
+                places.append(Span(*mention.span()))
+    within = np.flatnonzero(~beyond_window(texts, list(enumerate(places)), encoder))
+    items = [
+        Item(texts[j], Role.SPAN, places[j])
+        if encoder.pools_spans
+        else Item(texts[j], Role.DOCUMENT)
+        for j in within
+    ]
+    predicted: list[list[float]] = [[] for _ in risks]
+    for j, score in zip(within, score_items(items, encoder, store, probe), strict=True):
+        if score.rps is not None:
+            predicted[owners[j]].append(score.rps)
+    return predicted
 
 
 def find_mentions(texts: Sequence[str], finder: MentionFinder) -> list[list[Mention]]:
@@ -148,16 +187,16 @@ def find_mentions(texts: Sequence[str], finder: MentionFinder) -> list[list[Ment
 
     The finder gets all texts at once: some look at all of them to tell names from common words.
     """
-    found: list[list[Mention]] = []
+    everywhere: list[list[Mention]] = []
     with progress("finding mentions", len(texts)) as advance:
         for mentions in finder.find(texts):
-            found.append(mentions)
+            everywhere.append(mentions)
             advance(1)
-    return found
+    return everywhere
 
 
 def _mend_seams(
-    found: list[list[Mention]],
+    mentions: list[list[Mention]],
     texts: Sequence[str],
     documents: Sequence[Document],
     finder: MentionFinder,
@@ -174,14 +213,14 @@ def _mend_seams(
         if document.title and texts[i][len(document.title) :].startswith(" ")
         if document.content.startswith(document.title)
     }
-    crossed = [i for i, at in seams.items() if any(_crosses(m.span, at) for m in found[i])]
+    crossed = [i for i, at in seams.items() if any(_crosses(m.span, at) for m in mentions[i])]
     parts = [part for i in crossed for part in (texts[i][: seams[i]], texts[i][seams[i] + 1 :])]
     if not parts:
         return
     # All texts are given again, and not searched: in them names are told from common words.
     again = islice(finder.find([*parts, *texts]), len(parts))
     for i, in_title, in_text in zip(crossed, again, again, strict=True):
-        found[i] = [*in_title, *_shifted(in_text, seams[i] + 1)]
+        mentions[i] = [*in_title, *_shifted(in_text, seams[i] + 1)]
 
 
 def _left_out(finder: MentionFinder) -> dict[str, int]:
@@ -196,6 +235,24 @@ def _shifted(mentions: Sequence[Mention], by: int) -> Iterator[Mention]:
     for mention in mentions:
         start, end = mention.span.start + by, mention.span.end + by
         yield replace(mention, span=Span(start, end))
+
+
+def why_none_flagged(diagnosis: Diagnosis) -> str | None:
+    """Return why no entity is flagged, and what is known of them all; None where one is."""
+    if diagnosis.flagged():
+        return None
+    with_rps = sum(risk.rps is not None for risk in diagnosis.risks)
+    if not diagnosis.risks:
+        return "no entity was found in its documents. Check that --kb and --mentions fit them"
+    if not with_rps:
+        return (
+            f"the RPS of none of its {len(diagnosis.risks):,} entities could be predicted "
+            f"({diagnosis.risks[0].reason}). Fit a probe on documents like these (argus probe fit)"
+        )
+    return (
+        f"{with_rps:,} of its {len(diagnosis.risks):,} entities have a predicted RPS, none below "
+        f"τ={diagnosis.tau:g}"
+    )
 
 
 def check_tau(tau: float) -> None:

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document, State
+from argus.data.types import Document, count_states
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import Diagnosis, check_tau, diagnose, predicted, share_below
+from argus.remedies.diagnosis.summary import DiagnosisFigures, DiagnosisSummary
 from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
 from argus.reports import write_report
 from argus.retrievability.probes import Probe, load_probe, probe_file
@@ -35,7 +35,7 @@ class DiagnoseResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: DiagnosisSummary
     diagnosis: Diagnosis
 
 
@@ -64,8 +64,8 @@ def diagnose_corpus(
     if isinstance(probe, (str, Path)):
         load_probe(Path(probe))  # before the encoder is loaded, and the folder made
         probe_input = probe_file(Path(probe))
-    given, path = read_documents(corpus, fields or FieldNames(), limit)
-    documents = [d for d in given if d.content.strip()]
+    whole, path = read_documents(corpus, fields or FieldNames(), limit)
+    documents = [d for d in whole if d.content.strip()]
     require_some(len(documents), "document has text", "Check --text-field.")
     passages = read_passages(reference)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -81,71 +81,67 @@ def diagnose_corpus(
         open_encoder(
             folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe),
             engine=running,
-        ) as (model, opened),
+        ) as (model, embeddings),
     ):  # fmt: skip
         judge = open_probe(probe, model)
         record.config |= {"finder": finder.name, "probe": judge.family}
         with record.timed("diagnosing"):
-            found = diagnose(documents, finder, model, opened, judge, tau=tau)
-    summary = write_diagnosis(folder, found, record, without_text=len(given) - len(documents))
-    return DiagnoseResult(folder.path, write_report(folder.path), summary, found)
+            diagnosis = diagnose(documents, finder, model, embeddings, judge, tau=tau)
+    without_text = len(whole) - len(documents)
+    summary = write_diagnosis(folder, diagnosis, record, without_text=without_text)
+    return DiagnoseResult(folder.path, write_report(folder.path), summary, diagnosis)
 
 
 def write_diagnosis(
-    folder: ArtifactFolder, found: Diagnosis, record: Record, *, without_text: int = 0
-) -> dict[str, Any]:
+    folder: ArtifactFolder, diagnosis: Diagnosis, record: Record, *, without_text: int = 0
+) -> DiagnosisSummary:
     """Write diagnosis.parquet and the job's sections; return its summary.
 
     without_text: documents that were left out because there is nothing to read in them.
     """
-    folder.write_table(TABLE, risk_table(found))
-    summary = {**summarise(found), "documents_without_text": without_text}
+    folder.write_table(TABLE, risk_table(diagnosis))
+    summary: DiagnosisSummary = {**summarise(diagnosis), "documents_without_text": without_text}
     folder.write_section("summary.json", TABLE, summary)
     folder.write_section("manifest.json", TABLE, record.manifest(summary["entities"]))
     return summary
 
 
-def risk_table(found: Diagnosis) -> pa.Table:
+def risk_table(diagnosis: Diagnosis) -> pa.Table:
     """Return one row per entity and document."""
+    risks = diagnosis.risks
     span = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+    places = [[{"start": s.start, "end": s.end} for s in r.spans] for r in risks]
     return pa.table(
         {
-            "doc_id": [r.doc_id for r in found.risks],
-            "entity": [r.entity for r in found.risks],
-            "spans": pa.array(
-                [[{"start": s.start, "end": s.end} for s in r.spans] for r in found.risks],
-                pa.list_(span),
-            ),
-            "rps": pa.array([r.rps for r in found.risks], pa.float64()),
-            "flagged": [r.below(found.tau) for r in found.risks],
-            "state": [str(r.state) for r in found.risks],
-            "reason": [r.reason for r in found.risks],
-            "unread": pa.array([r.unread for r in found.risks], pa.int64()),
-            "entity_ids": pa.array(
-                [list(r.entity_ids) for r in found.risks], pa.list_(pa.string())
-            ),
+            "doc_id": [r.doc_id for r in risks],
+            "entity": [r.entity for r in risks],
+            "spans": pa.array(places, pa.list_(span)),
+            "rps": pa.array([r.rps for r in risks], pa.float64()),
+            "flagged": [r.below(diagnosis.tau) for r in risks],
+            "state": [str(r.state) for r in risks],
+            "reason": [r.reason for r in risks],
+            "unread": pa.array([r.unread for r in risks], pa.int64()),
+            "entity_ids": pa.array([list(r.entity_ids) for r in risks], pa.list_(pa.string())),
         }
     )
 
 
-def summarise(found: Diagnosis) -> dict[str, Any]:
+def summarise(diagnosis: Diagnosis) -> DiagnosisFigures:
     """Return the figures of the report; entities are counted once per document."""
-    states = Counter(str(r.state) for r in found.risks)
-    flagged = found.flagged()
-    values = predicted(found)
-    share = share_below(found)
-    unread = [r for r in found.risks if r.unread == len(r.spans)]
+    risks = diagnosis.risks
+    states = Counter(str(r.state) for r in risks)
+    reasons = Counter(r.reason for r in risks if r.rps is None)
+    flagged = diagnosis.flagged()
+    values = predicted(diagnosis)
+    share = share_below(diagnosis)
+    unread = [r for r in risks if r.unread == len(r.spans)]
     return {
-        "tau": found.tau,
-        "finder": {"name": found.finder, "left_out": dict(found.left_out)},
-        "documents": found.documents,
-        "documents_with_entities": len({r.doc_id for r in found.risks}),
+        "tau": diagnosis.tau,
+        "finder": {"name": diagnosis.finder, "left_out": dict(diagnosis.left_out)},
+        "documents": diagnosis.documents,
+        "documents_with_entities": len({r.doc_id for r in risks}),
         "documents_at_risk": len(flagged),
-        "entities": {
-            "total": len(found.risks),
-            **{str(s): states.get(str(s), 0) for s in State},
-            "reasons": dict(Counter(r.reason for r in found.risks if r.rps is None)),
-        },
+        "entities": count_states(states, reasons),
         "unread": {"entities": len(unread), "documents": len({r.doc_id for r in unread})},
         "flagged": sum(map(len, flagged.values())),
         "share_flagged": None if share is None else round(share, 6),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import ROBUST, ExpandConfig, check_context, choose, look_up, views
+from argus.remedies.repair.opened import open_index
 from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
 from argus.remedies.repair.reference import ReferenceConfig
-from argus.remedies.repair.remedy import Made, Making, Remedy, apply
+from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply
+from argus.remedies.repair.summary import Origin
 from argus.retrievability.probes import Probe
 
 
@@ -35,27 +38,28 @@ def expand_index(
 
     `max_views` of the preset counts the expansions that a document has of other remedies.
     """
-    check_judged(queries, qrels, corpus)
+    questions = check_judged(queries, qrels, corpus)
+    opened = open_index(
+        index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device
+    )
+    remedy = Remedy("expand", config.preset, asdict(config), partial(_propose, config=config))
+    applied = apply(opened, remedy, out=out)
+    return settle(applied, questions, k=k)
 
-    def make(making: Making) -> Made:
-        flagged = making.diagnosis.flagged()
-        found = look_up(making.documents, flagged, making.lookup, config)
-        checked = found
-        if config.min_similarity is not None or config.max_views is not None:
-            checked = check_context(found, making.encoder, making.store)
-        taken = choose(checked, config)
-        made = views(taken, config, making.encoder, remedy=making.remedy)
-        notes = {
-            "preset": config.preset,
-            "passages_found": len(found),
-            "passages_without_vector": len(found) - len(checked),
-            "passages_refused": len(checked) - len(taken),
-        }
-        return Made(made, notes, most_views=config.max_views)
 
-    remedy = Remedy("expand", config.preset, asdict(config), make)
-    applied = apply(
-        index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
-        out=out,
-    )  # fmt: skip
-    return settle(applied, probe=probe, queries=queries, qrels=qrels, corpus=corpus, k=k)
+def _propose(making: Making, *, config: ExpandConfig) -> Proposal:
+    """Return an expansion per passage that fits its entity at risk."""
+    opened = making.opened
+    pairs = look_up(opened.documents, making.diagnosis.flagged(), opened.reference.lookup, config)
+    compared = pairs
+    if config.min_similarity is not None or config.max_views is not None:
+        compared = check_context(pairs, opened.encoder, making.store)
+    fitting = choose(compared, config)
+    notes: Origin = {
+        "preset": config.preset,
+        "passages_found": len(pairs),
+        "passages_without_vector": len(pairs) - len(compared),
+        "passages_refused": len(compared) - len(fitting),
+    }
+    expansions = views(fitting, config, opened.encoder, remedy=making.remedy)
+    return Proposal(expansions, notes, most_views=config.max_views)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection
+from typing import NotRequired
 
 import numpy as np
 import pyarrow as pa
+from typing_extensions import TypedDict
 
-from argus.data.types import Qrels, Query, State
-from argus.encoders import EmbeddingStore, Encoder, embed
-from argus.encoders import queries as as_queries
+from argus.data.types import State
+from argus.encoders import Embedded
+from argus.evaluation.judged import JudgedQueries
 from argus.indexes.snapshot import Snapshot
+from argus.remedies.repair.summary import JudgedMoves
 
 TABLE = "receipt_judged"
 SCHEMA = pa.schema(
@@ -21,55 +23,73 @@ SCHEMA = pa.schema(
 )
 
 
+class JudgedRow(TypedDict):
+    """A row of receipt_judged.parquet; ranks only where the state is measured."""
+
+    query_id: str
+    query: str
+    doc_id: str
+    grade: int
+    rank_before: NotRequired[int]
+    rank_after: NotRequired[int]
+    repaired: bool
+    state: str
+    reason: str
+
+
 def judged_documents(
-    queries: Sequence[Query],
-    qrels: Qrels,
+    judged: JudgedQueries,
+    embedded: Embedded,
     before: Snapshot,
     after: Snapshot,
-    encoder: Encoder,
-    store: EmbeddingStore,
     repaired: Collection[str],
 ) -> pa.Table:
-    """Return one row per query with text and document judged relevant for it (grade above 0).
+    """Return one row per query with judgements and document relevant for it (grade above 0).
 
     Ranks are 1-based and exact over all documents; null, with a reason, where the index lacks the
-    document (not applicable) or the query could not be embedded (failed). repaired: ids of the
-    documents that have views of the remedy.
+    document (not applicable) or the query could not be embedded (failed). embedded: the vectors
+    of `judged.with_judgements`. repaired: ids of the documents that have views of the remedy.
     """
-    asked = [q for q in queries if q.text.strip() and q.id in qrels]
-    embedded = embed(as_queries([q.text for q in asked]), encoder, store, what="judged queries")
+    qrels = judged.qrels
     place = np.cumsum(embedded.ok) - 1
-    rows: list[dict[str, Any]] = []
-    vectors, ranked = [], []
-    for i, query in enumerate(asked):
+    rows: list[JudgedRow] = []
+    vectors, with_rank = [], []
+    for i, query in enumerate(judged.with_judgements):
         for doc_id in sorted(d for d, grade in qrels[query.id].items() if grade > 0):
-            row: dict[str, Any] = {"query_id": query.id, "query": query.text, "doc_id": doc_id}
-            row |= {"grade": qrels[query.id][doc_id], "repaired": doc_id in repaired}
+            row: JudgedRow = {
+                "query_id": query.id,
+                "query": query.text,
+                "doc_id": doc_id,
+                "grade": qrels[query.id][doc_id],
+                "repaired": doc_id in repaired,
+                "state": str(State.MEASURED),
+                "reason": "",
+            }
             if doc_id not in after:
                 row |= {"state": str(State.NOT_APPLICABLE), "reason": "not in the index"}
             elif not embedded.ok[i]:
                 row |= {"state": str(State.FAILED), "reason": embedded.failures[i]}
             else:
-                row |= {"state": str(State.MEASURED), "reason": ""}
                 vectors.append(embedded.vectors[place[i]])
-                ranked.append(row)
+                with_rank.append(row)
             rows.append(row)
-    if ranked:
-        targets = [row["doc_id"] for row in ranked]
-        for name, state in (("rank_before", before), ("rank_after", after)):
-            for row, rank in zip(ranked, state.ranks(np.stack(vectors), targets), strict=True):
-                row[name] = int(rank)
+    if with_rank:
+        targets = [row["doc_id"] for row in with_rank]
+        ranks = (state.ranks(np.stack(vectors), targets).tolist() for state in (before, after))
+        for row, earlier, later in zip(with_rank, *ranks, strict=True):
+            row["rank_before"], row["rank_after"] = earlier, later
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def summarise_judged(table: pa.Table, k: int) -> dict[str, int]:
+def summarise_judged(table: pa.Table, k: int) -> JudgedMoves:
     """Return how many relevant documents rose and fell, and came into and left the top k."""
-    rows = [row for row in table.to_pylist() if row["state"] == State.MEASURED]
-    moves = [(row["rank_before"], row["rank_after"]) for row in rows]
+    rows: list[JudgedRow] = table.to_pylist()
+    with_rank = [row for row in rows if row["state"] == State.MEASURED]
+    moves = [(row["rank_before"], row["rank_after"]) for row in with_rank]
     return {
-        "measured": len(rows),
-        "not_measured": table.num_rows - len(rows),
-        "repaired": sum(row["repaired"] for row in rows),
+        "measured": len(with_rank),
+        "not_measured": table.num_rows - len(with_rank),
+        "repaired": sum(row["repaired"] for row in with_rank),
         "rose": sum(after < before for before, after in moves),
         "fell": sum(after > before for before, after in moves),
         "recovered": sum(before > k >= after for before, after in moves),

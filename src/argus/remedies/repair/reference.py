@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from argus.data.corpus import corpus_file, read_corpus
 from argus.data.kb_folder import KnowledgeFolder, kb_file
@@ -18,6 +17,8 @@ from argus.knowledge.folders import WORDS
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.spotting import MentionFinder
+from argus.remedies.lookup import PassageLookup
+from argus.remedies.repair.summary import ReferenceSettings
 from argus.retrievability.probes import Probe, load_default, load_probe
 
 GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
@@ -53,15 +54,45 @@ class ReferenceConfig:
                 where="--kb",
             )
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> ReferenceSettings:
         """Return the configuration for a manifest."""
-        return {"kb": [str(path) for path in self.kb], "mentions": self.mentions} | asdict(
-            self.names
-        )
+        return {
+            "kb": [str(path) for path in self.kb],
+            "mentions": self.mentions,
+            "ignore_case": self.names.ignore_case,
+            "min_length": self.names.min_length,
+            "common_words": self.names.common_words,
+        }
 
     def inputs(self) -> dict[str, Path | None]:
         """Return the files of the knowledge bases, named for a manifest."""
         return {f"kb {i}": corpus_file(path) for i, path in enumerate(self.kb, 1)}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A knowledge base that was read, and the settings by which names of it are found."""
+
+    config: ReferenceConfig
+    settings: ReferenceSettings
+    files: Mapping[str, Path | None]
+    """Of the knowledge bases, named for a manifest."""
+    passages: Sequence[Document]
+    lookup: PassageLookup
+
+
+def open_reference(config: ReferenceConfig) -> Reference:
+    """Read the knowledge bases. Raises InputError where there is none, and as `read_passages`."""
+    if not config.kb:
+        raise InputError(
+            "no knowledge base that says what the entities are",
+            expected="--kb FILE, passages with titles",
+            fix="Give one; to see what is at risk without, run `argus diagnose`.",
+            where="--kb",
+        )
+    passages = read_passages(config)
+    lookup = PassageLookup(passages, read_words(config))
+    return Reference(config, config.described(), config.inputs(), passages, lookup)
 
 
 def read_passages(config: ReferenceConfig) -> list[Document]:
@@ -112,7 +143,7 @@ def open_probe(probe: Path | str | Probe | None, encoder: Encoder) -> Probe:
     pooling = "span" if encoder.pools_spans else "sentence"
     if probe is None:
         return load_default(encoder.fingerprint, pooling)
-    loaded = probe if isinstance(probe, Probe) else load_probe(Path(probe))
+    judge = probe if isinstance(probe, Probe) else load_probe(Path(probe))
     where = Path("--probe") if isinstance(probe, Probe) else Path(probe)
-    loaded.check_vectors_of(encoder.fingerprint, pooling, where=where)
-    return loaded
+    judge.check_vectors_of(encoder.fingerprint, pooling, where=where)
+    return judge

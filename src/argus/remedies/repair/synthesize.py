@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+import pyarrow as pa
+from typing_extensions import TypedDict
 
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
@@ -27,9 +29,11 @@ from argus.remedies.expand import (
     check_context,
     look_up,
 )
+from argus.remedies.repair.opened import open_index
 from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
 from argus.remedies.repair.reference import ReferenceConfig
-from argus.remedies.repair.remedy import Made, Making, Remedy, apply, prepare
+from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply, prepare
+from argus.remedies.repair.summary import Origin, SynthesisSettings
 from argus.remedies.synthesize import (
     Candidate,
     Synthesis,
@@ -65,22 +69,49 @@ class SynthesizeConfig:
         """How passages are looked up: as ARGUS §5.2 does, or by title first."""
         return ROBUST if self.title_first else PAPER
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> SynthesisSettings:
         """Return the settings that change the outcome; no secret, no pace, no budget."""
-        chosen: dict[str, Any] = {"model": None, "title_first": self.title_first}
-        if self.model is None:
-            return {**chosen, "min_similarity": self.min_similarity}
-        asked = {"model": self.model.identity, "temperature": self.model.temperature}
-        accepted = {"accept_unanswered": True} if self.accept_unanswered else {}
-        return {**chosen, **asked, "extra": dict(self.model.extra), **accepted}
+        model = self.model
+        if model is None:
+            return {
+                "model": None,
+                "title_first": self.title_first,
+                "min_similarity": self.min_similarity,
+            }
+        settings: SynthesisSettings = {
+            "model": model.identity,
+            "title_first": self.title_first,
+            "temperature": model.temperature,
+            "extra": dict(model.extra),
+        }
+        if self.accept_unanswered:
+            settings["accept_unanswered"] = True
+        return settings
 
 
 @dataclass(frozen=True)
-class Written:
-    """The syntheses, and what a language model took for them."""
+class Syntheses:
+    """The syntheses, and what a language model took for them; None without one."""
 
-    done: list[Synthesis]
-    taken: Answers | None = None
+    texts: list[Synthesis]
+    language_model: Answers | None = None
+
+
+class InsertionRow(TypedDict):
+    """An insertion in synthesis.parquet; see `argus.remedies.guard.Insertion`."""
+
+    at: int
+    entity: str
+    description: str
+
+
+class SynthesisRow(TypedDict):
+    """A document in synthesis.parquet."""
+
+    doc_id: str
+    state: str
+    reason: str
+    insertions: list[InsertionRow]
 
 
 def synthesize_index(
@@ -110,28 +141,27 @@ def synthesize_index(
     cannot be used, keep their original alone, counted and listed in synthesis.parquet.
     """
     config = config or SynthesizeConfig()
-    check_judged(queries, qrels, corpus)
+    questions = check_judged(queries, qrels, corpus)
     label = "descriptions" if config.model is None else "llm"
+    remedy = Remedy("synthesize", label, config.described(), partial(_propose, config=config))
     with open_engine(engine) as running:
-        make = partial(_make, config=config, index=Path(index), engine=running)
-        remedy = Remedy("synthesize", label, config.described(), make)
-        applied = apply(
-            index, remedy, reference=reference, probe=probe, encoder=encoder, tau=tau,
-            device=device, out=out, engine=running,
+        opened = open_index(
+            index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
+            engine=running,
         )  # fmt: skip
-        return settle(applied, probe=probe, queries=queries, qrels=qrels, corpus=corpus, k=k)
+        applied = apply(opened, remedy, out=out)
+        return settle(applied, questions, k=k)
 
 
-def _make(making: Making, *, config: SynthesizeConfig, index: Path, engine: Engine | None) -> Made:
+def _propose(making: Making, *, config: SynthesizeConfig) -> Proposal:
     """Return a view per document whose synthesis is fit to be indexed."""
-    candidates, pairs = _candidates(making, config)
-    written = _written(making, candidates, pairs, config, index, engine)
+    syntheses = _syntheses(making, config)
     views = [
         View(f"{s.doc_id}#{making.remedy}", s.doc_id, KIND, s.text, s.source)
-        for s in written.done
+        for s in syntheses.texts
         if s.text is not None
     ]
-    return Made(views, _notes(written, config), {"synthesis": _table(written.done)})
+    return Proposal(views, _notes(syntheses, config), {"synthesis": _table(syntheses.texts)})
 
 
 def estimate_synthesis(
@@ -152,12 +182,13 @@ def estimate_synthesis(
             fix="Synthesis from the knowledge base's descriptions asks nobody and costs nothing.",
             where="--estimate",
         )
-    with prepare(
+    opened = open_index(
         index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device
-    ) as making:
+    )
+    with prepare(opened) as making:
         candidates, _ = _candidates(making, config)
-        prompts = prompts_for(making.documents, candidates)
-        with ledger_to_read(Path(index) / LEDGER) as ledger:
+        prompts = prompts_for(opened.documents, candidates)
+        with ledger_to_read(opened.index.path / LEDGER) as ledger:
             return estimate(prompts, ledger, config.model)
 
 
@@ -165,77 +196,78 @@ def _candidates(
     making: Making, config: SynthesizeConfig
 ) -> tuple[dict[str, list[Candidate]], list[Pair]]:
     """Return the entities at risk with their passages, by document."""
-    flagged = making.diagnosis.flagged()
-    pairs = look_up(making.documents, flagged, making.lookup, config.lookup)
-    grouped: dict[tuple[str, str], list[Pair]] = {}
+    opened, flagged = making.opened, making.diagnosis.flagged()
+    pairs = look_up(opened.documents, flagged, opened.reference.lookup, config.lookup)
+    groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
-        grouped.setdefault((pair.document.id, pair.risk.entity), []).append(pair)
+        groups.setdefault((pair.document.id, pair.risk.entity), []).append(pair)
     candidates: dict[str, list[Candidate]] = {}
-    for (doc_id, _), group in grouped.items():
-        found = Candidate(group[0].risk, tuple(pair.passage for pair in group))
-        candidates.setdefault(doc_id, []).append(found)
+    for (doc_id, _), group in groups.items():
+        candidate = Candidate(group[0].risk, tuple(pair.passage for pair in group))
+        candidates.setdefault(doc_id, []).append(candidate)
     return candidates, pairs
 
 
-def _written(
-    making: Making,
-    candidates: Mapping[str, Sequence[Candidate]],
-    pairs: Sequence[Pair],
-    config: SynthesizeConfig,
-    index: Path,
-    engine: Engine | None,
-) -> Written:
+def _syntheses(making: Making, config: SynthesizeConfig) -> Syntheses:
+    """Return a synthesis of every document with entities at risk that passages were found for."""
+    opened = making.opened
+    candidates, pairs = _candidates(making, config)
     if config.model is not None:
-        return _answered(making, candidates, config, index, engine)
-    checked = check_context(pairs, making.encoder, making.store)
+        return _answered(making, candidates, config, config.model)
     best: dict[tuple[str, str], float] = {}
-    for pair in checked:
+    for pair in check_context(pairs, opened.encoder, making.store):
         key = (pair.document.id, pair.risk.entity)
         best[key] = max(pair.similarity or -1.0, best.get(key, -1.0))
     least = config.min_similarity
-    return Written(list(from_descriptions(making.documents, candidates, best, threshold=least)))
+    return Syntheses(list(from_descriptions(opened.documents, candidates, best, threshold=least)))
 
 
 def _answered(
     making: Making,
     candidates: Mapping[str, Sequence[Candidate]],
     config: SynthesizeConfig,
-    index: Path,
-    engine: Engine | None,
-) -> Written:
+    model: ChatConfig | LocalConfig,
+) -> Syntheses:
     """Ask the model; ArgusError, before anything is added, where answers are missing."""
-    assert config.model is not None
-    settled = (
-        replace(config.model, retry_failed=False) if config.accept_unanswered else config.model
-    )
-    with Ledger(index / LEDGER) as ledger:
-        heard = Heard(open_model(settled, ledger, engine))
-        done = list(with_model(making.documents, candidates, heard))
+    opened = making.opened
+    patient = replace(model, retry_failed=False) if config.accept_unanswered else model
+    with Ledger(opened.index.path / LEDGER) as ledger:
+        answers = Heard(open_model(patient, ledger, opened.engine))
+        texts = list(with_model(opened.documents, candidates, answers))
     require_answers(
-        heard, accept=config.accept_unanswered, undone=" and nothing was added to the index"
+        answers, accept=config.accept_unanswered, undone=" and nothing was added to the index"
     )
-    return Written(done, heard.summary())
+    return Syntheses(texts, answers.summary())
 
 
-def _notes(written: Written, config: SynthesizeConfig) -> dict[str, Any]:
-    done = written.done
-    states = Counter(str(s.state) for s in done)
-    return {
+def _notes(syntheses: Syntheses, config: SynthesizeConfig) -> Origin:
+    texts = syntheses.texts
+    states = Counter(s.state for s in texts)
+    notes: Origin = {
         "written_by": config.model.label if config.model else "descriptions of the knowledge base",
-        "documents": {str(s): states.get(str(s), 0) for s in State},
-        "insertions": sum(len(s.insertions) for s in done),
-        "fallen_back": dict(Counter(s.reason for s in done if s.state is State.FAILED)),
-        **({"language_model": written.taken} if written.taken else {}),
+        "documents": {
+            "measured": states[State.MEASURED],
+            "failed": states[State.FAILED],
+            "not applicable": states[State.NOT_APPLICABLE],
+        },
+        "insertions": sum(len(s.insertions) for s in texts),
+        "fallen_back": dict(Counter(s.reason for s in texts if s.state is State.FAILED)),
     }
+    if syntheses.language_model is not None:
+        notes["language_model"] = syntheses.language_model
+    return notes
 
 
-def _table(done: Sequence[Synthesis]) -> list[dict[str, Any]]:
-    return [
+def _table(texts: Sequence[Synthesis]) -> pa.Table:
+    rows: list[SynthesisRow] = [
         {
             "doc_id": s.doc_id,
             "state": str(s.state),
             "reason": s.reason,
-            "insertions": [asdict(insertion) for insertion in s.insertions],
+            "insertions": [
+                {"at": i.at, "entity": i.entity, "description": i.description} for i in s.insertions
+            ],
         }
-        for s in done
+        for s in texts
     ]
+    return pa.Table.from_pylist(rows)

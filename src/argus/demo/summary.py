@@ -1,0 +1,48 @@
+"""What the demo writes as JSON, and the rows of its questions."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from argus.indexes.summary import BuildSummary
+from argus.remedies.diagnosis.summary import DiagnosisSummary
+from argus.remedies.repair.summary import RemedySummary
+
+
+class QuestionRow(TypedDict):
+    """A row of questions.parquet."""
+
+    query_id: str
+    question: str
+    wanted: str
+    rank: int | None
+    """Best rank of what is wanted; None beyond the depth of the search."""
+    rps: float | None
+    """Of the entity of that rank."""
+    first: str
+    implicit: bool
+
+
+class QuestionGroup(TypedDict):
+    """Some of the questions, and the measures over them."""
+
+    name: str
+    queries: int
+    measures: dict[str, float]
+
+
+class QuestionsSummary(TypedDict):
+    """What the judged questions say."""
+
+    queries: int
+    implicit: int
+    groups: list[QuestionGroup]
+
+
+class DemoSummary(TypedDict, total=False):
+    """summary.json: a section per job. Here stand those that are read back; it has others."""
+
+    questions: QuestionsSummary
+    index: BuildSummary
+    diagnosis: DiagnosisSummary
+    remedy: RemedySummary

@@ -1,0 +1,171 @@
+"""What a repair, its receipt and its rollback write as JSON."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from argus.jobs.heard import Answers
+
+
+class ReferenceSettings(TypedDict):
+    """A `ReferenceConfig` in a manifest."""
+
+    kb: list[str]
+    mentions: str
+    ignore_case: bool
+    min_length: int
+    common_words: bool
+
+
+class SynthesisSettings(TypedDict):
+    """The settings of a synthesis that change its outcome: those of a model, or without one."""
+
+    model: str | None
+    title_first: bool
+    min_similarity: NotRequired[float]
+    temperature: NotRequired[float | None]
+    extra: NotRequired[dict[str, object]]
+    accept_unanswered: NotRequired[bool]
+
+
+DocumentStates = TypedDict(
+    "DocumentStates", {"measured": int, "failed": int, "not applicable": int}
+)
+"""Documents by what became of their synthesis."""
+
+
+class Origin(TypedDict, total=False):
+    """made.json: how the views of a remedy came about. Empty where the file is gone.
+
+    From `preset` on each kind of remedy has keys of its own.
+    """
+
+    remedy: str
+    kind: str
+    at: str
+    """UTC."""
+    views_failed: int
+    views_known: int
+    """Left out, since their documents have views with that text."""
+    views_beyond_cap: int
+    tables: list[str]
+    relied_on: list[str]
+    """Remedies that hold what was left out."""
+    preset: str
+    passages_found: int
+    passages_without_vector: int
+    passages_refused: int
+    written_by: str
+    documents: DocumentStates
+    insertions: int
+    fallen_back: dict[str, int]
+    """Documents that keep their original alone, by reason."""
+    language_model: Answers
+    component: str
+
+
+class RollbackNote(TypedDict):
+    """rolled_back.json: what a rollback removed."""
+
+    remedy: str
+    views_removed: int
+    at: str
+    """UTC."""
+    relied_on_by: list[str]
+    """Remedies that left out views which this one held."""
+
+
+class ListedRemedy(TypedDict):
+    """A remedy in an index; kind and at (UTC) are None where its folder no longer says."""
+
+    id: str
+    kind: str | None
+    at: str | None
+    views: int
+    documents: int
+    bytes: int
+
+
+class RepairCounts(TypedDict):
+    """What was at risk, and what was added."""
+
+    documents: int
+    documents_at_risk: int
+    documents_repaired: int
+    entities_at_risk: int
+    views: int
+    views_about_own_subject: int
+    bytes: int
+    """Texts in UTF-8 and vectors."""
+
+
+class RiskQueries(TypedDict):
+    """Ranks of documents for the names of their entities; none where no query could be asked."""
+
+    queries: int
+    failed: int
+    found_before: NotRequired[float | None]
+    """Share of the queries that bring their document into the top k."""
+    found_after: NotRequired[float | None]
+    recovered: NotRequired[int]
+    lost: NotRequired[int]
+    median_rank_before: NotRequired[float]
+    median_rank_after: NotRequired[float]
+
+
+class RepairedRps(TypedDict):
+    """Mean predicted RPS of the repaired entities."""
+
+    entities: int
+    before: float
+    after: float
+    """Best of original and views, so never below."""
+    entities_in_views: int
+    views: float | None
+    """Of the views alone, over the entities that could be read in one."""
+
+
+class FallenDocument(TypedDict):
+    """A document that lost places in the top k: of how many lists it fell, and into how many."""
+
+    doc_id: str
+    lists: int
+    gained: int
+
+
+class JudgedMoves(TypedDict):
+    """(query, relevant document) pairs: how many rose and fell, came into and left the top k."""
+
+    measured: int
+    not_measured: int
+    repaired: int
+    rose: int
+    fell: int
+    recovered: int
+    lost: int
+
+
+class RemedySummary(TypedDict):
+    """The receipt of a remedy."""
+
+    remedy: str
+    index: str
+    added: bool
+    """False when the index had it already."""
+    made: Origin
+    k: int
+    counts: RepairCounts
+    risk_queries: RiskQueries
+    of_repaired: RiskQueries
+    rps: RepairedRps | None
+    """None where no document with an entity at risk was repaired."""
+    neighbours_fallen: int
+    places_lost: int
+    neighbours: list[FallenDocument]
+    """Those that fell most."""
+    seconds: float
+    before: str
+    """The state of the index before the remedy."""
+    judged_documents: NotRequired[JudgedMoves]
