@@ -18,6 +18,7 @@ import pytest
 from argus.engine import EngineConfig, Work, open_engine
 from argus.engine.blocks import AHEAD
 from argus.engine.check import check_engine
+from argus.engine.verdict import words_of
 from argus.errors import ArgusError, InputError
 from tests.engine import steps
 
@@ -221,13 +222,14 @@ def test_check_says_what_every_machine_is_like(address, tmp_path):
     good = check_engine(EngineConfig(name="ray", address=address), tmp_path)
     assert good.good
     (node,) = good.nodes
-    assert (node.address, node.cores, node.sees, node.problem) == ("127.0.0.1", 2, True, None)
-    assert node.object_store == STORE
-    assert 0 < node.latency_ms < 10_000 and node.mib_per_s > 0
+    assert (node["address"], node["cores"]) == ("127.0.0.1", 2)
+    assert node["sees"] and node["problem"] is None
+    assert node["object_store"] == STORE
+    assert 0 < node["latency_ms"] < 10_000 and node["mib_per_s"] > 0
     assert good.verdict == "good: 2 workers on 1 machine"
     bad = check_engine(EngineConfig(name="ray", address=address), tmp_path / "none")
     assert not bad.good
-    assert f"does not see {tmp_path / 'none'}" in bad.nodes[0].words
+    assert f"does not see {tmp_path / 'none'}" in words_of(bad.nodes[0])
     assert bad.verdict.startswith("not good: 1 of 1 machines cannot work")
 
 

@@ -49,6 +49,7 @@ def check(
     from argus.engine.check import check_engine
     from argus.engine.config import EngineConfig
     from argus.engine.config import Name as EngineName
+    from argus.engine.verdict import words_of
 
     found = check_engine(
         EngineConfig(name=cast(EngineName, engine), address=address, workers=workers), path
@@ -57,7 +58,7 @@ def check(
         o.print_json(found.summary)
     else:
         for node in found.nodes:
-            typer.echo(node.words)
+            typer.echo(words_of(node))
         typer.echo(found.verdict)
     if not found.good:
         raise typer.Exit(2)

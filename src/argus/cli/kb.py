@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,6 +16,7 @@ from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.kb.settings import Links
+    from argus.kb.summary import KbSummary
 
 app = typer.Typer(
     help="Make knowledge bases: entities, first paragraphs, relations, aliases.",
@@ -98,7 +99,7 @@ def build(
         raise typer.Exit(2)
 
 
-def print_kb(summary: dict[str, Any]) -> None:
+def print_kb(summary: KbSummary) -> None:
     """Print what became of the input."""
     counts = summary["counts"]
     relations = [f"{n:,} by {source}" for source, n in counts["relations"].items()]

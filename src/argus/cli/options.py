@@ -15,6 +15,7 @@ from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Option
 
 E = TypeVar("E", bound=StrEnum)
+S = TypeVar("S", covariant=True)
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -43,11 +44,11 @@ def one_of(kind: type[E], text: str, option: str) -> E:
         ) from error
 
 
-class Reported(Protocol):
+class Reported(Protocol[S]):
     """What a job returns that wrote a report."""
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> S:
         """Its part of summary.json."""
 
     @property
@@ -55,7 +56,7 @@ class Reported(Protocol):
         """The page."""
 
 
-def show(result: Reported, say: Callable[[dict[str, Any]], None], *, as_json: bool) -> None:
+def show(result: Reported[S], say: Callable[[S], None], *, as_json: bool) -> None:
     """Print a job's summary as JSON; or in words, with where its report is."""
     if as_json:
         print_json(result.summary)

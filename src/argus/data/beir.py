@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.data.types import Document, Qrels, Query
+
+
+class BeirRow(TypedDict):
+    """A document as a row of a BEIR corpus."""
+
+    _id: str
+    title: str
+    text: str
+    metadata: dict[str, object]
 
 
 def write_beir(
@@ -22,13 +32,13 @@ def write_beir(
     (folder / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def as_rows(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
+def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
     """Yield documents as the rows of a BEIR corpus."""
     for d in documents:
         yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
 
 
-def write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> None:
+def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
     """Write one JSON object per line."""
     with path.open("w", encoding="utf-8") as out:
         for record in records:

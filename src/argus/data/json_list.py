@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import numba
 import numpy as np
@@ -164,7 +164,7 @@ class JsonList:
                 self.position = file.tell()
                 yield block
 
-    def _unpacked(self, file: Any) -> Iterator[bytes]:
+    def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
         """Yield the text of one or more gzip members, all of it that stands before damage."""
         unpack = zlib.decompressobj(wbits=31)
         waiting = b""
@@ -192,7 +192,7 @@ class JsonList:
             self.broken = f"the gzip data are damaged ({error})"
 
 
-def _until_damage(unpack: Any, packed: bytes) -> Iterator[bytes]:
+def _until_damage(unpack: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
     """Yield what can be unpacked of data that are damaged somewhere, byte by byte."""
     try:
         for at in range(len(packed)):

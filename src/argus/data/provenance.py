@@ -9,13 +9,36 @@ import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from argus.cores import available_cores
 from argus.data.kb_tables import KB_FILE
 from argus.data.storage import is_remote, read_bytes, state_of_file
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
+
+
+class InputFile(TypedDict):
+    """A file that a job read: hashed, or, where it is too large for that, by its last change."""
+
+    file: str
+    bytes: NotRequired[int]
+    sha256: NotRequired[str]
+    changed: NotRequired[str | None]
+    """ISO 8601, UTC; None where it is not known."""
+
+
+class Environment(TypedDict):
+    """Versions and hardware."""
+
+    python: str
+    platform: str
+    processor: str
+    cores: int
+    libraries: dict[str, str | None]
+    """Version by name; None for what is not installed."""
 
 
 def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
@@ -42,12 +65,12 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def describe_inputs(**paths: Path | None) -> dict[str, dict[str, Any]]:
+def describe_inputs(**paths: Path | None) -> dict[str, InputFile]:
     """Return name, size and hash of every input file, for the manifest.
 
     Of what is in an object store only the list of a knowledge base's shards is fetched for it.
     """
-    described = {}
+    described: dict[str, InputFile] = {}
     for name, path in paths.items():
         if path is not None and path.name == KB_FILE and is_remote(path):
             data = read_bytes(path)
@@ -60,22 +83,26 @@ def describe_inputs(**paths: Path | None) -> dict[str, dict[str, Any]]:
     return described
 
 
-def describe_large_inputs(**locations: Path | str) -> dict[str, dict[str, Any]]:
+def describe_large_inputs(**locations: Path | str) -> dict[str, InputFile]:
     """Return name, size and time of last change of files too large to be hashed, for the manifest.
 
     They may be in an object store. A folder has no size.
     """
-    described: dict[str, dict[str, Any]] = {}
+    described: dict[str, InputFile] = {}
     for name, location in locations.items():
         described[name] = {"file": str(location)}
         if state := state_of_file(location):
-            changed = state.changed_ns
-            time = None if changed is None else datetime.fromtimestamp(changed / 1e9, UTC)
-            described[name] |= {"bytes": state.bytes, "changed": time and time.isoformat()}
+            described[name] |= {"bytes": state.bytes, "changed": _time(state.changed_ns)}
     return described
 
 
-def describe_environment() -> dict[str, Any]:
+def _time(since_1970_ns: int | None) -> str | None:
+    if since_1970_ns is None:
+        return None
+    return datetime.fromtimestamp(since_1970_ns / 1e9, UTC).isoformat()
+
+
+def describe_environment() -> Environment:
     """Return versions and hardware, for the manifest and for stored benchmark results."""
     libraries: dict[str, str | None] = {}
     for name in LIBRARIES:

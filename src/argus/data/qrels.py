@@ -106,7 +106,7 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
     )
 
 
-def _grade(raw: Any, where: Location) -> int:
+def _grade(raw: Any, where: Location) -> int:  # a value of a foreign file
     try:
         grade = int(raw)
         if isinstance(raw, float) and raw != grade:

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from argus.data.artifacts import replacing
 from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import Buffer, NativeFile
+    from pyarrow.fs import FileSystem
 
 _SCHEME = re.compile(r"(s3|gs|gcs|file)(?=:/):/+|([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _STORES = ("s3", "gs", "gcs")
@@ -76,7 +80,7 @@ def state_of_file(location: str | Path) -> FileState | None:
     return FileState(info.size, info.mtime_ns) if info.type == fs.FileType.File else None
 
 
-def open_storage(location: str | Path) -> tuple[Any, str]:
+def open_storage(location: str | Path) -> tuple[FileSystem, str]:
     """Return the pyarrow filesystem of a location, and the path in it.
 
     location: a path, file://, s3:// or gs://; a `Path` that swallowed a slash ("s3:/bucket/x") is
@@ -130,7 +134,7 @@ class Storage:
     """A folder, wherever it is; names are relative to it, with `/` between their parts."""
 
     location: str
-    filesystem: Any
+    filesystem: FileSystem
     root: str
 
     @classmethod
@@ -165,7 +169,7 @@ class Storage:
             found = self.filesystem.get_file_info(selector)
         return sorted(f"{folder}/{i.base_name}" for i in found if i.type == fs.FileType.File)
 
-    def open(self, name: str) -> Any:
+    def open(self, name: str) -> NativeFile:
         """Open a file for reading at any place in it."""
         with reaching(self.where(name)):
             return self.filesystem.open_input_file(f"{self.root}/{name}")
@@ -175,7 +179,7 @@ class Storage:
         with self.open(name) as file, reaching(self.where(name)):
             return bytes(file.read())
 
-    def write(self, name: str, data: Any) -> None:
+    def write(self, name: str, data: bytes | Buffer) -> None:
         """Put `data` (bytes or a buffer) at `name`: all of it, or nothing. Raises OSError."""
         if self.local is None:  # an object is there when its upload is complete
             with self.filesystem.open_output_stream(f"{self.root}/{name}") as stream:

@@ -16,7 +16,7 @@ from argus.engine.config import EngineConfig
 from argus.engine.outcome import outcome_of, raised, result_of
 from argus.engine.packing import Packed, pack
 from argus.engine.processes import GRACE_S, Child, Spool, inbox_of
-from argus.engine.protocol import Work
+from argus.engine.protocol import EngineRecord, Work
 
 S = TypeVar("S")
 B = TypeVar("B")
@@ -67,7 +67,7 @@ class LocalEngine:
                 self._crews.remove(crew)
                 crew.close(grace_s)
 
-    def describe(self) -> dict[str, object]:
+    def describe(self) -> EngineRecord:
         """See `Engine.describe`; workers: the most that there were, 0 where none was needed."""
         most = max([self._most, *(crew.most for crew in self._crews)])
         return {"name": self.name, "workers": most, "machines": 1}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
@@ -24,6 +24,9 @@ from argus.knowledge.spotting import (
     leftmost_longest,
     without_surrogates,
 )
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import AhoCorasick
 
 _UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")
 _PIECES = re.compile(r"\s+|\S")
@@ -123,14 +126,14 @@ class Gazetteer:
 
     def _find(self, text: str) -> list[Mention]:
         automaton, entity_ids = self._automaton
-        if not text or not entity_ids:
+        if not text or automaton is None:
             return []
         folded = _fold(text, ignore_case=self.ignore_case)
         # On one thread: the search lets others run meanwhile, but it is a small part of the time.
-        found = automaton.find_matches_as_indexes(folded.text, overlapping=True)
+        matches = automaton.find_matches_as_indexes(folded.text, overlapping=True)
         whole = (
             (pattern, *place)
-            for pattern, start, end in found
+            for pattern, start, end in matches
             if (place := folded.place(start, end)) and is_whole_word(text, *place)
         )
         return [
@@ -139,7 +142,7 @@ class Gazetteer:
         ]
 
     @cached_property
-    def _automaton(self) -> tuple[Any, list[tuple[str, ...]]]:
+    def _automaton(self) -> tuple[AhoCorasick | None, list[tuple[str, ...]]]:
         """The automaton over folded names, and the ids of each of its patterns."""
         import ahocorasick_rs
 

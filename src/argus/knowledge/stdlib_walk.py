@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from typing_extensions import TypedDict
+
 # Modules that open a browser or a window, print, run tests, or are documented under another name
 # (posix as os, posixpath as os.path).
 SKIPPED = frozenset(
@@ -52,6 +54,17 @@ FUNCTION_KINDS = (
     inspect.ismethoddescriptor,
     lambda value: isinstance(value, (classmethod, staticmethod)),
 )
+
+
+class MemberRow(TypedDict):
+    """A member as one line."""
+
+    name: str
+    kind: str
+    parent: str
+    origin: str
+    bases: list[str]
+    doc: str
 
 
 def module_names() -> list[str]:
@@ -112,7 +125,7 @@ def belongs(module: ModuleType, name: str, value: Any, public: frozenset[str]) -
     return exported and (origin not in public or origin.startswith(f"{name}."))
 
 
-def walk() -> Iterator[dict[str, Any]]:
+def walk() -> Iterator[MemberRow]:
     """Yield every module, class, function and method once, under its first public name."""
     seen: set[int] = set()
     names = module_names()
@@ -135,7 +148,7 @@ def walk() -> Iterator[dict[str, Any]]:
 
 def _methods(
     qualified: str, cls: type, public: frozenset[str], seen: set[int]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[MemberRow]:
     """Yield the methods a class defines, and those it has from undocumented (C) base classes."""
     taken: set[str] = set()
     for base in cls.__mro__:
@@ -149,7 +162,7 @@ def _methods(
             yield _member(f"{qualified}.{name}", "function", qualified, value)
 
 
-def _member(name: str, kind: str, parent: str, value: Any) -> dict[str, Any]:
+def _member(name: str, kind: str, parent: str, value: Any) -> MemberRow:
     raw = getattr(value, "__doc__", None)
     is_class = kind == "class"
     return {

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from types import ModuleType
+
+from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.knowledge.dumps.markup import GONE, replace_templates
@@ -61,6 +63,16 @@ class Rule:
 
     keep: tuple[str, ...]
     make: Callable[[str, Parameters], str] | None
+
+
+class Entry(TypedDict, total=False):
+    """A rule as it stands in wikitext_templates.toml, which says what its fields mean."""
+
+    names: list[str]
+    prefixes: list[str]
+    language: str
+    keep: list[str]
+    make: str
 
 
 def render_template(span: str, language: str, depth: int = 0) -> str:
@@ -256,7 +268,7 @@ def _rule(name: str, language: str) -> Rule | None:
 def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], ...]]:
     """Return the rules by name and by how a name begins; a language's own win."""
     data = files("argus.knowledge.dumps").joinpath("wikitext_templates.toml")
-    entries: list[dict[str, Any]] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
+    entries: list[Entry] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
     names: dict[str, Rule] = {}
     prefixes: list[tuple[str, Rule]] = []
     for entry in sorted(entries, key=lambda entry: "language" in entry):
@@ -270,7 +282,7 @@ def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], .
 
 
 @cache
-def _parser() -> Any:
+def _parser() -> ModuleType:
     try:
         import mwparserfromhell
     except ImportError as error:

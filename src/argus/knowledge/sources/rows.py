@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
@@ -139,10 +138,11 @@ def _write_row(
 
 
 def _aliases(row: Row) -> list[str]:
-    aliases = _listed(row, "aliases")
-    if not all(isinstance(alias, str) for alias in aliases):
+    values = _listed(row, "aliases")
+    aliases = [alias.strip() for alias in values if isinstance(alias, str)]
+    if len(aliases) < len(values):
         raise _not_a_list(row, "aliases", "a list of strings")
-    return [whole_characters(alias.strip(), row, "aliases") for alias in aliases if alias.strip()]
+    return [whole_characters(alias, row, "aliases") for alias in aliases if alias]
 
 
 def _relations(row: Row, name: str, *, coerce: bool) -> Iterator[tuple[str, str]]:
@@ -159,7 +159,7 @@ def _relations(row: Row, name: str, *, coerce: bool) -> Iterator[tuple[str, str]
         )
 
 
-def _listed(row: Row, name: str) -> list[Any]:
+def _listed(row: Row, name: str) -> list[object]:
     value = row.values.get(name)
     if value is None:
         return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 import tomllib
-from typing import Any
 
 from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean
 
@@ -74,7 +73,7 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
+def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
     """Return the values between `---` (YAML) or `+++` (TOML) lines, the rest, and a note."""
     match = _FRONT_MATTER.match(text)
     if match is None:
@@ -89,7 +88,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     return {}, text if values is not None else rest, ""  # a rule, then text, then a rule
 
 
-def _parsed(values: str, *, toml: bool) -> Any:
+def _parsed(values: str, *, toml: bool) -> object:
     if toml:
         return tomllib.loads(values)
     import yaml
