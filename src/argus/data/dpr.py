@@ -211,8 +211,8 @@ def _topic(row: Row, position: str, *, coerce_ids: bool) -> Topic:
             where=row.at("answers"),
         )
     own = {"question", "answers", "ctxs", id_field}
-    given = {name: value for name, value in row.values.items() if name not in own}
-    return Topic(Query(id_, text_value(row, "question")), tuple(answers), given)
+    rest = {name: value for name, value in row.values.items() if name not in own}
+    return Topic(Query(id_, text_value(row, "question")), tuple(answers), rest)
 
 
 def _passage(row: _Item, values: object, position: int) -> DprPassage:

@@ -127,17 +127,17 @@ class KbWriter:
 
 def _parts(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield tables of SHARD_ROWS rows, the last of fewer; none where there is no row."""
-    held: list[pa.Table] = []
+    tables: list[pa.Table] = []
     rows = 0
     for batch in batches:
-        held.append(pa.Table.from_batches([batch]).select(schema.names).cast(schema))
+        tables.append(pa.Table.from_batches([batch]).select(schema.names).cast(schema))
         rows += batch.num_rows
         while rows >= SHARD_ROWS:
-            table = pa.concat_tables(held)
+            table = pa.concat_tables(tables)
             yield table[:SHARD_ROWS]
-            held, rows = [table[SHARD_ROWS:]], rows - SHARD_ROWS
+            tables, rows = [table[SHARD_ROWS:]], rows - SHARD_ROWS
     if rows:
-        yield pa.concat_tables(held)
+        yield pa.concat_tables(tables)
 
 
 def _check_order(

@@ -80,10 +80,10 @@ def ranking(scores: dict[str, float]) -> list[str]:
     return sorted(scores, key=lambda doc: (-scores[doc], doc))
 
 
-def first_rank(scores: dict[str, float], wanted: Container[str]) -> int | None:
-    """Return the 1-based rank of the first document that is wanted; None where there is none."""
+def first_rank(scores: dict[str, float], relevant: Container[str]) -> int | None:
+    """Return the 1-based rank of the first relevant document; None where there is none."""
     ranked = enumerate(ranking(scores), start=1)
-    return next((rank for rank, doc in ranked if doc in wanted), None)
+    return next((rank for rank, doc in ranked if doc in relevant), None)
 
 
 def cut(run: Run, depth: int) -> Run:

@@ -157,8 +157,8 @@ class Storage:
         from pyarrow import fs
 
         with reaching(self.location):
-            found = self.filesystem.get_file_info([f"{self.root}/{name}" for name in names])
-        return [info.size if info.type == fs.FileType.File else None for info in found]
+            infos = self.filesystem.get_file_info([f"{self.root}/{name}" for name in names])
+        return [info.size if info.type == fs.FileType.File else None for info in infos]
 
     def files(self, folder: str) -> list[str]:
         """Return the names of the files in a folder, sorted; none where there is no folder."""
@@ -166,8 +166,8 @@ class Storage:
 
         selector = fs.FileSelector(f"{self.root}/{folder}", allow_not_found=True)
         with reaching(self.location):
-            found = self.filesystem.get_file_info(selector)
-        return sorted(f"{folder}/{i.base_name}" for i in found if i.type == fs.FileType.File)
+            infos = self.filesystem.get_file_info(selector)
+        return sorted(f"{folder}/{i.base_name}" for i in infos if i.type == fs.FileType.File)
 
     def open(self, name: str) -> NativeFile:
         """Open a file for reading at any place in it."""
@@ -211,17 +211,17 @@ def _address(location: str | Path) -> str:
 
 def _with_options(address: str, scheme: str) -> str:
     """Add what the environment says of the store, unless the address says it."""
-    given = address.partition("?")[2]
+    query = address.partition("?")[2]
     options: list[str] = []
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if scheme == "s3" and endpoint and "endpoint_override=" not in given:
+    if scheme == "s3" and endpoint and "endpoint_override=" not in query:
         parts = urlsplit(endpoint if "//" in endpoint else f"https://{endpoint}")
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
         options = [f"endpoint_override={parts.netloc}", f"scheme={parts.scheme}"]
-        if "region=" not in given:
+        if "region=" not in query:
             options.append(f"region={region or 'us-east-1'}")
-    if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in given:
+    if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in query:
         options = [f"retry_limit_seconds={GIVE_UP_S}"]
     if not options:
         return address
-    return address + ("&" if given else "?") + "&".join(options)
+    return address + ("&" if query else "?") + "&".join(options)

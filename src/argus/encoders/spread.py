@@ -27,8 +27,8 @@ class Encoding:
 
 def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded]:
     """Load the encoder in a worker. Raises ArgusError where it is not the one of the driver."""
-    given = encoding.encoder
-    encoder = load_encoder(given).encoder if isinstance(given, EncoderConfig) else given
+    source = encoding.encoder
+    encoder = load_encoder(source).encoder if isinstance(source, EncoderConfig) else source
     if encoder.fingerprint != encoding.fingerprint:
         raise ArgusError(
             "A worker has another encoder than the one that runs the job; two encoders are never "
@@ -52,8 +52,8 @@ class SpreadEncoder:
         if config is None:
             _check_portable(encoder)
         self.encoder, self.engine = encoder, engine
-        sent = encoder if config is None else to_send(config)
-        shared = Encoding(sent, encoder.fingerprint)
+        source = encoder if config is None else to_send(config)
+        shared = Encoding(source, encoder.fingerprint)
         # The encoder uses all cores itself; an endpoint is pressed as hard as its settings say.
         self._work: Work[Encoding, Batch, Encoded] = Work(
             setup=begin_encoding, shared=shared, what="embedding", threaded=True

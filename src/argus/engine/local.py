@@ -117,7 +117,7 @@ class Crew:
                 self._least_busy().give(*block)
             if not blocks.under_way:
                 return
-            for member in self._heard_from():
+            for member in self._next_members():
                 self._require_open()  # it may have been closed while a result was looked at
                 if (message := _message(member)) is None:
                     self._bury(member, blocks)
@@ -146,7 +146,7 @@ class Crew:
             self.most = max(self.most, len(self.members))
         return member
 
-    def _heard_from(self) -> list[_Member]:
+    def _next_members(self) -> list[_Member]:
         """Wait until a process says something, or ends."""
         signs: dict[Any, _Member] = {m.child.conn: m for m in self.members}
         signs |= {m.child.process.sentinel: m for m in self.members}

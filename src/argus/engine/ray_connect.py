@@ -56,7 +56,10 @@ def unanswered(config: EngineConfig, why: str) -> ArgusError:
 
 def connect(ray: Any, config: EngineConfig, cores: int) -> list[Node]:
     """Connect to the cluster, or start one of `cores` cores; return its machines."""
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    options: dict[str, Any] = {  # what Ray takes by name
+        "log_to_driver": False,
+        "logging_level": "error",
+    }
     if config.address is None:
         options |= {
             "address": "local",

@@ -124,7 +124,7 @@ class RayEngine:
         room = self._expect("room", SILENCE_S)[1]
         self._child.send("block", *first)
         while True:
-            while blocks.given_out < room:
+            while blocks.at_work < room:
                 if (block := blocks.take()) is None:
                     break
                 self._child.send("block", *block)

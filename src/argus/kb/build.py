@@ -22,7 +22,7 @@ from argus.kb.findings import findings, outcomes, write_words
 from argus.kb.keys import build_key, reading_key
 from argus.kb.raw import RawInput, Source
 from argus.kb.settings import Dumps, KbConfig
-from argus.kb.summary import KbMade, KbSummary
+from argus.kb.summary import BuildCounts, KbSummary
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
@@ -87,8 +87,8 @@ def build_kb(
         with opened(engine or EngineConfig()) as running:
             assert running is not None
             record.runs_on(running)
-            made = build.shards(raw, running, record)
-        summary = build.tell(made, record)
+            counts = build.shards(raw, running, record)
+        summary = build.tell(counts, record)
         return KbResult(folder.path, build.report(record, summary), summary)
 
 
@@ -133,7 +133,7 @@ class _Build:
             return None
         return {**summary, "shards": self.place}
 
-    def shards(self, raw: RawInput, engine: Engine, record: Record) -> KbMade:
+    def shards(self, raw: RawInput, engine: Engine, record: Record) -> BuildCounts:
         """Read the source and write the shards; return what was counted."""
         config = self.config
         settings = AlignSettings(
@@ -162,7 +162,7 @@ class _Build:
             "outcomes": outcomes(read.counts, counts["dropped"]),
         }
 
-    def tell(self, made: KbMade, record: Record) -> KbSummary:
+    def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
         """Index the words of the shards; return what they hold, and what they were made of."""
         kb = KnowledgeFolder.open(self.place)
         shards = findings(kb)
@@ -170,7 +170,7 @@ class _Build:
             with record.timed("indexing the paragraphs"):
                 write_words(kb, self.words, made_of=self.key)
         return {
-            **made,
+            **counts,
             **shards,
             "key": self.key,
             "shards": self.place,

@@ -18,7 +18,7 @@ from argus.kb.summary import (
     ReadCounts,
     Reasons,
     RelatedBar,
-    ShownEntity,
+    SampleEntity,
 )
 from argus.knowledge.alignment.from_dumps import AlignCounts, Fates
 from argus.knowledge.alignment.to_tables import DroppedRows
@@ -114,6 +114,6 @@ def _properties(kb: KnowledgeFolder) -> list[PropertyCount]:
     return [{"property": p, "source": s, "relations": n} for (p, s), n in top]
 
 
-def _sample(kb: KnowledgeFolder) -> list[ShownEntity]:
+def _sample(kb: KnowledgeFolder) -> list[SampleEntity]:
     rows = np.unique(np.linspace(0, kb.rows("entities") - 1, SHOWN).astype(np.int64))
     return list(kb.take("entities", rows, ["id", "label", "related", "paragraph"]).to_pylist())

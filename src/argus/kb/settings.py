@@ -98,5 +98,5 @@ class Dumps:
 
     def inputs(self) -> dict[str, Path]:
         """Return the dumps, named for a manifest."""
-        given = {"wikipedia": self.wikipedia, "wikidata": self.wikidata}
-        return {name: Path(value) for name, value in given.items() if value}
+        dumps = {"wikipedia": self.wikipedia, "wikidata": self.wikidata}
+        return {name: Path(value) for name, value in dumps.items() if value}

@@ -45,7 +45,7 @@ class PropertyCount(TypedDict):
     relations: int
 
 
-class ShownEntity(TypedDict):
+class SampleEntity(TypedDict):
     """An entity to be read in the report. related: how many it is related to."""
 
     id: str
@@ -59,10 +59,10 @@ class KbShards(TypedDict):
 
     related: list[RelatedBar]
     properties: list[PropertyCount]
-    shown: list[ShownEntity]
+    shown: list[SampleEntity]
 
 
-class KbMade(TypedDict):
+class BuildCounts(TypedDict):
     """What was read and written. damage: where a dump breaks off, by its name."""
 
     read: ReadCounts
@@ -71,7 +71,7 @@ class KbMade(TypedDict):
     outcomes: list[Outcome]
 
 
-class KbSummary(KbMade, KbShards):
+class KbSummary(BuildCounts, KbShards):
     """A knowledge base, and what became of all that was read.
 
     key: what the build is known by. shards, words: where they are; None where there is no index of

@@ -87,8 +87,8 @@ class Gazetteer:
         left.
         """
         config = config or GazetteerConfig()
-        named = _names_of(documents)
-        if not named:
+        ids_by_name = _ids_by_name(documents)
+        if not ids_by_name:
             raise InputError(
                 f"none of {len(documents):,} documents of the knowledge base has a title",
                 expected="names in the field `title`, or aliases in `metadata.aliases`",
@@ -97,7 +97,7 @@ class Gazetteer:
         common = _common_words(documents, config, texts)
         names: dict[str, tuple[str, ...]] = {}
         left_out: Counter[str] = Counter()
-        for name, ids in named.items():
+        for name, ids in ids_by_name.items():
             if reason := _why_not(name, config, common):
                 left_out[reason] += 1
             else:
@@ -149,8 +149,8 @@ class Gazetteer:
         patterns: dict[str, tuple[str, ...]] = {}
         for name, ids in self.names.items():
             for form in _forms(name, ignore_case=self.ignore_case):
-                known = patterns.get(form)
-                patterns[form] = tuple(dict.fromkeys((*known, *ids))) if known else ids
+                earlier = patterns.get(form)
+                patterns[form] = tuple(dict.fromkeys((*earlier, *ids))) if earlier else ids
         if not patterns:
             return None, []
         automaton = ahocorasick_rs.AhoCorasick(
@@ -208,13 +208,13 @@ def _forms(name: str, *, ignore_case: bool) -> list[str]:
     return list(dict.fromkeys(_fold(form, ignore_case=ignore_case).text for form in forms))
 
 
-def _names_of(documents: Sequence[Document]) -> dict[str, list[str]]:
+def _ids_by_name(documents: Sequence[Document]) -> dict[str, list[str]]:
     """Return every name, white space made even, and the ids that bear it, in document order."""
-    named: dict[str, list[str]] = {}
+    ids: dict[str, list[str]] = {}
     for document in documents:
         for name in names_of(document):
-            named.setdefault(name, []).append(document.id)
-    return named
+            ids.setdefault(name, []).append(document.id)
+    return ids
 
 
 def _common_words(

@@ -38,8 +38,8 @@ def load_knowledge(
     """
     home = source.entities or corpus
     if home is not None and kb_file(home) is not None:
-        given = None if source.entities else documents
-        return _from_kb(home, source, given, None if source.entities else limit)
+        corpus_documents = None if source.entities else documents
+        return _from_kb(home, source, corpus_documents, None if source.entities else limit)
     if documents is None:
         raise ValueError(f"documents are needed: {home} is no knowledge base.")
     entities: Sequence[Entity] = (
@@ -88,18 +88,18 @@ def _graph_of(
     folder: KnowledgeFolder, entities: ArrowEntities, source: KnowledgeSource, limit: int | None
 ) -> tuple[RelationGraph, Path | str]:
     """Return the relations that are asked for, or that the knowledge base uses, and their name."""
-    asked = str(source.relations or folder.graph)
-    asked = MENTIONS if asked in _BY_MENTION else asked
-    stored = MENTION if asked == MENTIONS else asked
-    if stored in folder.sources or (asked == ALL and folder.sources):
-        return _stored(folder, stored, len(entities), limit), asked
-    if asked == MENTIONS:
+    relations = str(source.relations or folder.graph)
+    relations = MENTIONS if relations in _BY_MENTION else relations
+    stored = MENTION if relations == MENTIONS else relations
+    if stored in folder.sources or (relations == ALL and folder.sources):
+        return _stored(folder, stored, len(entities), limit), relations
+    if relations == MENTIONS:
         return mention_relations(entities), MENTIONS
-    if asked not in (*SOURCES, ALL) and Path(asked).exists():
-        return _from_file(asked, entities, source), Path(asked)
+    if relations not in (*SOURCES, ALL) and Path(relations).exists():
+        return _from_file(relations, entities, source), Path(relations)
     counts = ", ".join(f"{name} ({n:,})" for name, n in folder.sources.items())
     raise InputError(
-        f"{asked!r} is neither a file nor a source of its relations",
+        f"{relations!r} is neither a file nor a source of its relations",
         expected=f"{counts}; {ALL}; or {MENTIONS}" if counts else f"{MENTIONS}: it has no other",
         fix="Choose another with --relations.",
         where=folder.storage.location,
@@ -160,8 +160,8 @@ def read_entities(
             )
         text_field = next((name for name in TEXT_FIELDS if name in row.values), None)
         paragraph = text_value(row, text_field) if text_field else ""
-        given = "doc_id" in row.values and row.values["doc_id"] not in (None, "")
-        reference = id_value(row, "doc_id", coerce=coerce_ids) if given else ""
+        has_reference = "doc_id" in row.values and row.values["doc_id"] not in (None, "")
+        reference = id_value(row, "doc_id", coerce=coerce_ids) if has_reference else ""
         if not paragraph and reference and reference not in by_id:
             raise InputError(
                 f"{reference!r} is not the id of a document",

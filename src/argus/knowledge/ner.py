@@ -175,15 +175,15 @@ def _check_labels(
     tags = (network.config.id2label or {}).values()
     if OUTSIDE not in tags:
         raise _not_a_tagger(model, f"its tags are {', '.join(sorted(tags)[:5])}")
-    known = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
-    unknown = sorted(set(labels or ()) - known)
+    kinds = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
+    unknown = sorted(set(labels or ()) - kinds)
     if unknown or (labels is not None and not labels):
         raise InputError(
             f"labels {unknown} for the model {model!r}",
-            expected=f"some of {', '.join(sorted(known))}",
+            expected=f"some of {', '.join(sorted(kinds))}",
             fix="Mend them, or leave them out to keep all.",
         )
-    return tuple(sorted(known if labels is None else set(labels)))
+    return tuple(sorted(kinds if labels is None else set(labels)))
 
 
 def _pipeline(

@@ -69,10 +69,10 @@ class MemberRow(TypedDict):
 
 def module_names() -> list[str]:
     """Return the public standard modules and their public submodules, outer ones first."""
-    waiting = [n for n in sys.stdlib_module_names if _is_public(n)] + [*ALSO]
+    queue = [n for n in sys.stdlib_module_names if _is_public(n)] + [*ALSO]
     names = []
-    while waiting:
-        name = waiting.pop()
+    while queue:
+        name = queue.pop()
         try:
             module = importlib.import_module(name)
         except Exception:  # a module of another platform, or one built without its library
@@ -80,7 +80,7 @@ def module_names() -> list[str]:
         names.append(name)
         if name not in WITHOUT_SUBMODULES:
             inside = pkgutil.iter_modules(getattr(module, "__path__", []))
-            waiting += [f"{name}.{info.name}" for info in inside if _is_public(info.name)]
+            queue += [f"{name}.{info.name}" for info in inside if _is_public(info.name)]
     return sorted(names, key=lambda name: (name.count("."), name))
 
 
@@ -150,14 +150,14 @@ def _methods(
     qualified: str, cls: type, public: frozenset[str], seen: set[int]
 ) -> Iterator[MemberRow]:
     """Yield the methods a class defines, and those it has from undocumented (C) base classes."""
-    taken: set[str] = set()
+    names: set[str] = set()
     for base in cls.__mro__:
         if base is not cls and (base.__module__ in public or base is object):
             continue
         for name, value in sorted(vars(base).items()):
-            if name.startswith("_") or name in taken or id(value) in seen or not is_function(value):
+            if name.startswith("_") or name in names or id(value) in seen or not is_function(value):
                 continue
-            taken.add(name)
+            names.add(name)
             seen.add(id(value))
             yield _member(f"{qualified}.{name}", "function", qualified, value)
 

@@ -78,8 +78,8 @@ class Workload:
     @property
     def candidates(self) -> int:
         """What every query is ranked among."""
-        chosen = reservoir_of(self.reservoir, self.entities)
-        return self.entities if chosen is None else min(self.entities, chosen)
+        reservoir = reservoir_of(self.reservoir, self.entities)
+        return self.entities if reservoir is None else min(self.entities, reservoir)
 
     @property
     def pairs(self) -> float:
@@ -138,13 +138,13 @@ def _knowledge(work: Workload, hw: Hardware) -> list[Step]:
 
 def _load(work: Workload, hw: Hardware) -> Step:
     seconds = hw.start_s + work.entities * hw.entity_s
-    return Step("load and ground", seconds, _held(work, hw), 0, "one core", False)
+    return Step("load and ground", seconds, _resident(work, hw), 0, "one core", False)
 
 
 def _graph(work: Workload, hw: Hardware) -> Step:
     edges = work.pairs / 2
     reading, restricting = edges * hw.edge_bytes, _vectors(work) + work.pairs * RESTRICT_BYTES
-    memory = _held(work, hw) + max(reading, restricting)
+    memory = _resident(work, hw) + max(reading, restricting)
     return Step("relation graph", edges * hw.edge_s, memory, 0, "one core, memory", False)
 
 
@@ -156,14 +156,14 @@ def _encode(work: Workload, hw: Hardware) -> Step:
     seconds = work.entities * tokens * hw.encode_s * larger / work.machines
     stored = work.entities * (work.dim * FLOAT + KEY_BYTES)
     bound = "accelerator" if hw.accelerator else "cores (the model's layers)"
-    return Step("encode", seconds, _held(work, hw) + _vectors(work), stored, bound, True)
+    return Step("encode", seconds, _resident(work, hw) + _vectors(work), stored, bound, True)
 
 
 def _rank(work: Workload, hw: Hardware) -> Step:
     products = work.entities * work.candidates * work.dim * hw.multiply_s
     compared = min(work.neighbours, bounds().direct_related)
     counts = work.entities * work.candidates * compared * hw.count_s
-    memory = _held(work, hw) + _vectors(work) + _working(work, hw) + work.pairs * RANKS_BYTES
+    memory = _resident(work, hw) + _vectors(work) + _working(work, hw) + work.pairs * RANKS_BYTES
     bound = "products" if products > counts else "comparisons"
     return Step("rank", (products + counts) / work.machines, memory, 0, bound, True)
 
@@ -178,14 +178,14 @@ def _score(work: Workload, hw: Hardware) -> Step:
         numbers * hw.number_bytes,
         2 * bounds().block_bytes,
     )
-    kept = work.pairs * (RANKS_BYTES + ORDER_BYTES)
-    memory = _held(work, hw) + _vectors(work) + kept + transient
+    ranks = work.pairs * (RANKS_BYTES + ORDER_BYTES)
+    memory = _resident(work, hw) + _vectors(work) + ranks + transient
     rows = work.entities * hw.stored_entity_bytes + work.pairs * hw.stored_pair_bytes
     stored = hw.report_bytes + rows
     return Step("score and write", seconds, memory, stored, "one core, memory", False)
 
 
-def _held(work: Workload, hw: Hardware) -> float:
+def _resident(work: Workload, hw: Hardware) -> float:
     """Return what a process holds of entities and relations from beginning to end."""
     return hw.base_bytes + work.entities * hw.entity_bytes + work.pairs * GRAPHS_BYTES
 
@@ -214,5 +214,5 @@ def displaced_s(
     entities: float, neighbours: float, dim: float, multiply_s: float, partition_s: float
 ) -> float:
     """Return how long it takes to say who outranks the worst: their related ask all entities."""
-    asked = min(entities, bounds().worst * neighbours)
-    return asked * entities * (dim * multiply_s + partition_s)
+    queries = min(entities, bounds().worst * neighbours)
+    return queries * entities * (dim * multiply_s + partition_s)

@@ -38,12 +38,12 @@ def number_relations(db: Database) -> dict[str, dict[str, int]]:
         " count(*) FILTER (s = o) FROM mapped GROUP BY source ORDER BY source"
     )
     db.run("DROP TABLE mapped")
-    kept = relations_by_source(db)
+    unique = relations_by_source(db)
     return {
         source: {
             NO_ENTITY: lost,
             SELF_LOOP: loops,
-            DUPLICATE: read - lost - loops - kept.get(source, 0),
+            DUPLICATE: read - lost - loops - unique.get(source, 0),
         }
         for source, read, lost, loops in counts
     }

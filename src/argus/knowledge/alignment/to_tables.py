@@ -167,7 +167,7 @@ def _lack(min_words: int) -> str:
 def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) -> WrittenRows:
     targets = prepended = 0
 
-    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def tally(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             nonlocal targets, prepended
             targets += pc.sum(batch["target"]).as_py() or 0
@@ -176,7 +176,7 @@ def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) ->
 
     blocks = db.batches(_ENTITIES, UNGROUNDED, BLOCK)
     grounded = ground_entities(engine, blocks, work / "database" / "grounded")
-    entities = writer.write("entities", counted(grounded))
+    entities = writer.write("entities", tally(grounded))
     writer.write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
     aliases = writer.write("aliases", db.batches(_ALIASES, ALIASES, ROWS))
     redirects = writer.write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS))

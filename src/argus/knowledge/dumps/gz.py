@@ -36,7 +36,7 @@ def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
     if threads is None:
         cores = available_cores()
         threads = cores // 4 if cores >= _MANY_CORES else 1
-    given = 0
+    position = 0
     if threads > 1:
         parallel = _in_parallel(source, threads)
         while True:
@@ -46,12 +46,12 @@ def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
                 if whole.value:
                     return
                 break
-            given += len(piece.data)
+            position += len(piece.data)
             yield piece
     for piece in _in_one(source):
-        if len(piece.data) > given:
-            yield Piece(piece.at, piece.data[given:])
-        given = max(0, given - len(piece.data))
+        if len(piece.data) > position:
+            yield Piece(piece.at, piece.data[position:])
+        position = max(0, position - len(piece.data))
 
 
 def _in_parallel(source: Source, threads: int) -> Generator[Piece, None, bool]:
