@@ -11,7 +11,7 @@ def run(*options: str):
     return CliRunner().invoke(app, ["plan", *options], catch_exceptions=False)
 
 
-def test_the_papers_scale_is_planned_step_by_step_with_its_bottleneck():
+def test_the_papers_scale_is_planned_with_its_bottleneck():
     result = run("--entities", "7e6", "--dim", "1024", "--neighbours", "20")
     lines = result.stdout.splitlines()
     assert "7,000,000 entities x 1024" in lines[0] and "among 20,000" in lines[0]
@@ -109,8 +109,8 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
     )
     items = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"
     file = tmp_path / "this.json"
-    told = run("--measure", str(file), "--price", "0.5", "--wikidata", str(items), "--json")
-    measured = json.loads(told.stdout)
+    result = run("--measure", str(file), "--price", "0.5", "--wikidata", str(items), "--json")
+    measured = json.loads(result.stdout)
     assert measured == json.loads(file.read_text()) and measured["name"] == "this"
     assert measured["price_per_hour"] == 0.5 and measured["encoder_window"] == 256
     assert measured["start_s"] > 0 and measured["encoder_parameters"] > 10**7

@@ -30,21 +30,21 @@ def test_this_machine_can_work(tmp_path):
 
 
 def test_the_command_says_it_in_words_and_as_json(tmp_path):
-    said = invoke("--engine", "local", "--workers", 1, "--path", tmp_path / "none")
-    assert said.exit_code == 2
-    assert "it does not see" in said.output
-    assert said.output.splitlines()[-1].startswith("not good: 1 of 1 machines cannot work")
-    said = invoke("--engine", "local", "--workers", 1, "--path", tmp_path, "--json")
-    assert said.exit_code == 0
-    summary = json.loads(said.output)
+    result = invoke("--engine", "local", "--workers", 1, "--path", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "it does not see" in result.output
+    assert result.output.splitlines()[-1].startswith("not good: 1 of 1 machines cannot work")
+    result = invoke("--engine", "local", "--workers", 1, "--path", tmp_path, "--json")
+    assert result.exit_code == 0
+    summary = json.loads(result.output)
     assert summary["good"]
     assert summary["nodes"][0]["sees"]
 
 
 def test_an_address_that_does_not_answer_is_an_error():
-    said = invoke("--address", "127.0.0.1:1")
-    assert isinstance(said.exception, ArgusError)
-    assert "no Ray cluster answers at 127.0.0.1:1" in str(said.exception)
+    result = invoke("--address", "127.0.0.1:1")
+    assert isinstance(result.exception, ArgusError)
+    assert "no Ray cluster answers at 127.0.0.1:1" in str(result.exception)
 
 
 @pytest.mark.parametrize(

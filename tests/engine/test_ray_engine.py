@@ -29,13 +29,13 @@ STORE = 200 << 20
 
 def members(session):
     """Pids of the processes of a session, which is what a cluster of these tests has for itself."""
-    found = set()
+    pids = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             state, _, _, own = path.read_text().rpartition(")")[2].split()[:4]
             if int(own) == session and state != "Z":
-                found.add(int(path.parent.name))
-    return found
+                pids.add(int(path.parent.name))
+    return pids
 
 
 def assert_gone(session, within_s=60.0):
@@ -107,7 +107,7 @@ def test_a_cluster_returns_what_this_process_does_to_the_bit(engine, threaded):
         assert there[number].flags.writeable
 
 
-def test_each_actor_is_set_up_once_and_blocks_are_taken_as_there_is_room(engine, tmp_path):
+def test_actors_are_set_up_once_and_blocks_taken_for_room(engine, tmp_path):
     taken = 0
 
     def blocks():
@@ -143,7 +143,7 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(engine, tmp_path):
     assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
 
 
-def test_workers_that_die_between_two_runs_do_not_count_against_the_next(engine, tmp_path):
+def test_deaths_between_two_runs_do_not_count_for_the_next(engine, tmp_path):
     resting = set()
 
     def blocks():

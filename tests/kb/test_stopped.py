@@ -44,7 +44,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp_path, monkeypatch):
+def test_a_killed_build_reads_the_rest_and_gives_equal_shards(tmp_path, monkeypatch):
     dump = pages_dump(tmp_path / "enwiki.xml.bz2", PAGES)
     assert dump.stat().st_size > 8 * SPLIT
     out, script = tmp_path / "kb", tmp_path / "build.py"
@@ -55,10 +55,10 @@ def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp
         text=True,
         start_new_session=True,
     )
-    said = process.stdout.read(len("stalled"))
+    signal_text = process.stdout.read(len("stalled"))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
-    assert said == "stalled"
+    assert signal_text == "stalled"
     read = _parts(out)
     assert len(read) == 2
     with pytest.raises(InputError, match="kb build"):

@@ -47,7 +47,7 @@ def entities_error(path: Path) -> str:
     return str(caught.value)
 
 
-def test_without_more_documents_are_the_entities_and_mentions_the_relations() -> None:
+def test_documents_are_entities_and_mentions_relations_unasked() -> None:
     base, source = load_knowledge(DOCUMENTS, KnowledgeSource())
     assert base.entities == [
         Entity("a", "Ada Lovelace", "She wrote to Charles Babbage."),
@@ -80,11 +80,11 @@ def test_mentions_by_name_win_over_edges_beside_the_corpus(tmp_path: Path) -> No
 def test_a_given_file_wins_over_edges_beside_the_corpus(tmp_path: Path) -> None:
     corpus_in(tmp_path)
     (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
-    given = tmp_path / "mine.csv"
-    given.write_text("subject,object\na,c\na,zzz\n")
-    source = KnowledgeSource(relations=str(given), skip_unknown=True)
+    file = tmp_path / "mine.csv"
+    file.write_text("subject,object\na,c\na,zzz\n")
+    source = KnowledgeSource(relations=str(file), skip_unknown=True)
     base, where = load_knowledge(DOCUMENTS, source, corpus=tmp_path)
-    assert where == given
+    assert where == file
     assert pairs(base) == {("a", "c"), ("c", "a")}
     assert base.relations.unknown == 1
 
@@ -96,7 +96,7 @@ def test_an_edge_to_an_unknown_id_is_refused_unless_skipped(tmp_path: Path) -> N
         load_knowledge(DOCUMENTS, KnowledgeSource(), corpus=tmp_path)
 
 
-def test_edges_are_looked_for_beside_the_entities_when_they_are_given(tmp_path: Path) -> None:
+def test_edges_are_sought_beside_the_entities(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = corpus_in(tmp_path / "corpus")
     (corpus.parent / "edges.tsv").write_text("b\tr\tc\n")

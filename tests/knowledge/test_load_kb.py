@@ -36,9 +36,9 @@ def kb(tmp_path: Path) -> Path:
 
 def pairs(base: KnowledgeBase) -> set[tuple[str, str]]:
     ids = [e.id for e in base.entities]
-    found = {(ids[i], ids[j]) for i in range(len(ids)) for j in base.relations.neighbours(i)}
-    assert found == {(j, i) for i, j in found}
-    return {(i, j) for i, j in found if i < j}
+    related = {(ids[i], ids[j]) for i in range(len(ids)) for j in base.relations.neighbours(i)}
+    assert related == {(j, i) for i, j in related}
+    return {(i, j) for i, j in related if i < j}
 
 
 def error_of(kb: Path, relations: str | Path, **source: object) -> str:
@@ -60,7 +60,7 @@ def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str)
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "wanted"),
+    ("relations", "source", "expected"),
     [
         ("hyperlink", "hyperlink", {("Q1", "Q4"), ("Q3", "Q5")}),
         (Path("wikidata"), "wikidata", {("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4")}),
@@ -70,10 +70,10 @@ def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str)
     ],
 )
 def test_relations_may_be_of_another_source(
-    kb: Path, asked: str, said: str, wanted: set[tuple[str, str]]
+    kb: Path, relations: str, source: str, expected: set[tuple[str, str]]
 ) -> None:
-    base, relations = load_knowledge(None, KnowledgeSource(relations=asked), corpus=kb)
-    assert (relations, pairs(base)) == (said, wanted)
+    base, origin = load_knowledge(None, KnowledgeSource(relations=relations), corpus=kb)
+    assert (origin, pairs(base)) == (source, expected)
 
 
 def test_the_documents_of_a_knowledge_base_may_be_given_too(kb: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_documents_of_a_knowledge_base_may_be_given_too(kb: Path) -> None:
     assert (limited.relations.triples, limited.relations.unknown) == (5, 1)
 
 
-def test_other_documents_than_those_of_the_knowledge_base_are_a_mistake(kb: Path) -> None:
+def test_other_documents_than_the_knowledge_bases_are_refused(kb: Path) -> None:
     with pytest.raises(ValueError, match="are not the first 1 of"):
         load_knowledge([Document("x", "words")], KnowledgeSource(), corpus=kb)
     with pytest.raises(ValueError, match="documents are needed"):
@@ -94,17 +94,15 @@ def test_other_documents_than_those_of_the_knowledge_base_are_a_mistake(kb: Path
 
 
 def test_mentions_that_the_build_found_are_taken_before_new_ones(tmp_path: Path) -> None:
-    relations = [("Q4", "", "Q5", "mention")]
-    kb = Path(write_kb(tmp_path / "kb", relations=relations, graph="mention"))
-    for asked in (None, "mentions", "mention", "all"):
-        base, said = load_knowledge(None, KnowledgeSource(relations=asked), corpus=kb)
+    rows = [("Q4", "", "Q5", "mention")]
+    kb = Path(write_kb(tmp_path / "kb", relations=rows, graph="mention"))
+    for relations in (None, "mentions", "mention", "all"):
+        base, origin = load_knowledge(None, KnowledgeSource(relations=relations), corpus=kb)
         assert pairs(base) == {("Q4", "Q5")}
-        assert said == ("all" if asked == "all" else "mentions")
+        assert origin == ("all" if relations == "all" else "mentions")
 
 
-def test_a_source_that_it_does_not_have_is_refused_with_those_it_has(
-    kb: Path, tmp_path: Path
-) -> None:
+def test_an_absent_source_is_refused_with_those_it_has(kb: Path, tmp_path: Path) -> None:
     assert error_of(kb, "triples") == (
         f"{kb}: 'triples' is neither a file nor a source of its relations; expected wikidata (3), "
         "hyperlink (2); all; or mentions. Choose another with --relations."
@@ -112,8 +110,8 @@ def test_a_source_that_it_does_not_have_is_refused_with_those_it_has(
     assert error_of(kb, "wikidta").startswith(f"{kb}: 'wikidta' is neither a file nor a source")
     bare = Path(write_kb(tmp_path / "bare", relations=[], graph="mention"))
     assert "expected mentions: it has no other. Choose" in error_of(bare, "all")
-    base, said = load_knowledge(None, KnowledgeSource(), corpus=bare)
-    assert (said, len(pairs(base))) == ("mentions", 3)
+    base, origin = load_knowledge(None, KnowledgeSource(), corpus=bare)
+    assert (origin, len(pairs(base))) == ("mentions", 3)
 
 
 def test_a_source_is_no_file_of_another_corpus() -> None:
@@ -122,14 +120,12 @@ def test_a_source_is_no_file_of_another_corpus() -> None:
         load_knowledge(documents, KnowledgeSource(relations="wikidata"))
 
 
-def test_a_file_of_relations_wins_over_those_of_the_knowledge_base(
-    kb: Path, tmp_path: Path
-) -> None:
+def test_a_file_of_relations_wins_over_the_knowledge_bases(kb: Path, tmp_path: Path) -> None:
     edges = tmp_path / "mine.tsv"
     edges.write_text("Q1\tr\tQ5\nQ1\tr\tQ9\n")
     source = KnowledgeSource(relations=str(edges), skip_unknown=True)
-    base, said = load_knowledge(None, source, corpus=kb)
-    assert (said, pairs(base), base.relations.unknown) == (edges, {("Q1", "Q5")}, 1)
+    base, origin = load_knowledge(None, source, corpus=kb)
+    assert (origin, pairs(base), base.relations.unknown) == (edges, {("Q1", "Q5")}, 1)
     assert "'Q9' is not the id of an entity" in error_of(kb, edges)
 
 
@@ -145,8 +141,8 @@ def test_entities_may_be_a_knowledge_base_beside_another_corpus(kb: Path, tmp_pa
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text('{"_id": "d", "text": "Other words."}\n')
     source = KnowledgeSource(entities=kb)
-    base, said = load_knowledge(read_corpus(corpus), source, corpus=corpus)
-    assert (said, list(base.entities)) == ("wikidata", ENTITIES)
+    base, origin = load_knowledge(read_corpus(corpus), source, corpus=corpus)
+    assert (origin, list(base.entities)) == ("wikidata", ENTITIES)
     assert list(read_entities(kb, [])) == ENTITIES
     assert source.entities_file == kb / "kb.json"
     assert KnowledgeSource(entities=corpus).entities_file == corpus
@@ -158,17 +154,17 @@ def test_entities_of_a_file_take_no_relations_from_the_corpus(kb: Path, tmp_path
     entities = tmp_path / "e.jsonl"
     rows = [{"id": "x", "label": "X", "doc_id": "Q2"}, {"id": "y", "label": "Y", "doc_id": "Q3"}]
     entities.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    base, said, path = read_knowledge(kb, KnowledgeSource(entities=entities), None)
+    base, origin, path = read_knowledge(kb, KnowledgeSource(entities=entities), None)
     assert [e.paragraph for e in base.entities] == [PARAGRAPHS["Q2"][1], PARAGRAPHS["Q3"][1]]
-    assert (said, path) == ("mentions", kb / "kb.json")
+    assert (origin, path) == ("mentions", kb / "kb.json")
 
 
 def test_a_knowledge_base_is_read_without_making_documents(
     kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(KnowledgeFolder, "documents")
-    base, said, path = read_knowledge(str(kb), KnowledgeSource(relations="all"), None)
-    assert (list(base.entities), said, path) == (ENTITIES, "all", kb / "kb.json")
+    base, origin, path = read_knowledge(str(kb), KnowledgeSource(relations="all"), None)
+    assert (list(base.entities), origin, path) == (ENTITIES, "all", kb / "kb.json")
     base, _, _ = read_knowledge(kb, KnowledgeSource(relations="all"), 3)
     assert (list(base.entities), pairs(base)) == (ENTITIES[:3], {("Q1", "Q2"), ("Q2", "Q3")})
     with pytest.raises(InputError, match="a column was named"):
@@ -180,8 +176,8 @@ def test_other_corpora_are_read_as_ever(tmp_path: Path) -> None:
     rows = [{"_id": f"d{i}", "title": f"T{i}", "text": "words"} for i in range(3)]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "edges.tsv").write_text("d0\td1\nd1\td2\n")
-    base, said, path = read_knowledge(tmp_path, KnowledgeSource(), 2)
-    assert (said, path) == (tmp_path / "edges.tsv", corpus)
+    base, origin, path = read_knowledge(tmp_path, KnowledgeSource(), 2)
+    assert (origin, path) == (tmp_path / "edges.tsv", corpus)
     assert (pairs(base), base.relations.unknown) == ({("d0", "d1")}, 1)
 
 
@@ -198,7 +194,7 @@ def test_targets_come_from_the_column_where_a_sample_was_drawn(tmp_path: Path) -
         KnowledgeBase(base.entities, base.relations, base.targets[:2])
 
 
-def test_names_and_aliases_of_a_knowledge_base_are_found_in_texts(kb: Path) -> None:
+def test_names_and_aliases_of_a_kb_are_found_in_texts(kb: Path) -> None:
     passages = read_passages(ReferenceConfig(kb=(kb,)))
     gazetteer = Gazetteer.from_documents(passages)
     text = "The Countess of Lovelace met the Royal Society."
