@@ -107,9 +107,9 @@ class Setting:
     def bounds(self) -> str:
         """The bounds in words, such as "from 0 to 1"; empty where there are none."""
         lower = {"from": self.least, "above": self.above}
-        upper = {"to": self.most, "below": self.below}
-        words = [f"{word} {n:g}" for word, n in (lower | upper).items() if n is not None]
-        return ", ".join(words) if "below" in words[-1:] else " ".join(words)
+        upper = {"to": self.most, ", below" if self.above is not None else "below": self.below}
+        words = (f"{word} {n:g}" for word, n in (lower | upper).items() if n is not None)
+        return " ".join(words).replace(" ,", ",")
 
     def check(self, value: object) -> None:
         """Raise InputError for a value outside the bounds or the choices."""
@@ -119,13 +119,10 @@ class Setting:
         for one in values:
             if (one is None and self.optional) or self._accepts(one):
                 continue
-            default = self.default
             raise InputError(
                 repr(one.value if isinstance(one, Enum) else one),
                 expected=self._expected(),
-                fix="Leave it out."
-                if default is MISSING or default is None or isinstance(default, tuple)
-                else f"Leave it out for {default}.",
+                fix=self._fix(),
                 where=self.where,
             )
 
@@ -142,6 +139,12 @@ class Setting:
             and (self.above is None or value > self.above)
             and (self.below is None or value < self.below)
         )
+
+    def _fix(self) -> str:
+        if self.default is MISSING:
+            return "Correct it."
+        plain = self.default is not None and not self.many
+        return f"Leave it out for {self.default}." if plain else "Leave it out for the default."
 
     def _expected(self) -> str:
         if self.choices:

@@ -52,7 +52,7 @@ def run(argus, spike):
 
 
 @pytest.mark.slow
-def test_a_grid_of_real_scenarios_with_expansions_is_told_in_words(run, spike, tmp_path):
+def test_a_grid_with_expansions_is_told_in_words(run, spike, tmp_path):
     ran = run("--lambda", "0.5,0.7,1", "--expansions", spike / "e.jsonl", "--placebos", 2)
     assert ran.code == 0, ran.err
     assert "5 of 8 documents (62.5%) have scenarios; 8 questions, nDCG@10" in ran.out

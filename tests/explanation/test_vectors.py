@@ -107,7 +107,8 @@ def test_a_title_that_was_left_out_is_found_with_and_without_the_corpus(
 def test_a_text_that_was_cut_is_found_with_its_length(of, passages, minilm, tmp_path):
     some = long_ones(passages, minilm, 140)[:8]
     ids = minilm.model.tokenizer([d.content for d in some], truncation=True, max_length=128)
-    cut = minilm.model.tokenizer.batch_decode(ids["input_ids"], skip_special_tokens=True)
+    backend = minilm.model.tokenizer.backend_tokenizer
+    cut = backend.decode_batch(ids["input_ids"], skip_special_tokens=True)
     retriever = imported(tmp_path, some, minilm.encode_documents(cut), minilm)
     cosines = np.einsum(
         "ij,ij->i", retriever.index.snapshot().vectors,

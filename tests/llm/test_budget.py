@@ -55,7 +55,7 @@ def test_a_byte_level_tokenizer_never_needs_more_than_the_bound(byte_level, text
     assert len(byte_level.encode(text).ids) <= most_tokens(text)
 
 
-def test_the_run_stops_before_the_request_that_might_pass_the_budget(model, endpoint, ledger):
+def test_a_run_stops_before_it_might_pass_the_budget(model, endpoint, ledger):
     most = bound_of_one(10)  # each really uses 3 + 2
     asking = model(max_tokens=10, max_total_tokens=most + 5, concurrency=1)
     outcomes = list(asking.complete(prompts(5)))
@@ -97,7 +97,7 @@ def test_money_is_never_overspent_whatever_answers_cost(model, endpoint, concurr
     assert asking.spent.cost + (26 * 2 + 10 * 10) / 1e6 > 0.001
 
 
-def test_requests_wait_for_those_under_way_instead_of_giving_up_early(model, endpoint):
+def test_requests_wait_for_those_under_way(model, endpoint):
     endpoint.behave = lambda text, n: time.sleep(0.02) and None
     asking = model(max_tokens=10, max_total_tokens=bound_of_one(10) + 4 * 5, concurrency=4)
     assert states(asking.complete(prompts(5))) == [OK] * 5
@@ -117,18 +117,14 @@ def test_a_request_that_was_cut_off_is_booked_at_its_bound(model, endpoint):
     ("status", "charged"),
     [(408, 1), (500, 1), (502, 1), (504, 1), (409, 0), (425, 0), (429, 0), (503, 0)],
 )
-def test_a_gateway_that_gave_up_may_charge_and_one_that_refused_does_not(
-    model, endpoint, status, charged
-):
+def test_a_gateway_that_gave_up_may_charge_unlike_a_refusal(model, endpoint, status, charged):
     endpoint.behave = lambda text, n: {"status": status, "content": "oops"} if n == 1 else None
     asking = model(max_tokens=10)
     assert states(asking.complete(prompts(1))) == [OK]
     assert asking.spent.tokens_in + asking.spent.tokens_out == charged * bound_of_one(10) + 5
 
 
-def test_a_retry_that_the_budget_does_not_cover_is_not_sent_and_the_prompt_failed(
-    model, endpoint, ledger
-):
+def test_a_retry_beyond_the_budget_is_not_sent(model, endpoint, ledger):
     endpoint.behave = lambda text, n: {"drop": True}
     asking = model(max_tokens=10, max_total_tokens=bound_of_one(10))
     asked, behind = asking.complete(prompts(2))
@@ -142,9 +138,7 @@ def test_a_retry_that_the_budget_does_not_cover_is_not_sent_and_the_prompt_faile
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_prompt_too_large_for_what_is_left_does_not_keep_smaller_ones_waiting(
-    model, endpoint, concurrency
-):
+def test_a_prompt_too_large_does_not_hold_up_smaller_ones(model, endpoint, concurrency):
     small = prompts(6)
     large = Prompt("question " * 100)
     asking = model(max_tokens=10, max_total_tokens=bound_of_one(10) * 6, concurrency=concurrency)
@@ -193,7 +187,7 @@ def test_the_estimate_says_what_a_run_then_does(model, endpoint, ledger):
     assert (after.to_ask, after.cached, after.cost) == (0, 8, 0)
 
 
-def test_an_estimate_without_prices_has_no_cost_and_takes_a_tokenizer(ledger):
+def test_an_estimate_without_prices_has_no_cost(ledger):
     got = estimate(prompts(2), ledger, ChatConfig(model="m"), count_tokens=lambda text: 100)
     assert (got.cost, got.cost_at_most) == (None, None)
     assert got.tokens_in == 2 * (100 + 16)

@@ -11,7 +11,7 @@ def shown(tokenizer, system, text):
     return tokenizer.decode(prompt_tokens(tokenizer, system, text))
 
 
-def test_the_template_of_the_tokenizer_is_followed_to_where_the_answer_begins():
+def test_the_tokenizers_template_leads_to_the_answer():
     tokenizer = make_tokenizer()
     got = shown(tokenizer, "S", "T")
     assert got == f"<s><|system|>S{END}\n<|user|>T{END}\n<|assistant|>"
@@ -19,7 +19,7 @@ def test_the_template_of_the_tokenizer_is_followed_to_where_the_answer_begins():
 
 
 @pytest.mark.parametrize("template", [NO_SYSTEM, DROPS_SYSTEM])
-def test_a_template_without_system_messages_gets_it_before_the_text(template):
+def test_a_template_without_system_gets_it_before_the_text(template):
     got = shown(make_tokenizer(template=template), "System {{ 1 }}", "Text")
     assert "System {{ 1 }}\n\nText" in got
 
@@ -30,7 +30,7 @@ def test_a_tokenizer_without_template_gets_the_plain_format():
     assert shown(tokenizer, "", "T") == "### User\nT\n\n### Assistant\n"
 
 
-def test_a_plain_prompt_begins_as_the_tokenizer_begins_every_text():
+def test_a_plain_prompt_begins_as_every_text_does():
     from tokenizers.processors import TemplateProcessing
 
     tokenizer = make_tokenizer(template=None)
@@ -50,14 +50,14 @@ def test_special_tokens_in_a_text_are_text(template):
     assert "deleted" in tokenizer.decode(evil)
 
 
-def test_an_answer_ends_with_the_terminator_of_the_template_and_holds_no_other():
+def test_an_answer_ends_with_the_templates_terminator_alone():
     tokenizer = make_tokenizer()
     tokens = answer_tokens(tokenizer, f"x {END} y", STOPS)
     assert tokens[-1] == 1 and 1 not in tokens[:-1]
     assert tokenizer.decode(tokens) == f"x {END} y{END}"
 
 
-def test_the_terminator_is_the_first_stop_token_behind_the_answer():
+def test_the_terminator_is_the_first_stop_token_after_it():
     template = "{% for m in messages %}{{ m.content }}<|user|><|end|>{% endfor %}"
     tokenizer = make_tokenizer(template=template)
     assert answer_tokens(tokenizer, "x", frozenset({1, 3}))[-1] == 3

@@ -44,7 +44,7 @@ def test_a_prompt_that_allows_no_answer_is_refused():
         Prompt("a", max_tokens=0)
 
 
-def test_the_key_of_a_prompt_tells_text_from_system_and_passes_over_the_length():
+def test_a_prompts_key_tells_text_from_system_not_length():
     keys = {Prompt("a").key, Prompt("a", "b").key, Prompt("b", "a").key, Prompt("\ud800").key}
     assert len(keys) == 4
     assert Prompt("a", max_tokens=5).key == Prompt("a").key

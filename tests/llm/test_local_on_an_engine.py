@@ -57,9 +57,7 @@ def test_answers_are_the_same_in_the_order_of_the_prompts(config, tmp_path, opti
         assert [answer[2] for answer in found[:9]] == [f"answer {i}" for i in range(9)]
 
 
-def test_folders_named_from_here_are_found_by_a_worker_that_is_elsewhere(
-    config, folder, tmp_path, monkeypatch
-):
+def test_a_worker_elsewhere_finds_folders_named_from_here(config, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder.parent)
     near = LocalConfig(model=folder.name, batch_size=3, max_tokens=12)
     engine = InProcessEngine(home=tmp_path)

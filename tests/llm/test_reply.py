@@ -41,18 +41,18 @@ def test_a_whole_answer_is_read_with_its_counts():
         (None, "no chat completion (TypeError"),
     ],
 )
-def test_an_answer_that_cannot_be_used_says_why_and_keeps_its_count(answer, reason):
+def test_an_unusable_answer_says_why_and_keeps_its_count(answer, reason):
     reply = read_reply(body(answer), max_tokens=9)
     assert reply.text == "" and reason in reply.reason
 
 
 @pytest.mark.parametrize("finish", ["stop", "STOP", "eos", "end_turn", None])
-def test_an_answer_that_ended_by_itself_is_taken_whatever_the_server_calls_that(finish):
+def test_a_whole_answer_is_taken_whatever_its_finish_reason(finish):
     assert read_reply(body(choice("hi", finish)), max_tokens=9).text == "hi"
 
 
 @pytest.mark.parametrize(("tokens", "whole"), [(8, True), (9, False), (10, False)])
-def test_without_a_finish_reason_the_count_tells_whether_it_was_cut_off(tokens, whole):
+def test_without_finish_reason_the_count_tells_of_a_cut(tokens, whole):
     usage = {"prompt_tokens": 3, "completion_tokens": tokens}
     reply = read_reply(body(choice("half an ans", None), usage=usage), max_tokens=9)
     assert bool(reply.text) == whole and reply.tokens_out == tokens

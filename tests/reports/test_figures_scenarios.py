@@ -17,7 +17,7 @@ def row(component, weight, value, verdict="better"):
 CELLS = [row("M", 0.0, 0.5), row("M", 0.7, 0.1, ""), row("E", 0.0, 0.3), row("E", 0.7, 0.2)]
 
 
-def test_cells_stand_at_their_component_and_weight_with_their_difference():
+def test_cells_stand_at_component_and_weight_with_difference():
     figure = components_by_weight(CELLS[::-1], "m", 0.2, [])
     heat = figure["data"][0]
     assert (heat["y"], heat["x"]) == (["E", "M"], ["0", "0.7"]), "as they come, by λ"

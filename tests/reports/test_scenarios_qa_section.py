@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import asdict
 
 import pyarrow as pa
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from argus.data.artifacts import ArtifactFolder
 from argus.jobs.workspace import Record
 from argus.reports import write_report
+from argus.scenarios.qa.agreement import agreement
 from argus.scenarios.qa.compare import Arm, Case, Judged, Question
 from argus.scenarios.qa.figures import mean_scores
 from argus.scenarios.qa.findings import arm_summaries, comparisons
@@ -39,15 +41,18 @@ def written(tmp_path, found, **changed):
     folder.write_table("scenarios_qa", pa.Table.from_pylist(rows, schema=SCHEMA))
     options = {"seed": 0, "resamples": 1000}
     arms = [arm | {"nDCG@10": None} for arm in arm_summaries(found, **options)]
-    stage = {"model": "m@here"}
+    usage = {"tokens_in": 9, "tokens_out": 9, "cost": None}
+    stage = {"model": "m@here", "prompts": 8, "cached": 0, "unanswered": 0, **usage}
     summary = {
         "index": "index", "scenarios": 3, "reasoned": "", "votes": 1, "k": 10, "weight": 0.7,
         "max_chars": 48000, "retrieval": None, "gold": None, "unanswered": 0, "notes": [],
-        "questions": {"asked": 8, "not drawn": 0, "not applicable": 0, "reasons": {}},
+        "questions": {
+            "total": 8, "asked": 8, "not drawn": 0, "not applicable": 0, "reasons": {},
+            "answers_without_query": 0,
+        },
         "arms": arms, "comparisons": comparisons(found, **options),
-        "agreement": {"mean_difference": None}, "language_model": dict.fromkeys(
-            ("answering", "judging"), stage
-        ),
+        "agreement": asdict(agreement([])),
+        "language_model": dict.fromkeys(("answering", "judging"), stage | {"answers": usage}),
     }  # fmt: skip
     folder.write_section("summary.json", "scenarios_qa", summary | changed)
     record = Record("scenarios_qa", {}, {}, {"fingerprint": "encoder 384"})
@@ -59,7 +64,7 @@ def tables(page):
     return json.loads(re.search(r"const TABLES = (.*);", page).group(1))
 
 
-def test_every_arm_every_difference_and_every_answer_is_shown_and_text_is_never_markup(tmp_path):
+def test_arms_differences_and_answers_are_shown_as_text(tmp_path):
     low, high = [10, 20, 30, 40, 50, 60, 70, None], [20, 40, 50, 60, 50, 90, 80, 70]
     page = written(tmp_path, [*judged(Arm.DOCUMENTS, low), *judged(Arm.FUSED_SCENARIOS, high)])
     assert "<b>now</b>" not in page and "<i>So.</i>" not in page
@@ -86,7 +91,7 @@ def test_arms_without_a_score_have_no_bar_and_their_reasons(tmp_path):
     assert found["scenarios_qa_arms"]["rows"][1][1:3] == ["–", "none: no question was measured"]
 
 
-def test_a_bar_has_the_interval_of_its_mean_and_none_where_there_is_none():
+def test_a_bar_has_the_interval_of_its_mean_if_any():
     arms = [
         {"arm": "documents", "mean": 40.0, "low": 30.0, "high": 55.0, "questions": 9},
         {"arm": "fused", "mean": 50.0, "low": None, "high": None, "questions": 3},

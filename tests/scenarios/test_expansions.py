@@ -105,7 +105,7 @@ def test_what_was_not_asked_is_said(endpoint, model):
     assert found.reason.startswith("pseudo-queries: not asked: ")
 
 
-def test_documents_without_text_are_not_asked_for_and_keep_their_place(endpoint, model):
+def test_documents_without_text_keep_their_place_unasked(endpoint, model):
     answering(endpoint, ["one", "two", "three"], "Says how.")
     documents = [Document("blank", " "), *DOCUMENTS, Document("none", "")]
     found = list(generate_expansions(documents, model()))
@@ -114,7 +114,7 @@ def test_documents_without_text_are_not_asked_for_and_keep_their_place(endpoint,
     assert len(endpoint.requests) == 4
 
 
-def test_long_documents_are_shown_by_their_beginning_which_is_noted(endpoint, model):
+def test_the_beginning_of_long_documents_is_shown_and_noted(endpoint, model):
     answering(endpoint, ["one", "two", "three"], "Says how.")
     text = "x" * 200_000
     (found,) = generate_expansions([Document("long", text)], model())
@@ -138,7 +138,7 @@ def test_prompts_are_told_in_the_order_of_the_documents():
     assert {p.system for p in prompts} == {SUMMARY_PROMPT}
 
 
-def test_an_expanded_document_is_its_text_and_the_additions_on_lines_of_their_own():
+def test_additions_stand_on_lines_below_the_document():
     document = DOCUMENTS[0]
     expansion = Expansion("a", ("one", "two"), "Says how.")
     content = "re.escape Escapes special characters."
@@ -169,7 +169,7 @@ def write(tmp_path, *rows):
     return path
 
 
-def test_rows_by_hand_and_beside_profiles_are_read_and_bad_parts_named(tmp_path):
+def test_rows_written_by_hand_are_read_and_bad_parts_named(tmp_path):
     path = write(
         tmp_path,
         {"id": "a", "main_topic": "t", "pseudo_queries": ["1", "2", "3"], "summary": "s"},

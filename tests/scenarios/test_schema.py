@@ -29,7 +29,7 @@ def test_a_good_answer_is_kept_whole():
     assert notes == ()
 
 
-def test_scenarios_as_one_object_are_read_as_the_paper_asks_for_them():
+def test_scenarios_as_one_object_are_read_as_in_the_paper():
     found, _ = read(scenarios={"A user wants to know a.": "Since a.", "…to know b.": "Since b."})
     assert [(s.information_need, s.explanation) for s in found.scenarios] == [
         ("A user wants to know a.", "Since a."),
@@ -75,7 +75,7 @@ def test_noise_needs_no_scenarios():
     assert ProfileAnswer.model_validate({"noise": True}).noise
 
 
-def test_a_main_topic_in_a_loop_is_dropped_and_a_missing_one_is_noted():
+def test_a_main_topic_in_a_loop_or_missing_is_noted():
     found, notes = read(main_topic="queue " * 80, scenarios=[GOOD])
     assert (found.main_topic, notes) == ("", ("the main topic repeats itself",))
     found, notes = read(main_topic="", scenarios=[GOOD])

@@ -1,5 +1,5 @@
 from argus.data.types import View
-from argus.indexes.sources import Matched, matched
+from argus.indexes.sources import ViewScenario, matched_scenario
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.views import scenario_views
 
@@ -12,14 +12,15 @@ def test_a_view_per_scenario_leads_back_to_it():
         ("d#r-1", "d", "scenario", "M\nE1"),
         ("d#r-2", "d", "scenario", "M\nE2"),
     ]
-    assert matched(made[1]) == Matched("M", "I2", "E2")
+    assert matched_scenario(made[1]) == ViewScenario("M", "I2", "E2")
 
 
-def test_documents_without_a_profile_have_no_view_and_one_main_topic_is_one_view():
+def test_one_main_topic_is_one_view_and_no_profile_none():
     failed = Profiled("f", ProfileState.FAILED, reason="x")
     assert scenario_views([failed]) == []
     assert len(scenario_views([Profiled("d", ProfileState.OK, PROFILE)], Component.M)) == 1
 
 
 def test_a_view_of_another_program_is_shown_by_its_text():
-    assert matched(View("v", "d", "scenario", "text", "made elsewhere")) == Matched("", "", "text")
+    view = View("v", "d", "scenario", "text", "made elsewhere")
+    assert matched_scenario(view) == ViewScenario("", "", "text")

@@ -9,12 +9,14 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import AuditConfig
 
 
+@example("argus audit --corpus docs.jsonl --out report/")
 @with_blocks
 def audit(
     *,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from argus.cli import (
     authority_audit,
     authority_generate,
@@ -11,8 +9,9 @@ from argus.cli import (
     authority_score,
     authority_search,
 )
+from argus.cli.groups import Group
 
-app = typer.Typer(help="Never serve a superseded document as current.", no_args_is_help=True)
+app = Group("Never serve a superseded document as current.")
 app.command()(authority_lint.lint)
 app.command()(authority_audit.audit)
 app.command()(authority_search.search)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
 from types import NoneType
@@ -89,6 +89,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     parameters: dict[str, inspect.Parameter] = {}
     shared: dict[str, tuple[Setting, bool]] = {}
     own: dict[str, Setting] = {}
+    homes: dict[str, str] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in blocks:
             alone = setting_of(name, hints[name], _default_of(parameter))
@@ -103,17 +104,36 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
                 raise TypeError(f"{command.__name__}: two options are called {setting.where}")
             parameters[setting.key] = _parameter(setting, unset=unset)
+            homes[setting.key] = f"{blocks[name].config.__name__}.{setting.name}"
 
     @functools.wraps(command)
     def run(**options: Any) -> R:
         configs = {name: block.make(options) for name, block in blocks.items()}
         alone = {name: _own_value(setting, options[setting.key]) for name, setting in own.items()}
         plain = {name: options[name] for name in options if name in hints and name not in own}
-        return command(**plain | alone | configs)
+        try:
+            return command(**plain | alone | configs)
+        except KeyboardInterrupt:
+            typer.echo(f"\nargus: {stopped(options)}", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     run.__annotations__ = {p.name: p.annotation for p in parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
+    vars(run)["homes"] = homes  # of each option the config's field, for docs/reference
     return run
+
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it: 128 and the signal's number."""
+
+
+def stopped(options: Mapping[str, Any]) -> str:
+    """Say what Ctrl-C left, and how to go on. options: of the command that was stopped."""
+    home = options.get("out") or options.get("index")
+    if home is None:
+        return "stopped; nothing was being written"
+    again = "the same command without --fresh" if options.get("fresh") else "the same command"
+    return f"stopped; what was finished is kept in {home}: {again} goes on from there"
 
 
 def _block(hint: Any) -> Block | None:

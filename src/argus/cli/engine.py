@@ -9,9 +9,10 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import Group
 from argus.settings import Doc, Option
 
-app = typer.Typer(help="Run heavy steps on more than one machine.", no_args_is_help=True)
+app = Group("Run heavy steps on more than one machine.")
 
 Name = Annotated[
     str, Doc("local (this machine's cores) or ray (a cluster)."), Option(("--engine",))

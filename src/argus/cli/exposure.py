@@ -9,6 +9,7 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
@@ -16,6 +17,7 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc
 
 
+@example("argus exposure --corpus docs.jsonl --out report/")
 @with_blocks
 def exposure(
     *,

@@ -9,16 +9,13 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import Group
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.settings import Doc, Option
 
-app = typer.Typer(
-    help="Build and change indexes.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Group("Build and change indexes.")
 
 Folder = Annotated[Path, Doc("Index folder."), Option(("--index",))]
 Vectors = Annotated[

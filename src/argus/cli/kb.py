@@ -9,6 +9,7 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import Group
 from argus.cli.kb_sources import Sources
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
@@ -18,11 +19,7 @@ if TYPE_CHECKING:
     from argus.kb.settings import Links
     from argus.kb.summary import KbSummary
 
-app = typer.Typer(
-    help="Make knowledge bases: entities, first paragraphs, relations, aliases.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Group("Make knowledge bases: entities, first paragraphs, relations, aliases.")
 
 SHAPE = "What is kept"
 

@@ -7,48 +7,50 @@ import sys
 
 import typer
 
+from argus.cli.groups import HELP, Entry, lazy_group
 from argus.errors import ArgusError
+from argus.extras import naming_extra
 from argus.version import __version__
+
+START = "Start here"
+FIND = "Find what is never brought back"
+EXPLAIN = "Search and explain"
+REPAIR = "Repair"
+CURRENT = "Keep current"
+MEASURE = "Measure and guard"
+RESEARCH = "For researchers and large jobs"
+
+COMMANDS = (
+    Entry("demo", "demo:demo", "Everything below, on Python's documentation.", START),
+    Entry("audit", "audit:audit", "Which entities will not come back.", FIND),
+    Entry("exposure", "exposure:exposure", "Which documents will not come back.", FIND),
+    Entry("diagnose", "diagnose:diagnose", "Where the risk is, before indexing.", FIND),
+    Entry("search", "search:search", "Ask an index one question.", EXPLAIN),
+    Entry("explain", "explain:explain", "Why one document does not come back.", EXPLAIN),
+    Entry("index", "index:app", "Build and change indexes.", REPAIR),
+    Entry("remedy", "remedy_scenarios:app", "Repair an index; undo it.", REPAIR),
+    Entry("authority", "authority:app", "Never serve what is superseded.", CURRENT),
+    Entry("evaluate", "evaluate:evaluate", "Ask judged questions, before and after.", MEASURE),
+    Entry("compare", "compare:compare", "What a change gains and loses.", MEASURE),
+    Entry("gate", "gate:gate", "Check results against bounds, for CI.", MEASURE),
+    Entry("report", "report:report", "Make the page of a folder of results.", MEASURE),
+    Entry("scenarios", "scenarios:app", "What documents are needed for.", RESEARCH),
+    Entry("generative", "generative:app", "N-gram retrieval, and why it fails.", RESEARCH),
+    Entry("probe", "probe:app", "Learn to predict what comes back.", RESEARCH),
+    Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages.", RESEARCH),
+    Entry("plan", "plan:plan", "What a job will take, before it is begun.", RESEARCH),
+    Entry("engine", "engine:app", "Run heavy steps on a cluster.", RESEARCH),
+)
+"""All commands, in the order and under the headings of `argus --help`."""
 
 app = typer.Typer(
     name="argus",
+    cls=lazy_group(COMMANDS),
     help="Find what a retriever will never bring back.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
-
-# One thin module per command; each registers itself on `app`.
-from argus.cli import (  # noqa: E402
-    audit,
-    authority,
-    compare,
-    demo,
-    diagnose,
-    engine,
-    evaluate,
-    explain,
-    exposure,
-    gate,
-    generative,
-    index,
-    kb,
-    plan,
-    probe,
-    remedy,
-    remedy_scenarios,
-    report,
-    scenarios,
-    search,
-)
-
-commands = (demo, audit, exposure, diagnose, search, explain, evaluate, compare, gate, plan, report)
-for module in commands:
-    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
-remedy.app.command()(remedy_scenarios.scenarios)
-for group in (probe, index, kb, remedy, scenarios, generative, authority, engine):
-    app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 
 @app.callback(invoke_without_command=True)
@@ -78,6 +80,12 @@ def main() -> None:
             "so far is whole. Mend that and run the same command again.",
             file=sys.stderr,
         )
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        named = naming_extra(error)
+        if named is None:
+            raise
+        print(f"argus: {named}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
         if os.environ.get(TRACEBACK):

@@ -9,16 +9,12 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import Group
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc, Option
 
-app = typer.Typer(
-    name="probe",
-    help="Predict which entities will not come back, before anything is indexed.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Group("Predict which entities will not come back, before anything is indexed.")
 
 
 @app.command()

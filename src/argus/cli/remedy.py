@@ -12,20 +12,18 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
+from argus.cli.groups import Group
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
+    from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.synthesize import SynthesizeConfig
 
-app = typer.Typer(
-    help="Repair an index, with a receipt, and undo a repair.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Group("Repair an index, with a receipt, and undo a repair.")
 
 Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",))]
 
@@ -257,7 +255,7 @@ def _print_left_out(made: dict[str, Any]) -> None:
         )
 
 
-def print_spent(model: dict[str, Any]) -> None:
+def print_spent(model: Answers) -> None:
     """Print what a language model was asked and what that took."""
     cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
     typer.echo(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
-from argus.cli.remedy import print_estimate, print_spent
+from argus.cli.remedy import app, print_estimate, print_spent
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
     from argus.scenarios.profiles.job import ProfileConfig, ProfileResult
+    from argus.scenarios.profiles.summary import AddedScenarios, ProfileSummary
 
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""
@@ -94,6 +95,7 @@ class Asking:
     ] = False
 
 
+@app.command()
 @with_blocks
 def scenarios(
     context: typer.Context,
@@ -205,7 +207,7 @@ def _estimate(source: Source, settings: ProfileConfig) -> Estimate:
     )  # fmt: skip
 
 
-def _print_profiles(summary: dict[str, Any], report: Path, *, as_json: bool) -> None:
+def _print_profiles(summary: ProfileSummary, report: Path, *, as_json: bool) -> None:
     if as_json:
         o.print_json(summary)
         return
@@ -215,19 +217,19 @@ def _print_profiles(summary: dict[str, Any], report: Path, *, as_json: bool) -> 
         f"{summary['scenarios']:,} scenarios; {documents['noise']:,} are noise, "
         f"{documents['failed']:,} failed"
     )
-    for row in summary["failures"][:3]:
-        typer.echo(f"failed, {row['documents']:,} documents: {row['reason']}")
-    for row in summary["notes"][:3]:
-        typer.echo(f"noted, {row['documents']:,} documents: {row['note']}")
+    for failure in summary["failures"][:3]:
+        typer.echo(f"failed, {failure['documents']:,} documents: {failure['reason']}")
+    for note in summary["notes"][:3]:
+        typer.echo(f"noted, {note['documents']:,} documents: {note['note']}")
     print_spent(summary["language_model"])
     typer.echo(f"profiles: {report.parent / 'profiles.jsonl'}")
     typer.echo(f"report: {report}")
 
 
-def _print_added(result: RemedyResult, *, as_json: bool) -> None:
+def _print_added(result: RemedyResult[AddedScenarios], *, as_json: bool) -> None:
     if as_json:
         judged = {"evaluation": result.evaluation} if result.evaluation else {}
-        o.print_json(result.summary | judged)
+        o.print_json({**result.summary, **judged})
         return
     summary = result.summary
     if not summary["added"]:

@@ -88,11 +88,11 @@ def search(
 
 def _context(hits: list[dict[str, Any]], max_chars: int) -> ContextBlock:
     """Return what a language model is shown of the results, scenarios included."""
-    from argus.indexes.sources import Matched
+    from argus.indexes.sources import ViewScenario
     from argus.scenarios.context import ContextHit, build_context
 
     shown = [
-        ContextHit(hit["id"], hit["text"], (Matched(**_without_view(hit["scenario"])),))
+        ContextHit(hit["id"], hit["text"], (ViewScenario(**_without_view(hit["scenario"])),))
         if hit["scenario"]
         else ContextHit(hit["id"], hit["text"])
         for hit in hits

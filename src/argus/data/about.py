@@ -9,6 +9,8 @@ from argus.data.rows import Row, id_value, pick_field, read_rows
 from argus.errors import InputError
 
 ID_FIELDS = ("_id", "id", "doc_id")
+EXPANSIONS = "expansions.jsonl"
+"""The file of pseudo-queries and summaries beside a corpus."""
 
 
 def file_in(path: Path, name: str) -> Path:

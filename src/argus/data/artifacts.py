@@ -22,62 +22,16 @@ import pyarrow.parquet
 from argus.errors import InputError
 
 MARKER = ".argus"
-OWN_FOLDERS = (
-    *("embeddings", "ranks", "views.lance", "probe", "remedies"),
-    *("training", "adapter", "merged", "ngrams", "model", "failure_tables"),
-    *("entities", "relations", "aliases", "redirects", "words", "work"),
-)
-OWN_FILES = frozenset(
-    f"{name}{suffix}"
-    for name, suffixes in {
-        "retrievability": (".parquet", ".csv"),
-        "pair_ranks": (".parquet",),
-        "exposure": (".parquet", ".csv"),
-        "misses": (".parquet", ".csv"),
-        "questions": (".parquet", ".csv"),
-        "trials": (".parquet",),
-        "predictions": (".parquet",),
-        "predicted": (".parquet", ".csv"),
-        "diagnosis": (".parquet", ".csv"),
-        "receipt": (".parquet", ".csv"),
-        "per_query": (".parquet", ".csv"),
-        "comparison": (".parquet", ".csv"),
-        "comparison_queries": (".parquet", ".csv"),
-        "lint": (".parquet", ".csv"),
-        "needs": (".parquet", ".csv"),
-        "need_audit": (".parquet", ".csv"),
-        "scenarios_qa": (".parquet", ".csv"),
-        "ablation": (".parquet", ".csv"),
-        "losses": (".parquet",),
-        "expansions": (".jsonl",),
-        "authority": (".parquet", ".csv"),
-        "authority_questions": (".parquet", ".csv"),
-        "summary": (".json",),
-        "manifest": (".json",),
-        "index": (".json",),
-        "kb": (".json",),
-        "report": (".html",),
-        "generative_search": (".parquet", ".csv"),
-        "failures": (".parquet", ".csv"),
-        "failure_diagnosis": (".parquet", ".csv"),
-        "judged": (".parquet", ".csv"),
-        "pruned": (".parquet", ".csv"),
-        "ngram_profile": (".parquet", ".csv"),
-        "held_out": (".jsonl", ".tsv"),
-        "answers": (".jsonl",),
-        "dpr": (".json",),
-        "kilt": (".jsonl",),
-        "run": (".trec", ".json"),
-    }.items()
-    for suffix in suffixes
-)
+"""The file in a folder of results that names, a line each, what Argus wrote there."""
+NOTE = "# Argus wrote these here; --fresh removes them.\n"
 
 
 class ArtifactFolder:
     """An output folder. Nothing is made or removed before `open`.
 
-    `fresh`: opening removes what earlier runs left (the names in OWN_FOLDERS and OWN_FILES, nothing
-    else); a folder that Argus did not write is refused. Raises InputError when the path is a file.
+    What is written into it is recorded in it, before it is written: by the methods here, and by
+    `own` for what a job writes itself. `fresh`: opening removes what is recorded, nothing else; a
+    folder that Argus did not write is refused. Raises InputError when the path is a file.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -86,9 +40,9 @@ class ArtifactFolder:
             raise InputError(
                 "is a file", expected="a folder for results", fix="Give another --out.", where=path
             )
-        if fresh and path.exists() and any(path.iterdir()) and not (path / MARKER).is_file():
+        if fresh and path.exists() and any(path.iterdir()) and not self._is_recorded():
             raise InputError(
-                "holds files that Argus did not write",
+                "holds files that Argus did not write, or did not record",
                 expected="an empty folder, or one from an earlier run",
                 fix="--fresh deletes only Argus's own results: give another --out, or clear it.",
                 where=path,
@@ -101,9 +55,7 @@ class ArtifactFolder:
         self.fresh = False
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / MARKER).write_text(
-                "Argus keeps its results here; --fresh deletes them.\n", encoding="utf-8"
-            )
+            self._begin_record()
         except OSError as error:
             raise InputError(
                 f"cannot be written ({error.strerror})",
@@ -112,19 +64,47 @@ class ArtifactFolder:
                 where=self.path,
             ) from error
 
+    def own(self, name: str) -> Path:
+        """Return the path of a file or folder in it, recorded as written by Argus."""
+        if name not in self.recorded():
+            self._begin_record()
+            with (self.path / MARKER).open("a", encoding="utf-8") as marker:
+                marker.write(f"{name}\n")  # appended: two jobs may write at once
+        return self.path / name
+
+    def recorded(self) -> frozenset[str]:
+        """Return the names of what Argus wrote here."""
+        marker = self.path / MARKER
+        if not self._is_recorded():
+            return frozenset()
+        return frozenset(marker.read_text(encoding="utf-8").splitlines()[1:])
+
+    def _is_recorded(self) -> bool:
+        """Return whether there is a record; earlier versions left a note alone."""
+        marker = self.path / MARKER
+        return marker.is_file() and marker.read_text(encoding="utf-8").startswith(NOTE)
+
+    def _begin_record(self) -> None:
+        if not self._is_recorded():
+            (self.path / MARKER).write_text(NOTE, encoding="utf-8")
+
     def _clear(self) -> None:
-        for entry in self.path.iterdir():
-            if entry.is_dir() and entry.name in OWN_FOLDERS:
+        for name in self.recorded():
+            entry = self.path / name
+            if Path(name).name != name or name in ("", ".", ".."):
+                continue  # of a damaged record: never leave the folder
+            if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
-            elif entry.is_file() and entry.name in OWN_FILES:
-                entry.unlink()
+            else:
+                entry.unlink(missing_ok=True)
+        (self.path / MARKER).write_text(NOTE, encoding="utf-8")
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
     def write_json(self, name: str, value: Any) -> Path:
         """Write `value` as indented JSON. A NaN is a bug here, never a value: it raises."""
-        path = self.path / name
+        path = self.own(name)
         with replacing(path) as temporary:
             text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
             temporary.write_text(text + "\n", encoding="utf-8")
@@ -151,11 +131,11 @@ class ArtifactFolder:
 
     def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
         """Write `name.parquet`, and `name.csv` beside it on request."""
-        path = self.path / f"{name}.parquet"
+        path = self.own(f"{name}.parquet")
         with replacing(path) as temporary:
             pa.parquet.write_table(table, temporary, compression="zstd")
         if csv:
-            with replacing(self.path / f"{name}.csv") as temporary:
+            with replacing(self.own(f"{name}.csv")) as temporary:
                 pa.csv.write_csv(table, temporary)
         return path
 

@@ -7,6 +7,7 @@ with the place.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,13 +21,13 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
     """Return `value`, read from JSON, as the record it was written from; unknown keys are kept.
 
     kind: a TypedDict (of `typing_extensions`, which pydantic reads on every Python). section: the
-    key of summary.json under which it stands. Raises InputError, with the place in the file, for
-    anything that is not such a record.
+    key of summary.json under which it stands. Nothing is converted: a number in quotes is no
+    number. Raises InputError, with the place in the file, for anything that is not such a record.
     """
     from pydantic import ValidationError
 
     try:
-        _adapter(cast(Any, kind)).validate_python(value)
+        _adapter(cast(Hashable, kind)).validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")

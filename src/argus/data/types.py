@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -26,6 +27,30 @@ class State(StrEnum):
     MEASURED = "measured"
     FAILED = "failed"
     NOT_APPLICABLE = "not applicable"
+
+
+StateCounts = TypedDict(
+    "StateCounts",
+    {
+        "total": int,
+        "measured": int,
+        "failed": int,
+        "not applicable": int,
+        "reasons": dict[str, int],
+    },
+)
+"""How many of what was to be measured are in each state, and why those that have no value."""
+
+
+def count_states(states: Mapping[str, int], reasons: Mapping[str, int]) -> StateCounts:
+    """Return the counts of a job's things by state; of a state that is not in `states`, none."""
+    return {
+        "total": sum(states.values()),
+        "measured": states.get(State.MEASURED, 0),
+        "failed": states.get(State.FAILED, 0),
+        "not applicable": states.get(State.NOT_APPLICABLE, 0),
+        "reasons": dict(reasons),
+    }
 
 
 @dataclass(frozen=True, slots=True)

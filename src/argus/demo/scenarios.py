@@ -11,13 +11,14 @@ from argus.scenarios.ablation.job import AblateConfig, AblateResult, ablate_scen
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import add_scenarios
+from argus.scenarios.profiles.summary import AddedScenarios
 
 
 @dataclass(frozen=True)
 class DemoScenarios:
     """The scenarios in the demo's index, and what they do to its questions."""
 
-    added: RemedyResult
+    added: RemedyResult[AddedScenarios]
     """`--lambda` weighs them in every search of that index; `rollback` takes them out."""
     ablation: AblateResult
 

@@ -8,16 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
-from argus.encoders.packing import pack_linear_layers
 from argus.encoders.precision import choose_precision
 from argus.encoders.protocol import Encoder
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
 
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 
@@ -78,30 +81,38 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
 
 def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
     import torch
+
+    from argus.encoders.bert import open_model
+    from argus.encoders.packing import pack_linear_layers
+
+    device, dtype = check_device(config.device), getattr(torch, precision)
+    name, local = _locate(config.model)
+    model = open_model(Path(local), dtype=dtype, device=device) if Path(local).is_dir() else None
+    encoder = SentenceTransformerEncoder(
+        model or _any_model(config.model, local, dtype, device), name=name, precision=precision
+    )
+    if precision == "bfloat16" and device == "cpu":
+        pack_linear_layers(encoder.model)
+    return encoder
+
+
+def _any_model(model: str, local: str, dtype: torch.dtype, device: str) -> SentenceTransformer:
+    """Load what sentence-transformers can load: a folder, a cached model, or one of the hub."""
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
-    device = check_device(config.device)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    name, local = _locate(config.model)
-    arguments: dict[str, Any] = {
-        "device": device,
-        "model_kwargs": {"dtype": getattr(torch, precision)},
-    }
+    arguments: dict[str, Any] = {"device": device, "model_kwargs": {"dtype": dtype}}
     try:
-        model = SentenceTransformer(local, local_files_only=True, **arguments)
+        return SentenceTransformer(local, local_files_only=True, **arguments)
     except (OSError, ValueError, SafetensorError) as missing:
         if Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
-            raise _not_found(config.model, missing) from missing
+            raise _not_found(model, missing) from missing
         try:
-            model = SentenceTransformer(local, **arguments)
+            return SentenceTransformer(local, **arguments)
         except (OSError, ValueError, SafetensorError) as error:
-            raise _not_found(config.model, error) from error
-    encoder = SentenceTransformerEncoder(model, name=name, precision=precision)
-    if precision == "bfloat16" and arguments["device"] == "cpu":
-        pack_linear_layers(model)
-    return encoder
+            raise _not_found(model, error) from error
 
 
 def _locate(model: str) -> tuple[str, str]:

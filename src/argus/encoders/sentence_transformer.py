@@ -23,20 +23,26 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
+    from argus.encoders.bert.modules import SentenceModel
+
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")  # in sentence-transformers' order
 BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
 MAX_BATCH = 64
 
 
 class SentenceTransformerEncoder:
-    """Wraps a loaded SentenceTransformer.
+    """Wraps a loaded SentenceTransformer, or what stands for it (`argus.encoders.bert`).
 
     One forward pass gives both the sentence vector, through all of the model's modules, and the
     token vectors that spans are pooled from. Texts are read in batches of similar token count.
     """
 
     def __init__(
-        self, model: SentenceTransformer, *, name: str, precision: str = "float32"
+        self,
+        model: SentenceTransformer | SentenceModel,
+        *,
+        name: str,
+        precision: str = "float32",
     ) -> None:
         self.model, self.name, self.precision = model, name, precision
         self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once

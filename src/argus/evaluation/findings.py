@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.data.runs import first_rank
 from argus.data.types import Query, State
+from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import Judged, System, missing_gold
 from argus.measures import Evaluation, compare, harmed_queries, is_implicit, rps_association
 from argus.measures import evaluate as score
@@ -43,7 +44,7 @@ class EvaluationFindings:
         return [score(s.run, self.judged.qrels, self.config.measures) for s in self.systems]
 
     @cached_property
-    def missing(self) -> list[dict[str, Any] | None]:
+    def missing(self) -> list[MissingDocuments | None]:
         """Relevant documents that each system's index does not hold."""
         return [missing_gold(system, self.judged) for system in self.systems]
 

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.data.runs import cut, read_run
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import ArgusError, InputError
+from argus.evaluation.summary import MissingDocuments
 
 if TYPE_CHECKING:
     from argus.encoders import EmbeddingStore, Encoder
@@ -282,7 +283,7 @@ def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
     return Judged(left, kept, judged.reasons, judged.not_asked, failed)
 
 
-def missing_gold(system: System, judged: Judged) -> dict[str, Any] | None:
+def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
     """Count relevant documents that the index does not hold; None where that is not known.
 
     Such a document is not one that the retriever failed to bring back. It stays in the measures,

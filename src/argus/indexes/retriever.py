@@ -19,7 +19,7 @@ from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import check_k
-from argus.indexes.sources import matched as matched_scenario
+from argus.indexes.sources import matched_scenario
 from argus.indexes.views import ViewIndex, served
 
 FUSED_DEPTH = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,9 @@ from argus.indexes.fold import (
     target_ranks,
     top_documents,
 )
-from argus.indexes.pruned import ScenarioLayout, off_unit_length, top_documents_pruned
+
+if TYPE_CHECKING:
+    from argus.indexes.pruned import ScenarioLayout
 
 UNIT = 1e-5
 """How far from 1 the length of a query may be for bounds that hold for unit rows."""
@@ -84,6 +86,8 @@ class Snapshot:
 
     @cached_property
     def _scenario_layout(self) -> ScenarioLayout | None:
+        from argus.indexes.pruned import ScenarioLayout
+
         return ScenarioLayout.of(self.vectors, self.layout())
 
     @cached_property
@@ -148,15 +152,23 @@ class Snapshot:
 
     def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[tuple[int, Folded]]:
         """Yield the best documents of each block of queries, and where the block begins."""
-        views = None
-        if layout.scenario is not None and layout.weight > 0 and off_unit_length(queries) <= UNIT:
-            views = self._scenario_layout
+        views = self._bounded(queries, layout)
         for start, block in self._query_blocks(queries):
             if views is not None:
+                from argus.indexes.pruned import top_documents_pruned
+
                 yield start, top_documents_pruned(block, self.vectors, layout, views, k)
             else:
                 scores = block @ self.vectors.T
                 yield start, top_documents(block, self.vectors, scores, layout, k)
+
+    def _bounded(self, queries: FloatArray, layout: Layout) -> ScenarioLayout | None:
+        """Return what bounds the scores of scenarios; None where all of them are to be compared."""
+        if layout.scenario is None or layout.weight == 0:
+            return None
+        from argus.indexes.pruned import off_unit_length
+
+        return self._scenario_layout if off_unit_length(queries) <= UNIT else None
 
     def document_scores(self, queries: FloatArray, weight: float = RELEVANCE_WEIGHT) -> FloatArray:
         """Return the score of every document in float32, shape (n_queries, n_documents)."""

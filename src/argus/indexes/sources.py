@@ -11,7 +11,7 @@ from argus.data.types import View
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class ViewScenario:
     """The scenario behind a view, as a person or a language model is shown it."""
 
     main_topic: str
@@ -19,10 +19,10 @@ class Matched:
     explanation: str
 
 
-def matched(view: View) -> Matched:
+def matched_scenario(view: View) -> ViewScenario:
     """Return the scenario of a view; its text as the explanation where the source does not say."""
     try:
         values: Mapping[str, Any] = json.loads(view.source)
-        return Matched(values["main_topic"], values["information_need"], values["explanation"])
+        return ViewScenario(values["main_topic"], values["information_need"], values["explanation"])
     except (ValueError, KeyError, TypeError):
-        return Matched("", "", view.text)
+        return ViewScenario("", "", view.text)

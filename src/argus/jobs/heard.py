@@ -6,10 +6,31 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from argus.errors import ArgusError
 from argus.llm import OpenedModel, Outcome, Prompt, State
 from argus.llm.budget import cost_of
+
+
+class AnswersTotal(TypedDict):
+    """What all answers took, whenever they were asked for. cost: None without prices."""
+
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+class Answers(TypedDict):
+    """Prompts, and what this run spent on them. cost: None without prices."""
+
+    prompts: int
+    cached: int
+    unanswered: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    answers: AnswersTotal
 
 
 class Heard:
@@ -37,7 +58,7 @@ class Heard:
             self.outcomes.append(outcome)
             yield outcome
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Answers:
         """Return counts of prompts, what this run spent, and what all answers took whenever asked.
 
         Tokens are as the endpoint counts them; where it does not, a request of this run stands at

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import corpus_file, read_corpus, refuse_fields, refuse_repeated
@@ -69,7 +71,7 @@ class Record:
         check_folder(folder, self, about=about)
         folder.open()
 
-    def manifest(self, counts: dict[str, Any]) -> dict[str, Any]:
+    def manifest(self, counts: Mapping[str, object]) -> dict[str, Any]:
         """Return the job's section of manifest.json."""
         return {
             "argus": __version__,
@@ -234,7 +236,16 @@ def _refuse_half_characters(document: Document) -> None:
             ) from error
 
 
-def texts_cut(encoder: Encoder, texts: Sequence[str]) -> dict[str, int] | None:
+class TextWindow(TypedDict):
+    """How much of the texts is longer than the encoder's window, in tokens."""
+
+    max_tokens: int
+    texts_cut: int
+    tokens_unread: int
+    tokens: int
+
+
+def texts_cut(encoder: Encoder, texts: Sequence[str]) -> TextWindow | None:
     """Count the texts that are longer than the encoder's window; None when it cannot be known."""
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None or not texts:
         return None

@@ -7,14 +7,31 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from typing_extensions import TypedDict
+
+from argus.data.records import read_record
 from argus.errors import InputError
 from argus.llm.weights import ADAPTER_CONFIG, ADAPTER_WEIGHTS, NOTE, base_hash
 
 if TYPE_CHECKING:
     from peft import PeftModel
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+class BaseNote(TypedDict, total=False):
+    """What an adapter was trained on top of. weights: their hash."""
+
+    name: str
+    weights: str
+
+
+class AdapterNote(TypedDict, total=False):
+    """What is read of the note. trained_for: hashes of the schemas that need not be told."""
+
+    base: BaseNote
+    trained_for: list[str]
 
 
 def need_peft(what: str) -> None:
@@ -37,20 +54,21 @@ def without_peft_warnings() -> Iterator[None]:
         yield
 
 
-def read_note(folder: Path) -> dict[str, Any]:
+def read_note(folder: Path) -> AdapterNote:
     """Return what Argus noted beside an adapter or model that it made; nothing for others."""
     path = folder / NOTE
     if not path.is_file():
         return {}
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        note = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise InputError(
             f"broken JSON ({error})",
             expected="the file as argus scenarios distill wrote it",
             fix="Restore it, or train the adapter again.",
             where=path,
         ) from error
+    return read_record(AdapterNote, note, where=path)
 
 
 def attach(
@@ -63,9 +81,9 @@ def attach(
     weights that it cannot place at random values, with a warning.)
     """
     need_peft(f"an adapter ({adapter})")
-    noted = read_note(adapter).get("base", {})
-    if noted and noted.get("weights") != base_hash(base):
-        raise other_base(adapter, base, f"weights {noted.get('weights')} of {noted.get('name')}")
+    own = read_note(adapter).get("base", {})
+    if own and own.get("weights") != base_hash(base):
+        raise other_base(adapter, base, f"weights {own.get('weights')} of {own.get('name')}")
     _check_vocabulary(tokenizer, base, adapter)
     return _attached(network, base, adapter)
 
@@ -104,8 +122,8 @@ def _attached(network: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
     missing = sorted(placed.keys() - stored)
     left_over = sorted(name for name in stored - placed.keys() if "lora_" in name)
     if missing or left_over:
-        told = f"{len(missing)} weights of its layers are missing, {len(left_over)} fit nowhere"
-        raise other_base(adapter, base, f"{told}; first {(missing or left_over)[0]}")
+        counts = f"{len(missing)} weights of its layers are missing, {len(left_over)} fit nowhere"
+        raise other_base(adapter, base, f"{counts}; first {(missing or left_over)[0]}")
     return model
 
 

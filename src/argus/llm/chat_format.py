@@ -44,8 +44,8 @@ def answer_tokens(
 def stop_tokens(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
     """Return the tokens that end an answer: those of the model and of its tokenizer."""
     own = network.generation_config.eos_token_id if network.generation_config else None
-    found = own if isinstance(own, list) else [own]
-    return frozenset(t for t in [*found, tokenizer.eos_token_id] if isinstance(t, int))
+    ends = own if isinstance(own, list) else [own]
+    return frozenset(t for t in [*ends, tokenizer.eos_token_id] if isinstance(t, int))
 
 
 def _render(tokenizer: PreTrainedTokenizerBase, system: str, text: str) -> str:

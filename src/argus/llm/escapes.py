@@ -45,4 +45,4 @@ def repair_escapes(text: str) -> str:
     if "\\" not in text:
         return text
     doubled = _MATH.sub(lambda math: _WORDLIKE.sub(r"\\\\\1", math[0]), text)
-    return _ESCAPE.sub(lambda found: f"\\{found[1]}" if found[1] else r"\\", doubled)
+    return _ESCAPE.sub(lambda escape: f"\\{escape[1]}" if escape[1] else r"\\", doubled)

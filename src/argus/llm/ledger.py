@@ -83,7 +83,7 @@ class Entry:
     """Failed without any answer, so that the endpoint is to blame and not the prompt."""
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def _entry(row: Sequence[Any]) -> Entry:  # SQLite gives values without types
     """Return a row of _COLUMNS."""
     key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, no_answer = row
     return Entry(
@@ -165,13 +165,13 @@ class Ledger:
     def counts(self) -> dict[State, int]:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
-            found = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
-            return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in found}
+            rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
+            return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in rows}
 
     def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
         with self._lock, self._reported():
-            found = self._connection.execute(f"SELECT {_COLUMNS} FROM answers {clause}", values)
-            return [_entry(row) for row in found]
+            rows = self._connection.execute(f"SELECT {_COLUMNS} FROM answers {clause}", values)
+            return [_entry(row) for row in rows]
 
     def _open(self) -> None:
         """Make the file ready; wait while another run does the same.

@@ -17,7 +17,8 @@ from argus.llm.plan import make_plan
 from argus.llm.protocol import M, Outcome, Prompt
 from argus.llm.spread import (
     Generating,
-    Told,
+    Instruction,
+    Share,
     begin_generating,
     load_generator,
     question,
@@ -29,7 +30,7 @@ from argus.progress import Advance, progress
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from argus.llm.local_generate import Answered
+    from argus.llm.local_generate import Answer
     from argus.llm.local_generate import Generator as LocalGenerator
 
 BLOCK_BATCHES = 8
@@ -85,11 +86,11 @@ class TransformersModel:
         distinct = len(left)
         with (
             progress(f"asking {self.config.label}", distinct, done=distinct - len(plan.ask)) as on,
-            closing(self._asked(plan.ask, schema, on)) as asked,
+            closing(self._rows(plan.ask, schema, on)) as rows,
         ):
             for prompt, key in zip(prompts, plan.keys, strict=True):
                 while key in plan.ask and key not in fresh:
-                    fresh |= next(asked)
+                    fresh |= next(rows)
                 entry = fresh.get(key) or self.ledger.get(key)
                 assert entry is not None
                 cached = key not in plan.ask or key in served
@@ -103,46 +104,50 @@ class TransformersModel:
     def _block(self) -> int:
         return self.config.batch_size * BLOCK_BATCHES
 
-    def _asked(
+    def _rows(
         self, prompts: dict[str, Prompt], schema: type[BaseModel] | None, on: Advance
     ) -> Generator[dict[str, Entry], None, None]:
         """Ask block by block; yield the rows of each when all of them are in the ledger."""
-        told = Told(schema_hash(schema), instruction(schema)) if schema is not None else None
+        instructions = (
+            Instruction(schema_hash(schema), instruction(schema)) if schema is not None else None
+        )
 
-        def keep(answers: Iterable[Answered]) -> dict[str, Entry]:
+        def keep(answers: Iterable[Answer]) -> dict[str, Entry]:
             return {a.key: self._keep(a, prompts[a.key], schema, on) for a in answers}
 
         if self.engine is not None:
-            yield from map(keep, self._on_engine(self.engine, prompts, told))
+            yield from map(keep, self._on_engine(self.engine, prompts, instructions))
             return
         waiting = iter(prompts.items())
         while block := dict(islice(waiting, self._block)):
             generator = self._loaded()
-            questions = [question(generator, self.config, k, p, told) for k, p in block.items()]
+            questions = [
+                question(generator, self.config, k, p, instructions) for k, p in block.items()
+            ]
             yield keep(generator.answer(questions))
 
     def _on_engine(
-        self, engine: Engine, prompts: dict[str, Prompt], told: Told | None
-    ) -> Iterator[list[Answered]]:
+        self, engine: Engine, prompts: dict[str, Prompt], instructions: Instruction | None
+    ) -> Iterator[list[Answer]]:
         if not prompts:  # or workers would load the model for nothing
             return
-        work: Work[Any, Any, list[Answered]] = Work(
+        work: Work[Generating, Share, list[Answer]] = Work(
             setup=begin_generating, what="answering", threaded=True,
-            shared=Generating(self.config.to_send(), self.config.identity, told),
+            shared=Generating(self.config.to_send(), self.config.identity, instructions),
         )  # fmt: skip
         for _, answers in engine.run(work, shares(prompts, self._block, self.config.batch_size)):
             yield answers
 
     def _keep(
-        self, answered: Answered, prompt: Prompt, schema: type[BaseModel] | None, on: Advance
+        self, answer: Answer, prompt: Prompt, schema: type[BaseModel] | None, on: Advance
     ) -> Entry:
         """Put a reply into the ledger and into the accounts."""
-        reply, label = answered.reply, self.config.label
+        reply, label = answer.reply, self.config.label
         self._tokens = (
             self._tokens[0] + (reply.tokens_in or 0),
             self._tokens[1] + (reply.tokens_out or 0),
         )
-        row = entry_of(answered.key, label, prompt, reply, schema, answered.seconds)
+        row = entry_of(answer.key, label, prompt, reply, schema, answer.seconds)
         self.ledger.put(row)
         on(1)
         return row

@@ -43,7 +43,7 @@ class LocalConfig:
     max_tokens: int = 1024
     max_tokens_override: int | None = None
     batch_size: int = 8
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of transformers
     retry_failed: bool = True
 
     def __post_init__(self) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.errors import InputError
 from argus.llm.local_load import LocalModel
@@ -28,7 +28,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answer:
     """The reply to one question; `seconds` is its share of its batch's time."""
 
     key: str
@@ -39,7 +39,7 @@ class Answered:
 class Generator:
     """Answers questions; keeps the size of batch that the memory allowed."""
 
-    def __init__(self, model: LocalModel, batch_size: int, extra: dict[str, Any]) -> None:
+    def __init__(self, model: LocalModel, batch_size: int, extra: Mapping[str, object]) -> None:
         from transformers import GenerationConfig
 
         self.model, self.batch_size, self._extra = model, batch_size, extra
@@ -54,7 +54,7 @@ class Generator:
             )
         model.network.generation_config = plain  # the model's own suggests sampling
 
-    def answer(self, questions: Sequence[Question]) -> Iterator[Answered]:
+    def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield each reply as soon as its batch is done; batches are of prompts of like length.
 
         A prompt that leaves no room for an answer in the model's window FAILED. Questions of one
@@ -63,7 +63,7 @@ class Generator:
         for group in self._groups(questions):
             room = self._room(group[0])
             if room < 1:
-                yield from (Answered(q.key, self._too_long(q), 0.0) for q in group)
+                yield from (Answer(q.key, self._too_long(q), 0.0) for q in group)
                 continue
             waiting = group
             while waiting:
@@ -97,7 +97,7 @@ class Generator:
         free, step = window - len(question.tokens), max(1, window // 16)
         return free if free < step else free // step * step
 
-    def _try(self, batch: Sequence[Question], room: int) -> list[Answered] | None:
+    def _try(self, batch: Sequence[Question], room: int) -> list[Answer] | None:
         """Answer a batch; None where the memory did not suffice and a smaller one may do."""
         start = time.monotonic()
         try:
@@ -108,17 +108,17 @@ class Generator:
             reason = str(error).strip().partition("\n")[0][:150]
         else:
             seconds = (time.monotonic() - start) / len(batch)
-            return [Answered(q.key, r, seconds) for q, r in zip(batch, replies, strict=True)]
+            return [Answer(q.key, r, seconds) for q, r in zip(batch, replies, strict=True)]
         _free(self.model.device)
         if len(batch) > 1:
             self.batch_size = len(batch) // 2
             announce(f"out of memory with {len(batch)} prompts at once: on with {self.batch_size}")
             return None
-        told = (
+        problem = (
             f"no memory for this prompt alone ({len(batch[0].tokens)} tokens; {reason}): show less "
             "of the document, or take a smaller model or another device"
         )
-        return [Answered(batch[0].key, Reply(reason=told, unanswered=True), 0.0)]
+        return [Answer(batch[0].key, Reply(reason=problem, unanswered=True), 0.0)]
 
     def _generate(self, batch: Sequence[Question], room: int) -> list[Reply]:
         import torch
@@ -217,9 +217,10 @@ class _Watch:
 def _out_of_memory(error: BaseException) -> bool:
     import torch
 
-    said = str(error).lower()
-    kinds = (torch.OutOfMemoryError, MemoryError)
-    return isinstance(error, kinds) or "out of memory" in said or "can't allocate memory" in said
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    message = str(error).lower()
+    return "out of memory" in message or "can't allocate memory" in message
 
 
 def _free(device: str) -> None:

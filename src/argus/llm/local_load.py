@@ -43,10 +43,10 @@ def load_local(config: LocalConfig) -> LocalModel:
     network, tokenizer = load_base(folder, dtype)
     stops = stop_tokens(network, tokenizer)
     window = window_of(network)
-    noted = read_note(adapter or folder).get("trained_for", ())
-    asked: Any = attach(network, tokenizer, folder, adapter) if adapter else network
-    asked.to(device).eval()
-    return LocalModel(asked, tokenizer, device, dtype, window, stops, frozenset(noted))
+    schemas = frozenset(read_note(adapter or folder).get("trained_for", ()))
+    model: Any = attach(network, tokenizer, folder, adapter) if adapter else network
+    model.to(device).eval()
+    return LocalModel(model, tokenizer, device, dtype, window, stops, schemas)
 
 
 def choose_dtype(dtype: str, device: str) -> str:

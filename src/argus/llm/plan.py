@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from typing_extensions import TypedDict
+
 from argus.data.provenance import absorb
 from argus.llm.budget import TEMPLATE_TOKENS, TokenCount, approximate_tokens, cost_of, most_tokens
 from argus.llm.ledger import Entry, Ledger
@@ -28,6 +30,21 @@ class Plan:
     """Each distinct prompt to ask, by key, in order of appearance."""
     failed_before: int
     """How many of `ask` the ledger holds as failed."""
+
+
+class EstimateFigures(TypedDict):
+    """An `Estimate`, as it is printed for machines."""
+
+    prompts: int
+    to_ask: int
+    cached: int
+    repeated: int
+    failed_before: int
+    tokens_in: int
+    tokens_in_at_most: int
+    tokens_out_at_most: int
+    cost: float | None
+    cost_at_most: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +68,36 @@ class Estimate:
     tokens_out_at_most: int
     cost: float | None
     cost_at_most: float | None
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Return both together; a cost is None where one of them is."""
+        return Estimate(
+            prompts=self.prompts + other.prompts,
+            to_ask=self.to_ask + other.to_ask,
+            cached=self.cached + other.cached,
+            repeated=self.repeated + other.repeated,
+            failed_before=self.failed_before + other.failed_before,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_in_at_most=self.tokens_in_at_most + other.tokens_in_at_most,
+            tokens_out_at_most=self.tokens_out_at_most + other.tokens_out_at_most,
+            cost=_sum(self.cost, other.cost),
+            cost_at_most=_sum(self.cost_at_most, other.cost_at_most),
+        )
+
+    def figures(self) -> EstimateFigures:
+        """Return everything, to be printed."""
+        return {
+            "prompts": self.prompts,
+            "to_ask": self.to_ask,
+            "cached": self.cached,
+            "repeated": self.repeated,
+            "failed_before": self.failed_before,
+            "tokens_in": self.tokens_in,
+            "tokens_in_at_most": self.tokens_in_at_most,
+            "tokens_out_at_most": self.tokens_out_at_most,
+            "cost": self.cost,
+            "cost_at_most": self.cost_at_most,
+        }
 
 
 def request_keys(
@@ -113,10 +160,10 @@ def estimate(
 ) -> Estimate:
     """Say what `complete` would ask and what that would cost at most; nothing is sent."""
     plan = make_plan(prompts, ledger, config, schema)
-    asked = plan.ask.values()
-    expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in asked)
-    bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in asked)
-    out = sum(answer_bound(prompt, config) for prompt in asked)
+    to_ask = plan.ask.values()
+    expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in to_ask)
+    bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in to_ask)
+    out = sum(answer_bound(prompt, config) for prompt in to_ask)
     distinct = len(set(plan.keys))
     return Estimate(
         prompts=len(prompts),
@@ -141,3 +188,7 @@ def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: TokenCount)
     """Return the tokens that a prompt is charged for: both messages, schema and chat template."""
     texts = [prompt.system, prompt.text, instruction(schema) if schema else ""]
     return TEMPLATE_TOKENS + sum(count(text) for text in texts if text)
+
+
+def _sum(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b

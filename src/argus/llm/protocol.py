@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
 from argus.data.provenance import content_hash
 from argus.errors import ArgusError, InputError
@@ -92,7 +92,7 @@ class ModelConfig(Protocol):
         """0 is greedy; None leaves it to the endpoint."""
 
     @property
-    def extra(self) -> Mapping[str, Any]:
+    def extra(self) -> Mapping[str, object]:
         """Further settings that change answers."""
 
     @property

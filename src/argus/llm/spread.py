@@ -13,15 +13,15 @@ from argus.llm.plan import answer_bound
 from argus.llm.protocol import Prompt
 
 if TYPE_CHECKING:
-    from argus.llm.local_generate import Answered, Generator, Question
+    from argus.llm.local_generate import Answer, Generator, Question
 
 
 @dataclass(frozen=True)
-class Told:
+class Instruction:
     """The schema of the answers: its hash, and what a model that does not know it is told."""
 
     schema: str
-    instruction: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Generating:
 
     config: LocalConfig
     identity: str
-    told: Told | None
+    instruction: Instruction | None
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def shares(prompts: Mapping[str, Prompt], together: int, batch_size: int) -> Ite
         yield from (Share(block, part, of) for part in range(of))
 
 
-def begin_generating(generating: Generating) -> Callable[[Share], list[Answered]]:
+def begin_generating(generating: Generating) -> Callable[[Share], list[Answer]]:
     """Load the model in a worker. Raises ArgusError where it is another than the driver's."""
     if generating.config.identity != generating.identity:
         raise ArgusError(
@@ -63,15 +63,15 @@ def begin_generating(generating: Generating) -> Callable[[Share], list[Answered]
         )
     generator = load_generator(generating.config)
 
-    def answer(share: Share) -> list[Answered]:
+    def answer(share: Share) -> list[Answer]:
         questions = [
-            question(generator, generating.config, key, prompt, generating.told)
+            question(generator, generating.config, key, prompt, generating.instruction)
             for key, prompt in share.prompts.items()
         ]
         # Cut by the size in the settings: this worker's own may be less by now, for want of memory.
         batches = generator.batches(questions, generating.config.batch_size)
         mine = batches[share.part :: share.of]
-        return [answered for batch in mine for answered in generator.answer(batch)]
+        return [answer for batch in mine for answer in generator.answer(batch)]
 
     return answer
 
@@ -85,14 +85,18 @@ def load_generator(config: LocalConfig) -> Generator:
 
 
 def question(
-    generator: Generator, config: LocalConfig, key: str, prompt: Prompt, told: Told | None
+    generator: Generator,
+    config: LocalConfig,
+    key: str,
+    prompt: Prompt,
+    instruction: Instruction | None,
 ) -> Question:
     """Return a prompt as tokens, with the schema where the model has to be told of it."""
     from argus.llm.chat_format import prompt_tokens
     from argus.llm.local_generate import Question
 
     model, system = generator.model, prompt.system
-    if told is not None and told.schema not in model.trained_for:
-        system = f"{system}\n\n{told.instruction}".strip()
+    if instruction is not None and instruction.schema not in model.trained_for:
+        system = f"{system}\n\n{instruction.text}".strip()
     tokens = tuple(prompt_tokens(model.tokenizer, system, prompt.text))
     return Question(key, tokens, answer_bound(prompt, config))

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from typing_extensions import TypedDict
 
 from argus.data.provenance import content_hash
 from argus.llm.escapes import repair_escapes
@@ -29,7 +30,22 @@ def schema_hash(schema: type[BaseModel]) -> str:
     return content_hash(schema_text(schema)).hex()
 
 
-def response_format(schema: type[BaseModel]) -> dict[str, Any]:
+class JsonSchema(TypedDict):
+    """A JSON schema, to be kept to strictly."""
+
+    name: str
+    schema: dict[str, object]
+    strict: bool
+
+
+class ResponseFormat(TypedDict):
+    """The field of a request that asks for answers of one schema."""
+
+    type: str
+    json_schema: JsonSchema
+
+
+def response_format(schema: type[BaseModel]) -> ResponseFormat:
     """Return the `response_format` that asks an endpoint to generate only what fits `schema`."""
     strict = copy.deepcopy(schema.model_json_schema())
     _close(strict)

@@ -71,8 +71,8 @@ def adapter_hash(folder: Path) -> str:
 
 def _first_kind(folder: Path) -> list[Path]:
     """Return the files of weights, as `transformers` chooses between two formats."""
-    found = (sorted(folder.glob(pattern)) for pattern in _WEIGHTS)
-    return next((paths for paths in found if paths), [])
+    kinds = (sorted(folder.glob(pattern)) for pattern in _WEIGHTS)
+    return next((paths for paths in kinds if paths), [])
 
 
 def _hash(paths: Iterable[Path]) -> str:
@@ -94,14 +94,16 @@ def _from_hub(model: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError
 
-    wanted = [*_WEIGHTS, "*.json", *_TOKENIZER]
+    patterns = [*_WEIGHTS, "*.json", *_TOKENIZER]
     offline = os.environ.get("HF_HUB_OFFLINE") == "1"
     problem: Exception | None = None
     for local_only in (True,) if offline else (True, False):
         try:
-            found = snapshot_download(model, allow_patterns=wanted, local_files_only=local_only)
-            if not local_only or (Path(found) / "config.json").is_file():
-                return Path(found)
+            folder = Path(
+                snapshot_download(model, allow_patterns=patterns, local_files_only=local_only)
+            )
+            if not local_only or (folder / "config.json").is_file():
+                return folder
         except (OSError, ValueError, HFValidationError) as error:
             problem = error
     reason = str(problem or "").strip().splitlines()

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000
@@ -29,6 +30,24 @@ BATCH_VALUES = 4_000_000
 """Numbers that are resampled at once: 32 MB."""
 UNCHANGED = 1e-9
 """Differences up to this are rounding: both systems score the query alike."""
+
+
+class DifferenceFigures(TypedDict):
+    """A `PairedDifference`, and what it comes to, as a summary holds them."""
+
+    queries: int
+    mean_before: float
+    mean_after: float
+    mean_difference: float
+    low: float | None
+    high: float | None
+    p_value: float
+    exact: bool
+    no_interval: str
+    improved: int
+    harmed: int
+    unchanged: int
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +77,24 @@ class PairedDifference:
         if self.low is None or self.high is None or self.p_value >= LEVEL:
             return ""
         return "better" if self.low > 0 else "worse" if self.high < 0 else ""
+
+    def figures(self) -> DifferenceFigures:
+        """Return everything for a summary."""
+        return {
+            "queries": self.queries,
+            "mean_before": self.mean_before,
+            "mean_after": self.mean_after,
+            "mean_difference": self.mean_difference,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_value,
+            "exact": self.exact,
+            "no_interval": self.no_interval,
+            "improved": self.improved,
+            "harmed": self.harmed,
+            "unchanged": self.unchanged,
+            "verdict": self.verdict,
+        }
 
 
 def paired_difference(

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from argus.data.artifacts import replacing
 from argus.errors import InputError
 from argus.reports.figures import Figure
+from argus.reports.section import Table
 from argus.reports.sections import SECTIONS
 
 OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
@@ -64,7 +65,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 def _render(folder: Path, summary: dict[str, Any], manifest: dict[str, Any]) -> str:
     plots: dict[str, Figure] = {}
-    tables: dict[str, dict[str, Any]] = {}
+    tables: dict[str, Table] = {}
     shown: dict[str, tuple[str, str]] = {}
     for name, home in SECTIONS.items():
         if name in summary:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.reports.figures import Figure
 
@@ -13,21 +15,38 @@ MAX_ROWS = 20_000
 """Rows of one table that the report holds; the Parquet and CSV files hold all."""
 
 
+class Column(TypedDict):
+    """A column's heading, and how its values are shown."""
+
+    name: str
+    kind: str
+
+
+class Table(TypedDict):
+    """A table for the report's script."""
+
+    columns: list[Column]
+    rows: Sequence[Sequence[object]]
+    total: int
+
+
 @dataclass(frozen=True)
 class Section:
     """The figures and tables that a section's template shows, by name, and what it comes to."""
 
-    plots: dict[str, Figure] = field(default_factory=dict)
-    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    plots: Mapping[str, Figure] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     brief: str = ""
     """One line for the top of a report of several sections."""
 
 
-Build = Callable[[Path, dict[str, Any]], Section]
+Build = Callable[[Path, Any], Section]  # each takes the record that its own job writes
 """From a folder of results and the job's part of summary.json to its section."""
 
 
-def table(columns: dict[str, str], rows: list[list[Any]], *, total: int | None = None) -> Any:
+def table(
+    columns: Mapping[str, str], rows: Sequence[Sequence[object]], *, total: int | None = None
+) -> Table:
     """Return a table for the report's script.
 
     columns: heading to kind (text, count, share, interval, band, signed; lines: text of several

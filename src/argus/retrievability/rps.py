@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 from argus.measures.intervals import wilson
 from argus.retrievability.audit.config import DEFAULT_K, DEFAULT_POOL
@@ -23,6 +24,14 @@ LOW, HIGH = 0.33, 0.66
 
 _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
 PAIRS_AT_ONCE = 1 << 22  # and that of a pass over all pairs
+
+
+class BandCounts(TypedDict):
+    """Entities per band."""
+
+    low: int
+    mid: int
+    high: int
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,12 @@ def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
     """Return "low", "mid" or "high" per score; "" where there is none."""
     names = np.where(rps < LOW, "low", np.where(rps < HIGH, "mid", "high"))
     return np.where(np.isnan(rps), "", names)
+
+
+def count_bands(bands: npt.NDArray[np.str_]) -> BandCounts:
+    """Return how many entities are in each band; bands: as `band` names them."""
+    low, mid, high = (int((bands == name).sum()) for name in ("low", "mid", "high"))
+    return {"low": low, "mid": mid, "high": high}
 
 
 @dataclass(frozen=True)

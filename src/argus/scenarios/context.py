@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argus.data.provenance import content_hash
-from argus.indexes.sources import Matched
+from argus.indexes.sources import ViewScenario
 
 MAX_CHARS = 48_000
 """Of a whole block: about 12,000 tokens of English."""
@@ -27,7 +27,7 @@ class ContextHit:
 
     doc_id: str
     text: str
-    scenarios: tuple[Matched, ...] = ()
+    scenarios: tuple[ViewScenario, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +57,22 @@ def build_context(
     The room for scenarios is set aside whether they are shown or not: with and without them, the
     same text of the same documents is there, and the scenarios are all the difference.
     """
-    said = [_said(hit.scenarios) for hit in hits]
-    kept = _how_many_fit(hits, said, max_chars)
-    if not kept:
+    words = [_in_words(hit.scenarios) for hit in hits]
+    n = _how_many_fit(hits, words, max_chars)
+    if not n:
         return ContextBlock("", (), tuple(hit.doc_id for hit in hits))
-    frames = sum(_frame_chars(hits[i], said[i]) for i in range(kept))
-    note = _NOTE_CHARS if kept < len(hits) else 0
-    lengths = [len(hit.text) for hit in hits[:kept]] + [len(text) for text in said[:kept]]
+    frames = sum(_frame_chars(hits[i], words[i]) for i in range(n))
+    note = _NOTE_CHARS if n < len(hits) else 0
+    lengths = [len(hit.text) for hit in hits[:n]] + [len(text) for text in words[:n]]
     shares = fair_shares(lengths, max_chars - frames - note)
-    mark = _mark(hits, said)
+    mark = _mark(hits, words)
     parts, cut = [], []
-    for i, hit in enumerate(hits[:kept]):
-        scenario = said[i] if with_scenarios else ""
-        parts.append(_document(hit, scenario, mark, shares[i], shares[kept + i]))
-        if shares[i] < len(hit.text) or shares[kept + i] < len(scenario):
+    for i, hit in enumerate(hits[:n]):
+        scenario = words[i] if with_scenarios else ""
+        parts.append(_document(hit, scenario, mark, shares[i], shares[n + i]))
+        if shares[i] < len(hit.text) or shares[n + i] < len(scenario):
             cut.append(hit.doc_id)
-    left_out = tuple(hit.doc_id for hit in hits[kept:])
+    left_out = tuple(hit.doc_id for hit in hits[n:])
     if left_out:
         parts.append(f"<left out {mark}: {len(left_out):,} more documents>")
     return ContextBlock("\n\n".join(parts), tuple(cut), left_out)
@@ -92,10 +92,10 @@ def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
     return list(lengths)
 
 
-def _how_many_fit(hits: Sequence[ContextHit], said: Sequence[str], max_chars: int) -> int:
+def _how_many_fit(hits: Sequence[ContextHit], scenarios: Sequence[str], max_chars: int) -> int:
     """Return how many of the first documents fit with LEAST_CHARS of each text and scenario."""
     used = 0
-    for i, (hit, scenario) in enumerate(zip(hits, said, strict=True)):
+    for i, (hit, scenario) in enumerate(zip(hits, scenarios, strict=True)):
         least = min(len(hit.text), LEAST_CHARS) + min(len(scenario), LEAST_CHARS)
         used += _frame_chars(hit, scenario) + least
         if used + (_NOTE_CHARS if i + 1 < len(hits) else 0) > max_chars:
@@ -129,24 +129,24 @@ def _note(shown: int, of: int) -> str:
     return f": the first {shown:,} of {of:,} characters"
 
 
-def _said(scenarios: Sequence[Matched]) -> str:
+def _in_words(scenarios: Sequence[ViewScenario]) -> str:
     """Return scenarios in words; a main topic that several share stands once."""
     lines: dict[str, None] = {}
     for scenario in scenarios:
-        named = {
+        parts = {
             "Main topic": scenario.main_topic,
             "Information need": scenario.information_need,
             "Explanation": scenario.explanation,
         }
-        lines |= {f"{name}: {text}": None for name, text in named.items() if text.strip()}
+        lines |= {f"{name}: {text}": None for name, text in parts.items() if text.strip()}
     return "\n".join(lines)
 
 
 _MARK_CHARS = 16
 
 
-def _mark(hits: Sequence[ContextHit], said: Sequence[str]) -> str:
-    parts = [
-        part for hit, text in zip(hits, said, strict=True) for part in (hit.doc_id, hit.text, text)
-    ]
+def _mark(hits: Sequence[ContextHit], scenarios: Sequence[str]) -> str:
+    parts: list[str] = []
+    for hit, text in zip(hits, scenarios, strict=True):
+        parts += [hit.doc_id, hit.text, text]
     return content_hash(*parts, size=_MARK_CHARS // 2).hex()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import NotRequired, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -22,15 +22,15 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from typing_extensions import TypedDict
 
-from argus.data.about import file_in, rows_by_document
+from argus.data.about import EXPANSIONS, file_in, rows_by_document
 from argus.data.artifacts import replacing
 from argus.data.beir import write_jsonl
-from argus.data.pseudo_queries import FILE
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.llm import LanguageModel, Outcome, Prompt
-from argus.llm import State as Asked
+from argus.llm import State as PromptState
 from argus.scenarios.generate import NO_TEXT, NOT_ASKED
 from argus.scenarios.profile import ProfileState
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS
@@ -81,7 +81,7 @@ class QueriesAnswer(BaseModel):
 
     @field_validator("queries", mode="before")
     @classmethod
-    def _absent(cls, value: Any) -> Any:
+    def _absent(cls, value: object) -> object:
         return [] if value is None else value
 
     @model_validator(mode="after")
@@ -187,17 +187,32 @@ def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
     return path
 
 
-def as_row(expansion: Expansion) -> dict[str, Any]:
+class ExpansionRow(TypedDict):
+    """One line of expansions.jsonl; fields that are empty are left out."""
+
+    _id: str
+    state: str
+    pseudo_queries: NotRequired[tuple[str, ...]]
+    summary: NotRequired[str]
+    reason: NotRequired[str]
+    notes: NotRequired[tuple[str, ...]]
+    source: NotRequired[str]
+
+
+def as_row(expansion: Expansion) -> ExpansionRow:
     """Return one line as an object; fields that are empty are left out."""
-    values = {
-        "pseudo_queries": expansion.pseudo_queries,
-        "summary": expansion.summary,
-        "reason": expansion.reason,
-        "notes": expansion.notes,
-        "source": expansion.source,
-    }
-    row = {"_id": expansion.doc_id, "state": str(expansion.state)}
-    return row | {name: value for name, value in values.items() if value}
+    row: ExpansionRow = {"_id": expansion.doc_id, "state": str(expansion.state)}
+    if expansion.pseudo_queries:
+        row["pseudo_queries"] = expansion.pseudo_queries
+    if expansion.summary:
+        row["summary"] = expansion.summary
+    if expansion.reason:
+        row["reason"] = expansion.reason
+    if expansion.notes:
+        row["notes"] = expansion.notes
+    if expansion.source:
+        row["source"] = expansion.source
+    return row
 
 
 def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Expansion]:
@@ -208,19 +223,19 @@ def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, 
     InputError, with the line, for another file and a document that comes twice, and where no row
     has anything that can be used.
     """
-    path = file_in(Path(path), FILE)
-    found = {
+    path = file_in(Path(path), EXPANSIONS)
+    expansions = {
         doc_id: _from_row(doc_id, row.values)
         for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)
     }
-    if all(expansion.state is ProfileState.FAILED for expansion in found.values()):
+    if all(expansion.state is ProfileState.FAILED for expansion in expansions.values()):
         raise InputError(
-            f"no expansion that can be used in {len(found):,} lines",
+            f"no expansion that can be used in {len(expansions):,} lines",
             expected=f"lines such as {_EXAMPLE}",
             fix="Check the path and the fields.",
             where=path,
         )
-    return found
+    return expansions
 
 
 def _from_outcomes(
@@ -236,28 +251,28 @@ def _from_outcomes(
         notes.append(f"only the first {shown} were shown to the generator")
     for baseline, outcome in ((Baseline.PSEUDO_QUERIES, queries), (Baseline.SUMMARY, summary)):
         if outcome.value is None:
-            unasked = NOT_ASKED if outcome.state is Asked.NOT_ASKED else ""
+            unasked = NOT_ASKED if outcome.state is PromptState.NOT_ASKED else ""
             reasons.append(f"{baseline}: {unasked}{outcome.reason}")
-    kept, noted = queries.value.usable() if queries.value is not None else ((), ())
+    usable, left_out = queries.value.usable() if queries.value is not None else ((), ())
     source = json.dumps({"model": model}, ensure_ascii=False)
     text = summary.value.summary if summary.value is not None else ""
-    return Expansion(document.id, kept, text, "; ".join(reasons), (*notes, *noted), source)
+    return Expansion(document.id, usable, text, "; ".join(reasons), (*notes, *left_out), source)
 
 
-def _from_row(doc_id: str, values: Mapping[str, Any]) -> Expansion:
+def _from_row(doc_id: str, values: Mapping[str, object]) -> Expansion:
     queries, no_queries = _validated(QueriesAnswer, values, "pseudo_queries")
     summary, no_summary = _validated(SummaryAnswer, values, "summary")
-    given, source = values.get("notes"), str(values.get("source") or "")
-    notes = tuple(map(str, given)) if isinstance(given, list) else ()
-    kept, noted = queries.usable() if queries is not None else ((), ())
+    notes, source = values.get("notes"), str(values.get("source") or "")
+    earlier = tuple(map(str, notes)) if isinstance(notes, list) else ()
+    usable, left_out = queries.usable() if queries is not None else ((), ())
     reason = str(values.get("reason") or "; ".join(filter(None, (no_queries, no_summary))))
     return Expansion(
-        doc_id, kept, summary.summary if summary is not None else "",
-        reason, tuple(dict.fromkeys(notes + noted)), source,
+        doc_id, usable, summary.summary if summary is not None else "",
+        reason, tuple(dict.fromkeys(earlier + left_out)), source,
     )  # fmt: skip
 
 
-def _validated(schema: type[A], values: Mapping[str, Any], field: str) -> tuple[A | None, str]:
+def _validated(schema: type[A], values: Mapping[str, object], field: str) -> tuple[A | None, str]:
     """Return what a row's field says, or why it cannot be used."""
     if not values.get(field):
         return None, f"no {field}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
 
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from argus.data.about import file_in, rows_by_document
 from argus.data.artifacts import replacing
@@ -28,6 +29,34 @@ _EXAMPLE = (
 )
 
 
+class ScenarioFields(TypedDict):
+    """A scenario as a generator answers with it."""
+
+    information_need: str
+    explanation: str
+
+
+class ProfileFields(TypedDict):
+    """A profile as a generator answers with it."""
+
+    main_topic: str
+    key_aspects: list[str]
+    scenarios: list[ScenarioFields]
+
+
+class ProfileRow(TypedDict):
+    """One line of profiles.jsonl; fields that are empty are left out."""
+
+    _id: str
+    state: str
+    main_topic: NotRequired[str]
+    key_aspects: NotRequired[list[str]]
+    scenarios: NotRequired[list[ScenarioFields]]
+    reason: NotRequired[str]
+    notes: NotRequired[tuple[str, ...]]
+    source: NotRequired[str]
+
+
 def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
     """Write the profiles, whole or not at all; return the path."""
     with replacing(path) as temporary:
@@ -35,16 +64,21 @@ def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
     return path
 
 
-def as_row(profiled: Profiled) -> dict[str, Any]:
+def as_row(profiled: Profiled) -> ProfileRow:
     """Return one line as an object; fields that are empty are left out."""
-    row: dict[str, Any] = {"_id": profiled.doc_id, "state": str(profiled.state)}
+    row: ProfileRow = {"_id": profiled.doc_id, "state": str(profiled.state)}
     if profiled.profile is not None:
-        row |= profile_fields(profiled.profile)
-    rest = {"reason": profiled.reason, "notes": profiled.notes, "source": profiled.source}
-    return row | {name: value for name, value in rest.items() if value}
+        row = {**row, **profile_fields(profiled.profile)}
+    if profiled.reason:
+        row["reason"] = profiled.reason
+    if profiled.notes:
+        row["notes"] = profiled.notes
+    if profiled.source:
+        row["source"] = profiled.source
+    return row
 
 
-def profile_fields(profile: ScenarioProfile) -> dict[str, Any]:
+def profile_fields(profile: ScenarioProfile) -> ProfileFields:
     """Return a profile as a generator answers with it."""
     return {
         "main_topic": profile.main_topic,
@@ -64,18 +98,18 @@ def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Pr
     line, for another file, an unknown state and a document that comes twice.
     """
     path = file_in(Path(path), FILE)
-    found = {
+    profiles = {
         doc_id: _profiled(doc_id, row)
         for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)
     }
-    if not found:
+    if not profiles:
         raise InputError(
             "no profile", expected=f"lines such as {_EXAMPLE}", fix="Check the path.", where=path
         )
-    return found
+    return profiles
 
 
-def read_fields(doc_id: str, values: Mapping[str, Any], source: str = "") -> Profiled:
+def read_fields(doc_id: str, values: Mapping[str, object], source: str = "") -> Profiled:
     """Return the profile in the fields of a row or an answer; FAILED where nothing can be used."""
     try:
         answer = ProfileAnswer.model_validate(values)
@@ -105,14 +139,15 @@ def _profiled(doc_id: str, row: Row) -> Profiled:
     if state is not ProfileState.OK:
         return Profiled(doc_id, state, None, reason, _notes(values), source)
     if isinstance(values.get("scenarios"), list) and values.get("state"):
-        trusted = _as_written(doc_id, values, source)
+        trusted = _as_written(doc_id, row, source)
         if trusted is not None:
             return trusted
     return read_fields(doc_id, values, source)
 
 
-def _as_written(doc_id: str, values: Mapping[str, Any], source: str) -> Profiled | None:
+def _as_written(doc_id: str, row: Row, source: str) -> Profiled | None:
     """Return a row that `write_profiles` wrote; None where it was changed since."""
+    values = row.values
     try:
         scenarios = tuple(
             Scenario(s["information_need"], s["explanation"]) for s in values["scenarios"]
@@ -133,18 +168,18 @@ def _as_written(doc_id: str, values: Mapping[str, Any], source: str) -> Profiled
     return Profiled(doc_id, ProfileState.OK, profile, "", _notes(values), source)
 
 
-def _notes(values: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(values: Mapping[str, object]) -> tuple[str, ...]:
     notes = values.get("notes")
     return tuple(map(str, notes)) if isinstance(notes, list) else ()
 
 
 def _state(row: Row) -> ProfileState:
-    given = row.values.get("state")
+    state = row.values.get("state")
     try:
-        return ProfileState(given) if given else ProfileState.OK
+        return ProfileState(state) if state else ProfileState.OK
     except ValueError as error:
         raise InputError(
-            f"state {given!r}",
+            f"state {state!r}",
             expected=f"one of {', '.join(ProfileState)}",
             fix="Leave it out for profiles written by hand.",
             where=row.at("state"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from argus.data.types import Document
 from argus.llm import LanguageModel, Outcome, Prompt
-from argus.llm import State as Asked
+from argus.llm import State as PromptState
 from argus.scenarios.files import from_answer
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role, scenario_prompt
@@ -60,9 +60,9 @@ def _read(
     if len(document.content) > max_chars:
         shown = f"{max_chars:,} of {len(document.content):,} characters"
         notes = (f"only the first {shown} were shown to the generator",)
-    if outcome.state is not Asked.OK or outcome.value is None:
+    if outcome.state is not PromptState.OK or outcome.value is None:
         reason = outcome.reason
-        if outcome.state is Asked.NOT_ASKED:
+        if outcome.state is PromptState.NOT_ASKED:
             reason = f"{NOT_ASKED}{reason}"
         return Profiled(document.id, ProfileState.FAILED, None, reason, notes, source)
     return from_answer(document.id, outcome.value, notes=notes, source=source)

@@ -49,10 +49,10 @@ class ScenarioProfile:
 
         M is one text for all. Joined parts stand on lines of their own; an empty one is left out.
         """
-        found: dict[str, int] = {}
+        first: dict[str, int] = {}
         for i in range(len(self.scenarios)):
-            found.setdefault(self.text(component, i), i)
-        return {i: text for text, i in found.items() if text}
+            first.setdefault(self.text(component, i), i)
+        return {i: text for text, i in first.items() if text}
 
     def text(self, component: Component, i: int) -> str:
         """Return what of the scenario at position i is indexed; "" where there is nothing."""

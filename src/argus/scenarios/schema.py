@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -37,7 +36,7 @@ class ScenarioAnswer(BaseModel):
 
     @field_validator("explanation", mode="before")
     @classmethod
-    def _absent(cls, value: Any) -> Any:
+    def _absent(cls, value: object) -> object:
         return "" if value is None else value
 
 
@@ -60,7 +59,7 @@ class ProfileAnswer(BaseModel):
 
     @field_validator("scenarios", mode="before")
     @classmethod
-    def _pairs(cls, value: Any) -> Any:
+    def _pairs(cls, value: object) -> object:
         """Read `{need: explanation}`, the format of the paper's third step, too."""
         if isinstance(value, dict):
             return [{"information_need": n, "explanation": e} for n, e in value.items()]
@@ -75,43 +74,43 @@ class ProfileAnswer(BaseModel):
             if isinstance(item, Scenario):
                 return self
             left_out.append(item)
-        told = "; ".join(left_out[:3]) or "the list of scenarios is empty"
-        raise ValueError(f"no scenario that can be used ({told})")
+        reasons = "; ".join(left_out[:3]) or "the list of scenarios is empty"
+        raise ValueError(f"no scenario that can be used ({reasons})")
 
     def profile(self) -> tuple[ScenarioProfile, tuple[str, ...]]:
         """Return what can be used, and what was left out."""
-        found = list(_usable(self.scenarios))
-        usable = [item for item in found if isinstance(item, Scenario)]
-        kept = tuple(usable[:MOST_SCENARIOS])
+        items = list(_usable(self.scenarios))
+        usable = [item for item in items if isinstance(item, Scenario)]
+        first = tuple(usable[:MOST_SCENARIOS])
         aspects = tuple(dict.fromkeys(a.strip() for a in self.key_aspects if a.strip()))
-        left_out = [item for item in found if isinstance(item, str)]
-        if len(usable) > len(kept):
-            left_out.append(f"{len(usable) - len(kept)} scenarios beyond the first {len(kept)}")
+        left_out = [item for item in items if isinstance(item, str)]
+        if len(usable) > len(first):
+            left_out.append(f"{len(usable) - len(first)} scenarios beyond the first {len(first)}")
         topic = self.main_topic
         if repeats_itself(topic):
             topic, left_out = "", [*left_out, "the main topic repeats itself"]
         elif not topic:
             left_out.append("there is no main topic")
-        return ScenarioProfile(topic, aspects, kept), tuple(left_out)
+        return ScenarioProfile(topic, aspects, first), tuple(left_out)
 
 
 def _usable(scenarios: list[ScenarioAnswer]) -> Iterator[Scenario | str]:
     """Yield each scenario that can be used, and for each other one why it cannot."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for i, scenario in enumerate(scenarios, 1):
         need, explanation = scenario.information_need, scenario.explanation
-        same = {" ".join(text.casefold().split()) for text in (need, explanation)}
+        texts = {" ".join(text.casefold().split()) for text in (need, explanation)}
         if not need:
             yield f"scenario {i} has no information need"
         elif not explanation:
             yield f"scenario {i} has a need without explanation"
         elif repeats_itself(need) or repeats_itself(explanation):
             yield f"scenario {i} repeats itself"
-        elif same & seen:
+        elif texts & earlier:
             yield f"scenario {i} repeats an earlier one"
         else:
             yield Scenario(need, explanation)
-        seen |= same - {""}
+        earlier |= texts - {""}
 
 
 def repeats_itself(text: str) -> bool:

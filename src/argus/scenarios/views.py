@@ -1,4 +1,4 @@
-"""From profiles to views of an index, and back from a view to the scenario it stands for."""
+"""From profiles to views of an index; `argus.indexes.sources` reads the scenario back."""
 
 from __future__ import annotations
 

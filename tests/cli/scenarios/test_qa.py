@@ -60,9 +60,7 @@ def test_an_estimate_by_stage_asks_nobody(qa, endpoint):
     assert found["total"]["prompts"] == 2 * 3 * 5
 
 
-def test_another_judge_is_asked_at_its_own_address_without_the_others_key(
-    qa, endpoint, second_endpoint, monkeypatch
-):
+def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret-of-the-answering-one")
     second_endpoint.behave = honest
     ran = qa(
@@ -110,7 +108,7 @@ def test_by_default_whoever_answers_judges():
     assert Judge().config(ASKED) is None
 
 
-def test_a_judge_at_the_same_endpoint_has_its_key_and_needs_prices_of_its_own(monkeypatch):
+def test_a_judge_at_the_same_endpoint_needs_its_own_prices(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with pytest.raises(InputError, match="Give --judge-input-price and --judge-output-price"):
         Judge(judge_model="j").config(ASKED)
@@ -128,7 +126,7 @@ def test_a_judges_own_key_is_used(monkeypatch):
     assert judge.api_key == "other"
 
 
-def test_a_local_judge_is_greedy_and_a_local_answerer_leaves_the_judge_an_endpoint():
+def test_a_local_answerer_leaves_the_judge_an_endpoint():
     judge = Judge(judge_model="local:/models/j").config(ASKED)
     assert judge == LocalConfig(model="/models/j")
     with pytest.raises(InputError, match="decoding is greedy on this machine"):

@@ -12,7 +12,7 @@ from argus.indexes.snapshot import Snapshot
 from argus.measures import Evaluation, evaluate
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.ablation import grid as ablate
-from argus.scenarios.ablation.grid import Asked, Cell, Documents
+from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
 from argus.scenarios.views import scenario_views
 
 DIM = 6
@@ -51,7 +51,7 @@ def corpus(rng, n, *, share=0.6, kinds=9):
 
 
 def questions(rng, n=5):
-    return Asked([f"q{i}" for i in range(n)], unit(rng.normal(size=(n, DIM))))
+    return QueryVectors([f"q{i}" for i in range(n)], unit(rng.normal(size=(n, DIM))))
 
 
 def searched(documents, component, embed, asked, k, weight):
@@ -168,7 +168,7 @@ def test_a_part_of_the_corpus_keeps_vectors_with_their_documents():
     assert list(part.ids) == sorted(documents.profiles)
     for row, id_ in enumerate(part.ids):
         assert (part.vectors[row] == documents.vectors[documents.ids.index(id_)]).all()
-    asked = Asked(["q2", "q1"], unit(np.eye(2, DIM)))
+    asked = QueryVectors(["q2", "q1"], unit(np.eye(2, DIM)))
     assert asked.only({"q1"}).ids == ["q1"]
     assert (asked.only({"q1"}).vectors == asked.vectors[1:]).all()
 
@@ -177,7 +177,7 @@ def measured(**values):
     return Evaluation({}, {query: {"m": value} for query, value in values.items()})
 
 
-def test_the_best_cell_is_that_of_the_highest_mean_and_of_equal_ones_the_nearest_to_the_document():
+def test_the_best_of_equal_cells_is_nearest_to_the_document():
     low, near, other = (
         Cell(Component.M, 0.2), Cell(Component.M, 0.9), Cell(Component.I, 0.9)
     )  # fmt: skip
@@ -200,7 +200,7 @@ def test_the_usual_cell_is_the_papers_or_what_comes_nearest():
 
 
 @given(st.sets(st.text(max_size=3), max_size=20), st.floats(0, 1), st.integers(0, 99))
-def test_a_split_parts_the_questions_in_one_way_whatever_their_order(ids, share, seed):
+def test_a_split_is_the_same_whatever_the_order(ids, share, seed):
     first, rest = ablate.split(ids, share, np.random.default_rng(seed))
     assert first | rest == ids and not first & rest and len(first) == round(share * len(ids))
     again = ablate.split(sorted(ids, reverse=True), share, np.random.default_rng(seed))

@@ -165,7 +165,7 @@ def test_the_summary_counts_what_the_figures_rest_on(found):
     assert (groups["all"]["queries"], groups["none"]["queries"]) == (4, 2)
 
 
-def test_a_cell_is_chosen_on_some_questions_and_told_on_the_others(found, run, tmp_path):
+def test_a_cell_is_tuned_on_some_questions_and_told_on_others(found, run, tmp_path):
     tuned = found.summary["whole"]["tuned"]
     assert tuned["chosen_on"] == tuned["comparison"]["queries"] == 3
     assert tuned["usual"]["mean_before"] == tuned["comparison"]["mean_before"]
@@ -175,7 +175,7 @@ def test_a_cell_is_chosen_on_some_questions_and_told_on_the_others(found, run, t
     assert "instead" not in section_of(untuned.report)
 
 
-def test_the_placebo_has_other_documents_profiles_and_stands_beside_its_cell(found):
+def test_the_placebo_exchanges_profiles_beside_its_cell(found):
     whole = found.summary["whole"]
     placebos = rows_of(found, system="placebo")
     assert {"component": "M+E", "lambda": 0.7} in [
@@ -248,7 +248,7 @@ def test_without_expansions_or_a_model_they_are_not_applicable(run, tmp_path):
     }  # fmt: skip
 
 
-def test_where_all_documents_have_scenarios_the_second_grid_is_the_first(run, tmp_path):
+def test_with_all_documents_profiled_there_is_one_grid(run, tmp_path):
     config = AblateConfig(weights=(0.7,), resamples=1000, placebos=0)
     documents = [d for d in DOCUMENTS if d.id in NEEDS]
     result = run(tmp_path, corpus=documents, config=config)
@@ -259,7 +259,7 @@ def test_where_all_documents_have_scenarios_the_second_grid_is_the_first(run, tm
     assert "2 relevant documents are not in the corpus" in told
 
 
-def test_where_no_question_is_about_profiled_documents_alone_it_is_said(run, tmp_path):
+def test_without_questions_on_profiled_documents_it_is_said(run, tmp_path):
     config = AblateConfig(weights=(0.7,), resamples=1000, placebos=0)
     result = run(tmp_path, qrels={"q0": {"swim": 1, "rain": 1}}, config=config)
     assert result.summary["profiled"] is None and result.summary["whole"]["tuned"] is None
@@ -363,15 +363,13 @@ def test_answers_that_cannot_be_used_leave_documents_as_they_are(run, endpoint, 
         ({"corpus": [Document("a", " ")]}, "no document has text"),
     ],
 )
-def test_what_does_not_belong_together_is_refused_before_anything_is_written(
-    run, tmp_path, options, message
-):
+def test_what_does_not_belong_together_is_refused_unwritten(run, tmp_path, options, message):
     with pytest.raises(ArgusError, match=message):
         run(tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
 
 
-def test_expansions_of_other_documents_are_refused_and_some_of_them_counted(run, tmp_path):
+def test_expansions_of_other_documents_are_counted_or_refused(run, tmp_path):
     path = write_expansions(tmp_path / "e.jsonl", [Expansion("elsewhere", ("a",), "b")])
     with pytest.raises(InputError, match="no expansion of a document of the corpus"):
         run(tmp_path / "out", expansions=path)
@@ -386,7 +384,7 @@ def test_a_file_and_a_model_at_once_are_refused(run, endpoint, tmp_path):
         run(tmp_path, expansions=tmp_path / "e.jsonl", model=asking(endpoint))
 
 
-def test_profiles_from_a_folder_are_input_that_fresh_does_not_delete(run, tmp_path):
+def test_fresh_does_not_delete_the_folder_of_profiles(run, tmp_path):
     path = write_profiles(tmp_path / "profiles.jsonl", PROFILES.values())
     config = AblateConfig(components=(Component.ME,), weights=(0.7,), resamples=1000)
     assert run(tmp_path, profiles=tmp_path, config=config).summary["profiles"]["total"] == 6

@@ -57,7 +57,7 @@ def logits(**options):
     return model, model.network(TOKENS).logits.detach()
 
 
-def test_the_adapter_reloads_and_gives_what_the_merged_model_gives(made, base):
+def test_a_reloaded_adapter_gives_what_the_merged_model_does(made, base):
     folder, expected = made
     adapted, with_adapter = logits(model=str(base), adapter=folder / "adapter")
     merged, without = logits(model=str(folder / "merged"))
@@ -69,7 +69,7 @@ def test_the_adapter_reloads_and_gives_what_the_merged_model_gives(made, base):
     assert adapted.stops == merged.stops and adapted.window == merged.window
 
 
-def test_an_adapter_is_new_on_every_linear_layer_but_the_output_and_changes_nothing_yet(base):
+def test_a_new_adapter_is_on_all_linear_layers_and_is_silent(base):
     network, _ = load_base(base, "float32")
     before = network(TOKENS).logits
     model = with_lora(network, CONFIG, "b").eval()
@@ -97,9 +97,7 @@ def refused(folder, base):
     return str(raised.value)
 
 
-def test_an_adapter_of_another_base_is_refused_by_the_hash_of_its_weights(
-    made, tokenizer, tmp_path
-):
+def test_an_adapter_of_another_base_is_refused_by_its_hash(made, tokenizer, tmp_path):
     folder, _ = made
     other = save_llama(tmp_path / "other", tokenizer, seed=1)
     message = refused(folder / "adapter", other)
@@ -107,7 +105,7 @@ def test_an_adapter_of_another_base_is_refused_by_the_hash_of_its_weights(
     assert "Give --model local:the-base with it, or train an adapter for this model" in message
 
 
-def test_an_adapter_without_a_note_is_refused_by_shapes_and_vocabulary(made, tokenizer, tmp_path):
+def test_an_adapter_without_note_is_refused_by_its_shapes(made, tokenizer, tmp_path):
     folder, _ = made
     foreign = shutil.copytree(folder / "adapter", tmp_path / "foreign")
     (foreign / "distill.json").unlink()

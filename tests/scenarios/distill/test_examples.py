@@ -33,7 +33,7 @@ def tokenizer():
 
 
 @pytest.mark.parametrize("template", [None, NO_SYSTEM, "its own"])
-def test_what_is_learnt_is_the_answer_and_its_terminator_and_nothing_else(template):
+def test_answer_and_terminator_alone_are_learnt(template):
     options = {} if template == "its own" else {"template": template}
     tokenizer = make_tokenizer(TEXTS, **options)
     example = make_example(DOCUMENTS[0], PROFILES["rain"], tokenizer, STOPS)
@@ -60,7 +60,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
 
 
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=3), texts)
-def test_what_a_student_learns_to_write_reads_as_the_profile_it_comes_from(pairs, topic):
+def test_a_completion_reads_as_the_profile_it_comes_from(pairs, topic):
     profile = ScenarioProfile(topic, (topic,), tuple(Scenario(n, e) for n, e in pairs))
     profiled = (
         from_answer(

@@ -26,7 +26,7 @@ CONFIG = TrainConfig(
 
 
 @pytest.mark.slow
-def test_a_student_that_learnt_a_few_profiles_by_heart_writes_them_again(tmp_path):
+def test_a_student_writes_what_it_learnt_by_heart(tmp_path):
     documents = [DOCUMENTS[0], DOCUMENTS[-1]]  # the last one is noise
     base = save_llama(tmp_path / "base", make_tokenizer(TEXTS, size=900), hidden=64)
     network, tokenizer = load_base(base, "float32")

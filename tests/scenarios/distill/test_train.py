@@ -77,7 +77,7 @@ def test_only_the_adapter_is_trained(run, base):
     assert all(torch.equal(before[n], t) for n, t in named.items())
 
 
-def test_the_loss_is_that_of_answer_tokens_alone_whatever_the_padding(base, examples):
+def test_the_loss_is_of_answer_tokens_whatever_the_padding(base, examples):
     network, _ = load_base(base, "float32")
     network.eval()
     batch = examples.train[:3]

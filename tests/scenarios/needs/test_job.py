@@ -103,7 +103,7 @@ def held_out(minilm, doc_id, position, weight):
     return sorted(scores, key=lambda d: (-scores[d], d)).index(doc_id) + 1
 
 
-def test_ranks_are_those_of_documents_alone_and_of_an_index_without_the_scenario(result, minilm):
+def test_ranks_are_those_of_documents_alone_and_held_out(result, minilm):
     found = result.needs.to_pylist()
     assert [(r["document"], r["scenario"]) for r in found] == [
         ("bread", 1), ("bread", 2), ("copy", 1), ("copy", 2), ("tides", 1),
@@ -121,7 +121,7 @@ def test_a_copy_of_smaller_id_comes_first_and_is_told_as_a_tie(result):
     assert rows(result.table, "id")["copy"]["displaced_by"].split("; ")[0] == "chess"
 
 
-def test_rps_is_the_hypergeometric_tail_over_needs_with_wilsons_interval(result):
+def test_rps_is_the_hypergeometric_tail_with_wilsons_interval(result):
     """N=3 of n=7: two of six others are drawn; x is in the top 2 unless both rank above it."""
     ranks = [r["rank_alone"] for r in result.needs.to_pylist() if r["document"] == "copy"]
     expected = np.mean([1 - (r - 1) * (r - 2) / (6 * 5) for r in ranks])
@@ -140,7 +140,7 @@ def test_the_worst_need_is_named_with_its_ranks(result):
     assert bread["best_rank"] == min(r["rank_alone"] for r in own.values())
 
 
-def test_the_grid_holds_every_cell_with_its_difference_to_documents_alone(result):
+def test_the_grid_compares_every_cell_with_documents_alone(result):
     grid, alone = result.summary["grid"], result.summary["alone"]
     assert [(c["component"], c["lambda"]) for c in grid] == [
         (str(c), w) for c in Component for w in (0.5, 0.7)
@@ -163,7 +163,7 @@ def test_the_share_found_in_the_top_k_counts_every_document_once(result):
     assert sum(result.summary["histogram"]["alone"]) == 3
 
 
-def test_the_files_agree_with_the_result_and_the_report_names_the_documents(result):
+def test_files_and_report_agree_with_the_result(result):
     folder = result.folder
     assert pq.read_table(folder / "need_audit.parquet").equals(result.table)
     assert pq.read_table(folder / "needs.parquet").equals(result.needs)
@@ -224,7 +224,7 @@ class Picky:
         raise NotImplementedError
 
 
-def test_what_cannot_be_embedded_is_failed_and_counts_for_nothing(minilm, tmp_path):
+def test_what_cannot_be_embedded_failed(minilm, tmp_path):
     refused = ("how dough", "why the water", "xx yy", "The document says so: games")
     encoder = Picky(minilm, lambda text: any(part in text for part in refused))
     result = audit_needs(DOCUMENTS, PROFILES, out=tmp_path, encoder=encoder, config=CONFIG)
@@ -269,7 +269,7 @@ def test_profiles_are_read_from_a_file_or_a_folder(minilm, tmp_path):
         assert manifest["inputs"]["profiles"]["file"].endswith("profiles.jsonl")
 
 
-def test_the_default_cell_is_the_one_nearest_to_what_the_paper_chose():
+def test_the_default_cell_is_nearest_to_that_of_the_paper():
     from argus.scenarios.ablation.grid import usual_cell
 
     cells = NeedsConfig(components=(Component.E, Component.I), weights=(0.9, 0.6)).cells

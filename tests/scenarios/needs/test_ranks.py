@@ -114,7 +114,7 @@ def ranks_of(own, profiles, component, pool, weights=WEIGHTS):
     st.sampled_from([3, 8, 200]),
 )
 @settings(max_examples=150, deadline=None)
-def test_a_held_out_need_ranks_as_in_an_index_without_its_scenario(seed, n, component, words):
+def test_held_out_needs_rank_as_without_their_scenario(seed, n, component, words):
     rng = np.random.default_rng(seed)
     own, profiles = random_corpus(rng, n, words)
     assume(needs(profiles))
@@ -175,7 +175,7 @@ def test_progress_counts_every_need(monkeypatch):
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
-def test_with_the_whole_corpus_as_pool_rps_is_the_share_of_needs_in_the_top_k(seed, k):
+def test_rps_of_the_whole_corpus_is_the_share_in_the_top_k(seed, k):
     rng = np.random.default_rng(seed)
     own, profiles = random_corpus(rng, 12, 30)
     assume(needs(profiles))
@@ -224,14 +224,14 @@ def test_the_main_topic_goes_with_the_only_scenario():
     assert left_out(ONE, Component.M) == ["topic"]
 
 
-def test_a_scenario_that_was_not_indexed_leaves_nothing_to_take_out():
+def test_a_scenario_without_a_view_takes_nothing_out():
     profiles = {"a": Profiled("a", ProfileState.OK, TWO)}
     views = [View("a", "a", "original", "own"), *scenario_views(profiles.values(), Component.E)]
     snapshot = Snapshot.of(views[:-1], np.eye(2, dtype=np.float32))
     assert held_out_rows(snapshot, profiles, needs(profiles), Component.E).tolist() == [1, -1]
 
 
-def test_a_document_of_the_same_vector_ties_and_the_smaller_id_comes_first():
+def test_equal_vectors_tie_and_the_smaller_id_comes_first():
     views = [View(i, i, "original", "t") for i in "abc"]
     snapshot = Snapshot.of(views, unit([[1, 0], [1, 0], [1, 0]]))
     found = held_out_ranks(

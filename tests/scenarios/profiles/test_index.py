@@ -52,7 +52,7 @@ def built(minilm, tmp_path):
     return tmp_path / "ix"
 
 
-def test_scenarios_are_views_beside_the_originals_and_come_out_again(built, minilm):
+def test_scenarios_join_the_originals_and_come_out_again(built, minilm):
     result = add_scenarios(built, profiles(), encoder=minilm)
     summary = result.summary
     assert (summary["added"], summary["views"]) == (2, 2)
@@ -65,7 +65,7 @@ def test_scenarios_are_views_beside_the_originals_and_come_out_again(built, mini
     assert [v.kind for v in ViewIndex.open(built).views_of("deque")] == ["original"]
 
 
-def test_the_same_scenarios_are_never_added_twice_and_another_component_may_be(built, minilm):
+def test_scenarios_are_added_once_per_component(built, minilm):
     first = add_scenarios(built, profiles(), encoder=minilm)
     again = add_scenarios(built, profiles(), encoder=minilm)
     assert (again.remedy, again.summary["added"]) == (first.remedy, 0)
@@ -75,7 +75,7 @@ def test_the_same_scenarios_are_never_added_twice_and_another_component_may_be(b
     assert len(ViewIndex.open(built)) == len(TEXTS) + 4
 
 
-def test_search_weighs_documents_and_scenarios_and_finds_every_document(built, minilm):
+def test_search_weighs_both_and_finds_every_document(built, minilm):
     add_scenarios(built, profiles(), encoder=minilm)
     found = {
         weight: search_index(QUESTION, built, k=10, weight=weight, encoder=minilm)["results"]
@@ -96,7 +96,7 @@ def test_search_weighs_documents_and_scenarios_and_finds_every_document(built, m
     assert found[0.0][0]["id"] == "deque"
 
 
-def test_a_hit_names_the_scenario_that_matched_under_hybrid_search_too(built, minilm):
+def test_a_hit_of_hybrid_search_names_its_scenario_too(built, minilm):
     add_scenarios(built, profiles(), encoder=minilm)
     for hybrid in (None, "rrf"):
         hits = {
@@ -107,7 +107,7 @@ def test_a_hit_names_the_scenario_that_matched_under_hybrid_search_too(built, mi
         assert hits["zlib"] is None
 
 
-def test_fused_with_bm25_at_weight_one_documents_rank_as_without_scenarios(built, minilm):
+def test_hybrid_at_weight_one_ranks_as_without_scenarios(built, minilm):
     question = [Query("q", QUESTION)]
     before = open_retriever(built, minilm, hybrid="rrf").search(question, 4)
     add_scenarios(built, profiles(), encoder=minilm)
@@ -167,7 +167,7 @@ def test_judged_questions_are_evaluated_before_and_after(built, minilm, tmp_path
     assert "Scenarios" in result.report.read_text(encoding="utf-8")
 
 
-def test_profiles_of_other_documents_and_all_failed_ones_are_refused(built, minilm, tmp_path):
+def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm, tmp_path):
     with pytest.raises(InputError, match="profiles of other documents"):
         add_scenarios(built, {"x": profiles()["deque"]}, encoder=minilm)
     with pytest.raises(InputError, match="no scenarios for any of the 4 documents"):

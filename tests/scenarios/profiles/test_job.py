@@ -45,9 +45,7 @@ def test_every_document_ends_as_ok_noise_or_failed_with_a_reason(endpoint, confi
     assert "What would these documents be needed for?" in page
 
 
-def test_code_latex_and_tables_go_to_the_model_and_come_back_as_they_are(
-    endpoint, config, tmp_path
-):
+def test_code_latex_and_tables_survive_the_model(endpoint, config, tmp_path):
     endpoint.behave = behaving()
     result = profile_documents(DOCUMENTS[:7], out=tmp_path, config=config())
     sent = {text.removeprefix("[Text Content]\n") for text in endpoint.texts}
@@ -57,9 +55,7 @@ def test_code_latex_and_tables_go_to_the_model_and_come_back_as_they_are(
         assert kept == f"It says so, in part 1: {document.content}".strip()
 
 
-def test_the_schema_is_asked_for_and_an_endpoint_without_it_is_told_in_words(
-    endpoint, config, tmp_path
-):
+def test_an_endpoint_without_schemas_is_told_in_words(endpoint, config, tmp_path):
     plain = behaving()
 
     def refuse(text, n):
@@ -90,9 +86,7 @@ def test_a_second_run_asks_only_what_failed(endpoint, config, tmp_path):
     assert second.summary["documents"]["ok"] == 4
 
 
-def test_an_endpoint_that_dies_keeps_what_was_answered_and_the_run_goes_on(
-    endpoint, config, tmp_path
-):
+def test_answers_outlive_an_endpoint_and_the_run_goes_on(endpoint, config, tmp_path):
     good = behaving()
     endpoint.behave = lambda text, n: good(text, n) if n <= 2 else {"status": 403}
     with pytest.raises(LanguageModelError, match="What was answered so far is kept"):
@@ -127,7 +121,7 @@ def test_a_budget_that_is_spent_stops_with_all_that_was_paid_for(endpoint, confi
     assert all(p.reason.startswith("not asked: ") for p in waiting)
 
 
-def test_long_documents_are_shown_by_their_beginning_and_that_is_noted(endpoint, config, tmp_path):
+def test_long_documents_are_shown_in_part_which_is_noted(endpoint, config, tmp_path):
     endpoint.behave = behaving()
     long = Document("long", "".join(f"{i:05} words, " for i in range(16_000))[:200_000])
     result = profile_documents([long], out=tmp_path, config=config(max_chars=1_000))
@@ -166,9 +160,7 @@ def test_a_corpus_without_text_is_refused(config, tmp_path):
         profile_documents([Document("a", "x")] * 2, out=tmp_path, config=config())
 
 
-def test_an_endpoint_is_asked_without_the_cluster_and_a_local_model_waits_for_it(
-    endpoint, config, tmp_path
-):
+def test_only_a_local_model_waits_for_the_cluster(endpoint, config, tmp_path):
     endpoint.behave = behaving()
     nowhere = EngineConfig(name="ray", address="127.0.0.1:1", connect_timeout_s=1)
     out = tmp_path / "out"

@@ -35,7 +35,7 @@ def test_three_votes_differ_by_the_mean_of_their_pairs():
     assert agreement([[0, 30, 60]]).mean_difference == pytest.approx(40)
 
 
-def test_votes_that_always_agree_have_alpha_1_and_opposite_ones_are_below_chance():
+def test_alpha_is_1_of_equal_votes_and_negative_of_opposite():
     assert agreement([[1, 1], [5, 5]]).alpha == pytest.approx(1)
     assert agreement([[0, 100], [100, 0]]).alpha < 0
 

@@ -6,7 +6,7 @@ import pytest
 from argus.data.types import State, View
 from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.sources import Matched
+from argus.indexes.sources import ViewScenario
 from argus.scenarios.qa.cases import (
     Gold,
     Retrieved,
@@ -47,16 +47,16 @@ def retrieved(ranking, **failed):
     return Retrieved({"q": UP}, runs, failed)
 
 
-def test_the_nearest_scenario_is_shown_and_the_first_of_equal_ones(snapshot):
+def test_the_nearest_scenario_or_first_of_equals_is_shown(snapshot):
     hit = context_hit(snapshot, "a", UP)
     assert hit.text == "Text of a."
-    assert hit.scenarios == (Matched("T", "near", "On near."),)
+    assert hit.scenarios == (ViewScenario("T", "near", "On near."),)
     other = context_hit(snapshot, "a", np.array([1, 0], np.float32))
     assert other.scenarios[0].information_need == "far"
     assert context_hit(snapshot, "b", UP).scenarios == ()
 
 
-def test_an_empty_ranking_is_failed_and_an_oracle_without_gold_is_not_applicable(snapshot):
+def test_an_empty_ranking_failed_and_no_gold_is_not_applicable(snapshot):
     gold = Gold({}, {"q": {"gone": 1}}, {})
     found = list(cases([QUESTION], retrieved([]), gold, snapshot, k=10, max_chars=1000))
     assert [(c.arm.is_oracle, c.state, c.reason) for c in found] == [
@@ -79,13 +79,13 @@ def test_no_more_than_k_documents_are_shown_in_rank_order(snapshot):
     assert (one.documents, both.documents) == (("b",), ("b", "a"))
 
 
-def test_gold_is_ordered_by_grade_and_what_the_index_lacks_is_counted(snapshot):
+def test_gold_is_ordered_by_grade_and_missing_gold_counted(snapshot):
     gold = gold_of([QUESTION], {"q": {"a": 1, "b": 2, "gone": 3, "bad": 0}}, snapshot, "index")
     assert gold.documents == {"q": ["b", "a"]}
     assert gold.missing["documents"] == 1
 
 
-def test_rankings_are_measured_on_judged_questions_that_were_searched_for(snapshot):
+def test_rankings_are_measured_on_judged_questions_alone(snapshot):
     gold = gold_of([QUESTION], {"q": {"a": 1}}, snapshot, "index")
     found = ranking_measures(retrieved(["b", "a"]), gold)
     assert found[Arm.DOCUMENTS]["q"] == pytest.approx(1 / np.log2(3))

@@ -32,9 +32,7 @@ def test_equal_contexts_are_answered_and_judged_once(endpoint, model):
     assert len(endpoint.texts) == 2 + 4
 
 
-def test_every_vote_is_kept_for_itself_and_more_votes_ask_only_the_new_ones(
-    endpoint, model, ledger
-):
+def test_more_votes_ask_only_the_new_ones(endpoint, model, ledger):
     scores = iter([10, 60, 90])
     endpoint.behave = lambda p, n: {
         "text": f"SCORE: {next(scores)}" if is_judging(p) else "An answer."
@@ -67,7 +65,7 @@ def test_a_judgement_without_a_score_is_failed_with_the_reason(
     assert measured_scores([judged])[Arm.ORACLE] == {}
 
 
-def test_a_judge_whose_endpoint_says_that_it_refuses_is_told_apart(endpoint, model):
+def test_a_refusal_by_the_judges_endpoint_is_told_apart(endpoint, model):
     refusal = {"content": chat(None, refusal="not this one")}
     endpoint.behave = lambda p, n: refusal if is_judging(p) else None
     [judged] = judge_answers(answer_cases([Case(Q1, Arm.FUSED, "A")], model()), model(), 1)
@@ -104,7 +102,7 @@ def test_thoughts_are_not_judged(endpoint, model):
     assert "secret" not in endpoint.texts[-1]
 
 
-def test_what_cannot_be_asked_keeps_its_state_and_reason_and_costs_nothing(endpoint, model):
+def test_cases_that_cannot_be_asked_cost_nothing(endpoint, model):
     cases = [
         Case(Q1, Arm.ORACLE, state=State.NOT_APPLICABLE, reason="no gold"),
         Case(Q1, Arm.DOCUMENTS, state=State.FAILED, reason="nothing was retrieved"),

@@ -40,7 +40,7 @@ def test_a_failure_is_counted_and_in_no_mean():
     assert difference["found"]["mean_difference"] == 30
 
 
-def test_an_arm_that_shares_no_question_has_no_mean_and_no_difference():
+def test_an_arm_that_shares_no_question_has_no_mean():
     found = judged(Arm.DOCUMENTS, [50, None]) + judged(Arm.FUSED, [None, 60])
     _, fused = arm_summaries(found, seed=0, resamples=1000)
     assert (fused["mean"], fused["documents_mean"]) == (None, None)

@@ -16,7 +16,7 @@ def jsonl(path, *records):
 
 def test_questions_keep_their_order_and_the_others_say_why_not():
     found = read_questions(QUERIES, {"3": "So.", "1": "Because.", "2": "x"}, {"1": "why", "3": " "})
-    assert [(q.id, q.text, q.reference) for q in found.asked] == [("1", "Why?", "Because.")]
+    assert [(q.id, q.text, q.reference) for q in found.sample] == [("1", "Why?", "Because.")]
     assert found.reasons == {
         "2": "the question has no text",
         "3": "there is no reformulated query for it",
@@ -27,7 +27,7 @@ def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text('query-id,reference_answer\n1,"Because, well,\nit is."\n3,So.\n')
     found = read_questions(QUERIES, path)
-    assert [q.reference for q in found.asked] == ["Because, well,\nit is.", "So."]
+    assert [q.reference for q in found.sample] == ["Because, well,\nit is.", "So."]
 
 
 def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
@@ -35,12 +35,12 @@ def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
     assert read_reasoned(path) == {"1": "causes"}
 
 
-def test_numbers_as_ids_are_refused_unless_they_are_to_be_read_as_text(tmp_path):
+def test_numbers_as_ids_are_refused_unless_coerced(tmp_path):
     path = jsonl(tmp_path / "a.jsonl", {"query_id": 1, "answer": "Because."})
     with pytest.raises(InputError, match="--coerce-ids"):
         read_questions(QUERIES, path)
     found = read_questions(QUERIES, path, coerce_ids=True)
-    assert [q.id for q in found.asked] == ["1"]
+    assert [q.id for q in found.sample] == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_numbers_as_ids_are_refused_unless_they_are_to_be_read_as_text(tmp_path)
         ([], r"the answers name none of the 3 queries \(they name nothing; "),
     ],
 )
-def test_a_file_of_answers_that_cannot_be_read_names_line_and_field(tmp_path, records, message):
+def test_a_bad_file_of_answers_names_line_and_field(tmp_path, records, message):
     with pytest.raises(InputError, match=message):
         read_questions(QUERIES, jsonl(tmp_path / "a.jsonl", *records))
 

@@ -92,9 +92,7 @@ def test_every_question_is_answered_and_judged_in_every_arm(compare, endpoint):
     assert len(contexts(endpoint)) == len({(r["query_id"], r["answer"]) for r in table})
 
 
-def test_rows_say_what_was_shown_and_scenarios_are_in_the_context_of_their_arms_alone(
-    compare, endpoint, given
-):
+def test_scenarios_are_in_the_context_of_their_arms_alone(compare, endpoint, given):
     table = rows(compare())
     for row in table:
         shown = json.loads(row["documents"])
@@ -147,7 +145,7 @@ def test_the_same_command_asks_nothing_again_and_says_the_same(compare, endpoint
     assert again.summary["language_model"]["answering"]["tokens_in"] == 0
 
 
-def test_votes_have_entries_of_their_own_and_their_agreement_is_told(compare, config, endpoint):
+def test_votes_are_kept_apart_and_their_agreement_measured(compare, config, endpoint):
     def wavering(prompt, n):
         said = honest(prompt)
         system = endpoint.requests[n - 1]["messages"][0]["content"]
@@ -176,9 +174,7 @@ def test_votes_have_entries_of_their_own_and_their_agreement_is_told(compare, co
     assert endpoint.requests[-1]["temperature"] == 1.0
 
 
-def test_bad_judgements_are_failed_counted_and_left_out_of_means_and_pairs(
-    compare, given, endpoint
-):
+def test_bad_judgements_failed_and_are_in_no_mean_or_pair(compare, given, endpoint):
     said = ["SCORE: 250", "I'm sorry, I cannot judge this.", "It is good."]
     bad = dict(zip((q.text for q in given.questions), said, strict=False))
 
@@ -209,7 +205,7 @@ def test_without_judgements_there_is_no_oracle_and_that_is_said(compare):
     assert "no judgements were given" in result.report.read_text()
 
 
-def test_gold_that_the_index_lacks_is_told_and_no_oracle_can_show_it(compare, given):
+def test_gold_that_the_index_lacks_is_counted(compare, given):
     docs = _documents(given)
     qrels = {f"q{i:02}": {doc: 1} for i, doc in enumerate(docs)} | {"q00": {"gone": 2}}
     qrels["q01"] = {docs[1]: 1, docs[2]: 3}
@@ -231,7 +227,7 @@ def test_reformulated_queries_search_and_the_question_stays(compare, given, endp
     assert [r["question"] for r in other] == [r["question"] for r in plain]
 
 
-def test_the_model_reformulates_first_and_its_words_are_searched_for(compare, config, endpoint):
+def test_reformulations_of_the_model_are_searched_for(compare, config, endpoint):
     def behave(prompt, n):
         if is_reasoning(prompt):
             return {"text": "<think>hm</think>capitalism, wages and poverty"}
@@ -246,9 +242,7 @@ def test_the_model_reformulates_first_and_its_words_are_searched_for(compare, co
     assert list(result.summary["language_model"]) == ["reformulating", "answering", "judging"]
 
 
-def test_a_question_whose_reformulation_fails_is_failed_in_every_arm(
-    compare, config, given, endpoint
-):
+def test_a_failed_reformulation_fails_in_every_arm(compare, config, given, endpoint):
     first = given.questions[0].text
 
     def behave(prompt, n):
@@ -264,9 +258,7 @@ def test_a_question_whose_reformulation_fails_is_failed_in_every_arm(
     assert failed[0]["reason"].startswith("reformulating: the answer was cut off")
 
 
-def test_when_every_reformulation_fails_nothing_is_measured_and_the_reason_is_told(
-    compare, config, endpoint
-):
+def test_without_any_reformulation_nothing_is_measured(compare, config, endpoint):
     endpoint.behave = lambda p, n: {"text": "cut", "finish": "length"}
     with pytest.raises(ArgusError, match=r"reformulating: the answer was cut off"):
         compare(chosen=config(reason=True))
@@ -313,9 +305,7 @@ def test_an_endpoint_that_dies_midway_costs_nothing_twice(
     assert result.summary["arms"] == whole.summary["arms"]
 
 
-def test_answers_that_never_came_are_failed_said_and_asked_for_by_the_same_command(
-    compare, config, given, endpoint
-):
+def test_answers_that_never_came_are_asked_for_again(compare, config, given, endpoint):
     first = given.questions[0].text
     endpoint.behave = lambda p, n: {"drop": True} if first in p else honest(p)
     patient = config(asked={"attempts": 1, "give_up_after": 50})
@@ -333,14 +323,12 @@ def test_answers_that_never_came_are_failed_said_and_asked_for_by_the_same_comma
     assert len(endpoint.requests) - before == 2 * n, "each an answer and its judgement"
 
 
-def test_without_a_budget_for_any_answer_nothing_is_measured_and_that_is_an_error(compare, config):
+def test_a_budget_for_no_answer_is_an_error(compare, config):
     with pytest.raises(ArgusError, match=r"no answer got a score.*not asked.*asks only the rest"):
         compare(chosen=config(asked={"max_total_tokens": 10}))
 
 
-def test_documents_of_200k_characters_are_bounded_and_that_is_said(
-    config, endpoint, minilm, tmp_path
-):
+def test_documents_of_200k_characters_are_cut_and_counted(config, endpoint, minilm, tmp_path):
     documents = [Document(f"d{i}", f"Bees number {i}. " + "honey " * 33_000) for i in range(3)]
     build_index(documents, out=tmp_path / "long", encoder=EncoderConfig(precision="float32"))
     profile = ScenarioProfile("Bees", (), (Scenario("A user asks about bees.", "It is on bees."),))
@@ -359,7 +347,7 @@ def test_documents_of_200k_characters_are_bounded_and_that_is_said(
     assert all(": the first " in text for text in contexts(endpoint))
 
 
-def test_an_estimate_asks_nothing_writes_nothing_and_is_exact_once_answers_are_there(
+def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
     given, config, compare, endpoint, minilm, tmp_path
 ):
     options = {"answers": given.answers, "qrels": given.qrels, "encoder": minilm}
@@ -392,7 +380,7 @@ def test_an_estimate_asks_nothing_writes_nothing_and_is_exact_once_answers_are_t
         ({"qrels": {"q00": {"gone": 1}}}, r"holds none of the 1 relevant documents"),
     ],
 )
-def test_input_that_does_not_fit_is_refused_before_anything_is_written(
+def test_input_that_does_not_fit_is_refused_before_writing(
     compare, endpoint, tmp_path, change, message
 ):
     with pytest.raises(InputError, match=message):
@@ -411,7 +399,7 @@ def test_two_ways_to_reformulate_are_refused(compare, config):
         compare(chosen=config(reason=True), reasoned={"q00": "x"})
 
 
-def test_some_answers_and_some_ids_that_are_no_querys_are_counted(compare, given):
+def test_answers_of_unknown_queries_are_counted(compare, given):
     some = {q: text for q, text in given.references.items() if q != "q03"} | {"stranger": "x"}
     result = compare(answers=some)
     questions = result.summary["questions"]
@@ -420,7 +408,7 @@ def test_some_answers_and_some_ids_that_are_no_querys_are_counted(compare, given
     assert result.summary["notes"] == ["1 reference answers are for ids that are no query's"]
 
 
-def test_an_answer_in_the_queries_file_is_found_there_or_in_its_metadata(compare, given, tmp_path):
+def test_answers_stand_in_the_queries_or_their_metadata(compare, given, tmp_path):
     path = tmp_path / "queries.jsonl"
     a, b = given.questions[:2]
     path.write_text(

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import State
 from argus.llm import Outcome, Prompt
-from argus.llm import State as Asked
+from argus.llm import State as PromptState
 from argus.scenarios.qa.judge import Failure, Vote, combine, read_judgement, vote_of
 
 
@@ -124,12 +124,12 @@ def test_a_long_rule_of_dashes_takes_no_time():
     ],
 )
 def test_a_prompt_without_an_answer_is_refused_or_not_answered(reason, failure):
-    vote = vote_of(Outcome(Prompt("x"), Asked.FAILED, reason=reason))
+    vote = vote_of(Outcome(Prompt("x"), PromptState.FAILED, reason=reason))
     assert vote == Vote(None, reason, failure)
 
 
 def test_a_prompt_that_was_not_asked_says_so():
-    vote = vote_of(Outcome(Prompt("x"), Asked.NOT_ASKED, reason="the budget"))
+    vote = vote_of(Outcome(Prompt("x"), PromptState.NOT_ASKED, reason="the budget"))
     assert vote == Vote(None, "not asked: the budget", Failure.NOT_ANSWERED)
 
 

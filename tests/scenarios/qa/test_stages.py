@@ -27,7 +27,7 @@ def test_a_budget_is_that_of_all_stages_together(chat, ledger):
     assert (left.model, left.input_price) == ("j", 7.0)
 
 
-def test_a_local_model_is_opened_once_and_an_endpoint_judges_beside_it(chat, ledger):
+def test_a_local_model_is_opened_once_beside_an_endpoint(chat, ledger):
     local = LocalConfig(model="somewhere")
     stages = Stages(local, local, ledger)
     assert stages.answering().model is stages.judging().model
@@ -36,16 +36,14 @@ def test_a_local_model_is_opened_once_and_an_endpoint_judges_beside_it(chat, led
     assert other.judging().model.config == chat()
 
 
-def test_a_local_model_answers_on_the_engine_and_an_endpoint_is_asked_from_here(chat, ledger):
+def test_only_a_local_model_answers_on_the_engine(chat, ledger):
     engine = InProcessEngine()
     stages = Stages(LocalConfig(model="somewhere"), chat(), ledger, engine)
     assert stages.answering().model.engine is engine
     assert not hasattr(stages.judging().model, "engine")
 
 
-def test_every_stage_says_what_it_took_itself_and_equal_prompts_are_missing_once(
-    chat, ledger, endpoint
-):
+def test_a_stage_counts_its_own_tokens_and_equal_prompts_once(chat, ledger, endpoint):
     stages = Stages(chat(attempts=1), chat(), ledger)
     list(stages.answering().complete([Prompt("x"), Prompt("y")]))
     list(stages.judging().complete([Prompt("x"), Prompt("z")]))
@@ -58,7 +56,7 @@ def test_every_stage_says_what_it_took_itself_and_equal_prompts_are_missing_once
     assert stages.missing == 1
 
 
-def test_reformulations_are_without_thoughts_and_failures_say_why(model, endpoint):
+def test_reformulations_drop_thoughts_and_failures_say_why(model, endpoint):
     endpoint.behave = lambda p, n: {
         "text": {"A": "<think>x</think> causes", "B": "<think>x</think>"}.get(p[0], "I won't"),
         "finish": "content_filter" if p[0] == "C" else "stop",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import typer
-
 from argus.cli.generative.analyse import analyse
 from argus.cli.generative.build import build
 from argus.cli.generative.search import search
 from argus.cli.generative.stats import stats
 from argus.cli.generative.train import train
+from argus.cli.groups import Group
 
-app = typer.Typer(
-    help="Retrieve by n-grams that a language model writes (SEAL, MINDER).",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Group("Retrieve by n-grams that a language model writes (SEAL, MINDER).")
 for command in (build, train, search, stats, analyse):
     app.command()(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,14 @@ from argus.cli.scenarios import grid
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.scenarios.ablation.summary import (
+        AblationSummary,
+        CellName,
+        Comparison,
+        CorpusSummary,
+    )
 
 
 @with_blocks
@@ -89,7 +97,7 @@ def ablate(
     o.show(result, print_ablation, as_json=json)
 
 
-def print_ablation(summary: dict[str, Any]) -> None:
+def print_ablation(summary: AblationSummary) -> None:
     """Print the usual cell, the best one and what makes them doubtful."""
     documents, whole = summary["documents"], summary["whole"]
     typer.echo(
@@ -100,52 +108,53 @@ def print_ablation(summary: dict[str, Any]) -> None:
     others = summary["profiles"]["of_other_documents"]
     if others:
         typer.echo(f"{others:,} profiles are of documents that the corpus does not hold")
-    for name, title in (("whole", "whole corpus"), ("profiled", "only documents with scenarios")):
-        if summary[name] is not None:
-            typer.echo(f"{title}:")
-            _print_corpus(summary[name], summary["headline"])
+    typer.echo("whole corpus:")
+    _print_corpus(whole, summary["headline"])
+    if summary["profiled"] is not None:
+        typer.echo("only documents with scenarios:")
+        _print_corpus(summary["profiled"], summary["headline"])
     if summary["expansions"] is None:
         typer.echo("document expansion: not applicable, neither --expansions nor --model was given")
         return
-    for baseline, told in summary["expansions"]["baselines"].items():
-        reach = f"{told['documents']:,} of {documents['indexed']:,} documents"
-        state = "" if told["documents"] else "failed: "
+    for baseline, counts in summary["expansions"]["baselines"].items():
+        reach = f"{counts['documents']:,} of {documents['indexed']:,} documents"
+        state = "" if counts["documents"] else "failed: "
         typer.echo(f"{baseline}: {state}{reach} have any")
 
 
-def _print_corpus(found: dict[str, Any], measure: str) -> None:
-    best, usual = found["best"], found["usual"]
-    for row in found["rows"]:
-        cell = {name: row[name] for name in ("component", "lambda")}
-        if row["system"] == "scenarios" and cell not in (best, usual):
-            continue
-        name = row["system"]
-        if row["component"]:
-            name += f" {_cell(row)}"
-        if row["system"] == "scenarios" and cell == best:
-            name += " (best, chosen on these questions)"
+def _print_corpus(corpus: CorpusSummary, measure: str) -> None:
+    best, usual = corpus["best"], corpus["usual"]
+    for row in corpus["rows"]:
+        name: str = row["system"]
+        if row["system"] == "scenarios" or row["system"] == "placebo":
+            cell: CellName = {"component": row["component"], "lambda": row["lambda"]}
+            if row["system"] == "scenarios" and cell not in (best, usual):
+                continue
+            name += f" {_cell(cell)}"
+            if row["system"] == "scenarios" and cell == best:
+                name += " (best, chosen on these questions)"
         change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
         typer.echo(f"  {name}: {row['measures'][measure]:.4f}{change}")
-    if tuned := found["tuned"]:
-        told = tuned["comparison"]
+    if tuned := corpus["tuned"]:
+        difference = tuned["comparison"]
         typer.echo(
             f"  chosen on {tuned['chosen_on']:,} questions: {_cell(tuned)}; on the other "
-            f"{told['queries']:,}: {told['mean_before']:.4f} -> {told['mean_after']:.4f} "
-            f"({_change(told)})"
+            f"{difference['queries']:,}: {difference['mean_before']:.4f} -> "
+            f"{difference['mean_after']:.4f} ({_change(difference)})"
         )
 
 
-def _cell(row: dict[str, Any]) -> str:
-    return f"{row['component']} at λ = {row['lambda']:g}"
+def _cell(cell: CellName) -> str:
+    return f"{cell['component']} at λ = {cell['lambda']:g}"
 
 
-def _change(found: dict[str, Any]) -> str:
+def _change(change: Comparison) -> str:
     interval = (
-        f"no interval: {found['no_interval']}"
-        if found["low"] is None
-        else f"95% {found['low']:+.4f} to {found['high']:+.4f}"
+        f"no interval: {change['no_interval']}"
+        if change["low"] is None
+        else f"95% {change['low']:+.4f} to {change['high']:+.4f}"
     )
     return (
-        f"{found['mean_difference']:+.4f}, {interval}, p={found['p_value']:.3g}; "
-        f"{found['improved']:,} improved, {found['harmed']:,} harmed"
+        f"{change['mean_difference']:+.4f}, {interval}, p={change['p_value']:.3g}; "
+        f"{change['improved']:,} improved, {change['harmed']:,} harmed"
     )

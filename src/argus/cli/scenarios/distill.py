@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from argus.settings import Doc, Ge, Option
 if TYPE_CHECKING:
     from argus.scenarios.distill.job import DistillResult
     from argus.scenarios.distill.settings import TrainConfig
+    from argus.scenarios.distill.summary import ExampleCounts
 
 _PANEL = "Training"
 
@@ -118,7 +119,7 @@ def print_distilled(result: DistillResult) -> None:
     """Print what was learnt, what it took, and how the result is used."""
     summary = result.summary
     counts = summary["examples"]
-    noise = f", {counts['noise']:,} of them noise" if counts.get("noise") else ""
+    noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
     typer.echo(
         f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
         f"with{noise}; {_left_out(counts)}"
@@ -130,13 +131,13 @@ def print_distilled(result: DistillResult) -> None:
         typer.echo(f"merged model: {result.merged} (--model local:{result.merged})")
 
 
-def _left_out(counts: dict[str, Any]) -> str:
-    names = {
-        "documents_without_profile": "documents without profile",
-        "without_document": "profiles without document",
-        "failed": "failed profiles",
-        "documents_without_text": "documents without text",
-        "too_long": "too long",
+def _left_out(counts: ExampleCounts) -> str:
+    kinds = {
+        "documents without profile": counts["documents_without_profile"],
+        "profiles without document": counts["without_document"],
+        "failed profiles": counts["failed"],
+        "documents without text": counts["documents_without_text"],
+        "too long": counts["too_long"],
     }
-    told = [f"{counts[name]:,} {what}" for name, what in names.items() if counts.get(name)]
-    return f"left out: {', '.join(told)}" if told else "none left out"
+    parts = [f"{n:,} {what}" for what, n in kinds.items() if n]
+    return f"left out: {', '.join(parts)}" if parts else "none left out"

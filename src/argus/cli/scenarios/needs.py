@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,9 @@ from argus.cli.scenarios import grid
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc, Ge
+
+if TYPE_CHECKING:
+    from argus.scenarios.needs.summary import NeedsSummary
 
 
 @with_blocks
@@ -62,7 +65,7 @@ def needs(
     o.show(result, print_needs, as_json=json)
 
 
-def print_needs(summary: dict[str, Any]) -> None:
+def print_needs(summary: NeedsSummary) -> None:
     """Print the headline of a need audit."""
     from argus.scenarios.needs.section import brief
 
@@ -74,7 +77,9 @@ def print_needs(summary: dict[str, Any]) -> None:
             f"instead of k={wanted['k']}, N={wanted['pool']:,}"
         )
     typer.echo(brief(summary))
-    for name, where in (("found_at_1", "first"), ("found_at_k", f"in the top {summary['k']}")):
+    places: dict[Literal["found_at_1", "found_at_k"], str]
+    places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
+    for name, where in places.items():
         change = fused[name]["difference"]
         interval = "no interval: fewer than 6 documents changed"
         if change["low"] is not None:

@@ -19,6 +19,8 @@ from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.llm import ChatConfig, LocalConfig
+    from argus.measures.significance import DifferenceFigures
+    from argus.scenarios.qa.summary import ArmSummary, QAEstimate, QASummary
 
 _PANEL = "Judge"
 
@@ -233,12 +235,12 @@ def qa(
     )  # fmt: skip
 
 
-def print_estimates(found: dict[str, Any], *, as_json: bool) -> None:
+def print_estimates(estimates: QAEstimate, *, as_json: bool) -> None:
     """Print what each stage would ask and cost at most."""
     if as_json:
-        o.print_json(found)
+        o.print_json(estimates)
         return
-    for stage, e in [*found["stages"].items(), ("total", found["total"])]:
+    for stage, e in [*estimates["stages"].items(), ("total", estimates["total"])]:
         cost = (
             "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"
         )
@@ -247,11 +249,11 @@ def print_estimates(found: dict[str, Any], *, as_json: bool) -> None:
             f"are in the ledger, {e['repeated']:,} equal others): {e['tokens_in']:,} tokens in, at "
             f"most {e['tokens_out_at_most']:,} out{cost}"
         )
-    if not found["exact"]:
+    if not estimates["exact"]:
         typer.echo("judging is counted as if every answer that is missing had its greatest length")
 
 
-def print_qa(summary: dict[str, Any]) -> None:
+def print_qa(summary: QASummary) -> None:
     """Print the mean score of every arm, the differences, and what makes them doubtful."""
     counts = summary["questions"]
     typer.echo(
@@ -263,8 +265,8 @@ def print_qa(summary: dict[str, Any]) -> None:
     for arm in summary["arms"]:
         typer.echo(_arm(arm))
     for comparison in summary["comparisons"]:
-        if comparison["found"] is not None:
-            typer.echo(_comparison(comparison))
+        if (change := comparison["found"]) is not None:
+            typer.echo(f"{comparison['before']} → {comparison['after']}: {_change(change)}")
     agreement = summary["agreement"]
     if agreement["mean_difference"] is not None:
         alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
@@ -276,7 +278,7 @@ def print_qa(summary: dict[str, Any]) -> None:
         typer.echo(f"note: {note}")
 
 
-def _arm(arm: dict[str, Any]) -> str:
+def _arm(arm: ArmSummary) -> str:
     states = arm["states"]
     failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
     counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
@@ -293,15 +295,15 @@ def _arm(arm: dict[str, Any]) -> str:
     return f"{arm['arm']}: {arm['mean']:.1f} ({interval}; {counts}{ranked})"
 
 
-def _comparison(comparison: dict[str, Any]) -> str:
-    found = comparison["found"]
+def _change(change: DifferenceFigures) -> str:
     interval = (
-        f"no interval: {found['no_interval']}"
-        if found["low"] is None
-        else f"95% {found['low']:+.1f} to {found['high']:+.1f}"
+        f"no interval: {change['no_interval']}"
+        if change["low"] is None
+        else f"95% {change['low']:+.1f} to {change['high']:+.1f}"
     )
     return (
-        f"{comparison['before']} → {comparison['after']}: {found['mean_difference']:+.1f} "
-        f"({interval}, p={found['p_value']:.3g}, {found['queries']:,} questions: "
-        f"{found['improved']:,} better, {found['harmed']:,} worse, {found['unchanged']:,} the same)"
+        f"{change['mean_difference']:+.1f} "
+        f"({interval}, p={change['p_value']:.3g}, {change['queries']:,} questions: "
+        f"{change['improved']:,} better, {change['harmed']:,} worse, "
+        f"{change['unchanged']:,} the same)"
     )

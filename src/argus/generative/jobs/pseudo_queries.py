@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.about import file_in, rows_by_document
-from argus.data.pseudo_queries import FILE
+from argus.data.about import EXPANSIONS, file_in, rows_by_document
 from argus.data.rows import Row, pick_field, whole_characters
 from argus.data.types import Document
 from argus.errors import InputError
@@ -41,7 +40,7 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
 
 def queries_file(path: Path) -> Path:
     """Return the file that `path` stands for: itself, or the expansions in that folder."""
-    return file_in(path, FILE)
+    return file_in(path, EXPANSIONS)
 
 
 @dataclass(frozen=True)

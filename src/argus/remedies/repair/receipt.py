@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import pyarrow as pa
+from typing_extensions import TypeVar
 
 from argus.data.corpus import corpus_file, read_queries
 from argus.data.qrels import read_qrels
@@ -32,19 +33,20 @@ from argus.remedies.repair.remedy import MADE, Applied
 from argus.reports import write_report
 from argus.retrievability.probes import Probe
 
+S = TypeVar("S", default=dict[str, Any])
 NEIGHBOURS = 200
 """Documents named in the summary among those that fell."""
 
 
 @dataclass(frozen=True)
-class RemedyResult:
+class RemedyResult(Generic[S]):
     """What a repair did; everything in it is also in `folder`."""
 
     remedy: str
     folder: Path
     report: Path
     index: ViewIndex
-    summary: dict[str, Any]
+    summary: S
     evaluation: dict[str, Any] | None = None
     """What the judged questions say, where there are any; see `argus.evaluate`."""
 

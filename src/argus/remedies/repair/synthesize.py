@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
-from argus.jobs.heard import Heard, require_answers
+from argus.jobs.heard import Answers, Heard, require_answers
 from argus.jobs.on_engine import opened as open_engine
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
@@ -80,7 +80,7 @@ class Written:
     """The syntheses, and what a language model took for them."""
 
     done: list[Synthesis]
-    taken: dict[str, Any] = field(default_factory=dict)
+    taken: Answers | None = None
 
 
 def synthesize_index(

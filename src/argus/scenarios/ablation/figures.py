@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.scenarios.ablation.summary import CellName, CellRow, Comparison
 
 DIVERGING = [[0, BAND_COLOURS["low"]], [0.5, "#ffffff"], [1, BAND_COLOURS["high"]]]
 """Orange to blue: told apart with any colour vision, and by their darkness from white."""
@@ -14,10 +14,10 @@ LEAST_RANGE = 0.01
 
 
 def components_by_weight(
-    cells: Sequence[dict[str, Any]],
+    cells: Sequence[CellRow],
     measure: str,
     alone: float,
-    marked: Sequence[tuple[dict[str, Any], str]],
+    marked: Sequence[tuple[CellName, str]],
 ) -> Figure:
     """Each cell with its mean, coloured by the difference from documents alone.
 
@@ -39,9 +39,9 @@ def components_by_weight(
         "zmax": widest,
         "colorscale": DIVERGING,
         "colorbar": {"title": {"text": "difference"}, "thickness": 12, "tickformat": "+.2f"},
-        "text": [[_shown(row, measure) for row in line] for line in rows],
+        "text": [[_mean(row, measure) for row in line] for line in rows],
         "texttemplate": "%{text}",
-        "customdata": [[_told(row) for row in line] for line in rows],
+        "customdata": [[_in_words(row["comparison"]) for row in line] for line in rows],
         "hovertemplate": "%{y}, λ = %{x}: %{text}<br>%{customdata}<extra></extra>",
         "xgap": 2,
         "ygap": 2,
@@ -57,25 +57,25 @@ def components_by_weight(
     return figure
 
 
-def _shown(row: dict[str, Any], measure: str) -> str:
+def _mean(row: CellRow, measure: str) -> str:
     text = f"{row['measures'][measure]:.3f}"
     return text if row["comparison"]["verdict"] else f"({text})"
 
 
-def _told(row: dict[str, Any]) -> str:
-    found = row["comparison"]
+def _in_words(change: Comparison) -> str:
     ends = (
-        f"no interval: {found['no_interval']}"
-        if found["low"] is None
-        else f"95% interval {found['low']:+.3f} to {found['high']:+.3f}"
+        f"no interval: {change['no_interval']}"
+        if change["low"] is None
+        else f"95% interval {change['low']:+.3f} to {change['high']:+.3f}"
     )
     return (
-        f"{found['mean_difference']:+.3f}, {ends}, p = {found['p_value']:.4f}; "
-        f"{found['improved']} improved, {found['harmed']} harmed"
+        f"{change['mean_difference']:+.3f}, {ends}, p = {change['p_value']:.4f}; "
+        f"{change['improved']} improved, {change['harmed']} harmed"
     )
 
 
-def _frame(column: int, row: int, dash: str) -> dict[str, Any]:
+def _frame(column: int, row: int, dash: str) -> Figure:
+    """Return a frame around a cell, a shape of plotly's layout."""
     inset = 0.5 if dash == "solid" else 0.42
     return {
         "type": "rect",

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from argus.measures import Evaluation, PairedDifference, paired_difference
+from argus.measures import Evaluation, paired_difference
 from argus.scenarios.ablation.grid import Cell, best_cell, split, usual_cell
+from argus.scenarios.ablation.summary import (
+    DOCUMENTS,
+    PLACEBO,
+    SCENARIOS,
+    AloneRow,
+    BaselineName,
+    BaselineRow,
+    CellName,
+    CellRow,
+    Comparison,
+    CorpusSummary,
+    Gap,
+    Group,
+    Row,
+    Tuned,
+)
 from argus.scenarios.expansions import Baseline
 
-DOCUMENTS, SCENARIOS, PLACEBO = "documents alone", "scenarios", "placebo"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,14 +68,15 @@ class Ablation:
         """The best cell on these very questions."""
         return best_cell(self.cells, self.settings.measure)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """Return every run: its measures, and its difference from documents alone."""
-        rows = [self._row(DOCUMENTS, self.alone)]
-        rows += [self._row(SCENARIOS, found, cell) for cell, found in self.cells.items()]
-        rows += [self._row(str(name), found) for name, found in self.baselines.items()]
-        return rows + [self._row(PLACEBO, found, cell) for cell, found in self.placebos.items()]
+        rows: list[Row] = [self._alone_row()]
+        rows += [self._cell_row(SCENARIOS, cell, e) for cell, e in self.cells.items()]
+        rows += [self._baseline_row(baseline, e) for baseline, e in self.baselines.items()]
+        rows += [self._cell_row(PLACEBO, cell, e) for cell, e in self.placebos.items()]
+        return rows
 
-    def summary(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def summary(self, rows: Sequence[Row]) -> CorpusSummary:
         """Return the figures of the report; no value in it is NaN. rows: of this ablation."""
         return {
             "documents": self.n_documents,
@@ -74,95 +91,126 @@ class Ablation:
 
     def difference(
         self, before: Evaluation, after: Evaluation, queries: Collection[str] | None = None
-    ) -> dict[str, Any]:
+    ) -> Comparison:
         """Return a paired difference, over all questions or `queries`, with its verdict."""
-        kept = before.per_query.keys() if queries is None else queries
-        found = paired_difference(
-            *({q: e.per_query[q][self.settings.measure] for q in kept} for e in (before, after)),
+        ids = before.per_query.keys() if queries is None else queries
+        difference = paired_difference(
+            *({q: e.per_query[q][self.settings.measure] for q in ids} for e in (before, after)),
             seed=self.settings.seed,
             resamples=self.settings.resamples,
         )
-        return _described(found)
+        mean = difference.mean_before
+        relative = difference.mean_difference / mean if mean > 0 else None
+        return {**difference.figures(), "relative": relative}
 
-    def _row(self, system: str, found: Evaluation, cell: Cell | None = None) -> dict[str, Any]:
-        same = found is self.alone
+    def _alone_row(self) -> AloneRow:
+        return {
+            "corpus": self.corpus,
+            "system": DOCUMENTS,
+            "component": None,
+            "lambda": None,
+            "measures": dict(self.alone.aggregate),
+            "comparison": None,
+        }
+
+    def _baseline_row(self, baseline: Baseline, evaluation: Evaluation) -> BaselineRow:
+        return {
+            "corpus": self.corpus,
+            "system": _baseline_name(baseline),
+            "component": None,
+            "lambda": None,
+            "measures": dict(evaluation.aggregate),
+            "comparison": self.difference(self.alone, evaluation),
+        }
+
+    def _cell_row(
+        self, system: Literal["scenarios", "placebo"], cell: Cell, evaluation: Evaluation
+    ) -> CellRow:
         return {
             "corpus": self.corpus,
             "system": system,
-            **(_name(cell) if cell is not None else {"component": None, "lambda": None}),
-            "measures": dict(found.aggregate),
-            "comparison": None if same else self.difference(self.alone, found),
+            **_name(cell),
+            "measures": dict(evaluation.aggregate),
+            "comparison": self.difference(self.alone, evaluation),
         }
 
-    def _gaps(self) -> Iterator[dict[str, Any]]:
+    def _gaps(self) -> Iterator[Gap]:
         """Compare usual and best cell with their placebos, and with expanded documents."""
         for cell in dict.fromkeys([self.usual, self.best]):
-            rivals = {str(name): found for name, found in self.baselines.items()}
+            rivals = {str(name): evaluation for name, evaluation in self.baselines.items()}
             if cell in self.placebos:
                 rivals = {PLACEBO: self.placebos[cell]} | rivals
             for name, rival in rivals.items():
-                found = self.difference(rival, self.cells[cell])
-                yield _name(cell) | {"against": name, "comparison": found}
+                comparison = self.difference(rival, self.cells[cell])
+                yield {**_name(cell), "against": name, "comparison": comparison}
 
-    def _tuned(self) -> dict[str, Any] | None:
+    def _tuned(self) -> Tuned | None:
         """Choose a cell on some questions and compare it on the others; None without either."""
         rng = np.random.default_rng(self.settings.seed)
-        chosen_on, told_on = split(self.alone.per_query, self.settings.tune_share, rng)
-        if not chosen_on or not told_on:
+        tuning, rest = split(self.alone.per_query, self.settings.tune_share, rng)
+        if not tuning or not rest:
             return None
-        cell = best_cell(self.cells, self.settings.measure, chosen_on)
-        return _name(cell) | {
-            "chosen_on": len(chosen_on),
-            "comparison": self.difference(self.alone, self.cells[cell], told_on),
-            "usual": self.difference(self.alone, self.cells[self.usual], told_on),
+        cell = best_cell(self.cells, self.settings.measure, tuning)
+        return {
+            **_name(cell),
+            "chosen_on": len(tuning),
+            "comparison": self.difference(self.alone, self.cells[cell], rest),
+            "usual": self.difference(self.alone, self.cells[self.usual], rest),
         }
 
 
-def groups(whole: Ablation, gold: Mapping[str, Sequence[str]], profiled: Collection[str]) -> Any:
+def groups(
+    whole: Ablation, gold: Mapping[str, Sequence[str]], profiled: Collection[str]
+) -> list[Group]:
     """Return the usual cell's difference by how much of what is relevant has scenarios.
 
     gold: the relevant documents of each question.
     """
-    found: dict[str, list[str]] = {}
+    queries: dict[str, list[str]] = {}
     for query in whole.alone.per_query:
         n = sum(document in profiled for document in gold[query])
         name = "none" if not n else "all" if n == len(gold[query]) else "some"
-        found.setdefault(name, []).append(query)
+        queries.setdefault(name, []).append(query)
     cell = whole.cells[whole.usual]
     return [
         {"relevant_with_scenarios": name, "comparison": whole.difference(whole.alone, cell, ids)}
-        for name, ids in sorted(found.items())
+        for name, ids in sorted(queries.items())
     ]
 
 
-def table(rows: Sequence[dict[str, Any]], measures: Sequence[str]) -> pa.Table:
+def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
     """Return one row per run and corpus."""
-    numbers, counts = ("difference", "low", "high", "p"), ("improved", "harmed", "queries")
-    schema = pa.schema(
-        [(name, pa.string()) for name in ("corpus", "system", "component")]
-        + [("lambda", pa.float64())]
-        + [(name, pa.float64()) for name in (*measures, *numbers)]
-        + [(name, pa.int64()) for name in counts]
-        + [("verdict", pa.string()), ("no_interval", pa.string())]
+    comparisons = [row["comparison"] for row in rows]
+
+    def column(kind: pa.DataType, value: Callable[[Comparison], T]) -> pa.Array:
+        return pa.array([None if c is None else value(c) for c in comparisons], kind)
+
+    text, number, count = pa.string(), pa.float64(), pa.int64()
+    return pa.table(
+        {
+            "corpus": pa.array([row["corpus"] for row in rows], text),
+            "system": pa.array([row["system"] for row in rows], text),
+            "component": pa.array([row["component"] for row in rows], text),
+            "lambda": pa.array([row["lambda"] for row in rows], number),
+            **{
+                name: pa.array([row["measures"][name] for row in rows], number) for name in measures
+            },
+            "difference": column(number, lambda c: c["mean_difference"]),
+            "low": column(number, lambda c: c["low"]),
+            "high": column(number, lambda c: c["high"]),
+            "p": column(number, lambda c: c["p_value"]),
+            "improved": column(count, lambda c: c["improved"]),
+            "harmed": column(count, lambda c: c["harmed"]),
+            "queries": column(count, lambda c: c["queries"]),
+            "verdict": column(text, lambda c: c["verdict"]),
+            "no_interval": column(text, lambda c: c["no_interval"]),
+        }
     )
-    return pa.Table.from_pylist(list(_flat(rows)), schema=schema)
 
 
-def _flat(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        names = {name: row[name] for name in ("corpus", "system", "component", "lambda")}
-        found = row["comparison"] or {}
-        renamed = {"difference": "mean_difference", "p": "p_value"}
-        columns = ("difference", "low", "high", "p", "improved", "harmed", "queries", "verdict")
-        values = {name: found.get(renamed.get(name, name)) for name in (*columns, "no_interval")}
-        yield names | row["measures"] | values
-
-
-def _name(cell: Cell) -> dict[str, Any]:
+def _name(cell: Cell) -> CellName:
     return {"component": str(cell.component), "lambda": cell.weight}
 
 
-def _described(found: PairedDifference) -> dict[str, Any]:
-    before = found.mean_before
-    relative = found.mean_difference / before if before > 0 else None
-    return asdict(found) | {"verdict": found.verdict, "relative": relative}
+def _baseline_name(baseline: Baseline) -> BaselineName:
+    return "pseudo-queries" if baseline is Baseline.PSEUDO_QUERIES else "summary"

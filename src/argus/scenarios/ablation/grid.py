@@ -52,16 +52,16 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryVectors:
     """The questions. vectors: (n_queries, dim), unit rows."""
 
     ids: Sequence[str]
     vectors: FloatArray
 
-    def only(self, wanted: Collection[str]) -> Asked:
-        """Return those of `wanted`, in the same order."""
-        kept = [i for i, id_ in enumerate(self.ids) if id_ in wanted]
-        return Asked([self.ids[i] for i in kept], self.vectors[kept])
+    def only(self, ids: Collection[str]) -> QueryVectors:
+        """Return those of `ids`, in their own order."""
+        rows = [i for i, id_ in enumerate(self.ids) if id_ in ids]
+        return QueryVectors([self.ids[i] for i in rows], self.vectors[rows])
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class Documents:
     vectors: FloatArray
     profiles: Mapping[str, Profiled]
 
-    def only(self, wanted: Collection[str]) -> Documents:
+    def only(self, ids: Collection[str]) -> Documents:
         """Return the corpus of these documents alone."""
-        kept = [i for i, id_ in enumerate(self.ids) if id_ in wanted]
-        ids = [self.ids[i] for i in kept]
-        profiles = {id_: self.profiles[id_] for id_ in ids if id_ in self.profiles}
-        return Documents(ids, self.vectors[kept], profiles)
+        rows = [i for i, id_ in enumerate(self.ids) if id_ in ids]
+        order = [self.ids[i] for i in rows]
+        profiles = {id_: self.profiles[id_] for id_ in order if id_ in self.profiles}
+        return Documents(order, self.vectors[rows], profiles)
 
     def placebo(self, rng: np.random.Generator) -> Documents:
         """Return the corpus with the profiles exchanged: each document bears another's.
@@ -100,9 +100,9 @@ class Documents:
         if len(owners) < 2:
             raise ValueError(f"{len(owners)} profiles: nothing to exchange, needs two.")
         circle = [owners[i] for i in rng.permutation(len(owners))]
-        given = zip(circle, [*circle[1:], circle[0]], strict=True)
-        exchanged = {to: replace(self.profiles[of], doc_id=to) for to, of in given}
-        return Documents(self.ids, self.vectors, exchanged)
+        exchange = zip(circle, [*circle[1:], circle[0]], strict=True)
+        profiles = {to: replace(self.profiles[of], doc_id=to) for to, of in exchange}
+        return Documents(self.ids, self.vectors, profiles)
 
     def alone(self) -> Snapshot:
         """Return the index of the documents without their scenarios."""
@@ -110,8 +110,8 @@ class Documents:
 
     def with_scenarios(self, component: Component, texts: ScenarioTexts) -> Snapshot:
         """Return the index with the scenarios of one component."""
-        found = _views(self.profiles.values(), component)
-        scenarios = [view for view in found if view.text in texts.rows]
+        views = _views(self.profiles.values(), component)
+        scenarios = [view for view in views if view.text in texts.rows]
         rows = np.array([texts.rows[view.text] for view in scenarios], np.int64)
         originals = [View(i, i, ORIGINAL, "") for i in self.ids]
         return Snapshot.of(
@@ -139,15 +139,15 @@ def embed_scenarios(
     profiles = list(profiles)
     texts = list(dict.fromkeys(v.text for c in components for v in _views(profiles, c)))
     embedded = embed(texts)
-    kept = [text for text, ok in zip(texts, embedded.ok, strict=True) if ok]
+    indexed = [text for text, ok in zip(texts, embedded.ok, strict=True) if ok]
     failures = {texts[i]: reason for i, reason in embedded.failures.items()}
-    return ScenarioTexts({text: i for i, text in enumerate(kept)}, embedded.vectors, failures)
+    return ScenarioTexts({text: i for i, text in enumerate(indexed)}, embedded.vectors, failures)
 
 
 def grid(
     documents: Documents,
     texts: ScenarioTexts,
-    asked: Asked,
+    queries: QueryVectors,
     qrels: Qrels,
     cells: Iterable[Cell],
     *,
@@ -155,40 +155,42 @@ def grid(
     depth: int,
 ) -> dict[Cell, Evaluation]:
     """Measure every cell on runs of `depth` documents, in the order of `cells`."""
-    wanted = list(cells)
-    found: dict[Cell, Evaluation] = {}
-    with progress("searching the grid", len(wanted)) as advance:
-        for component in dict.fromkeys(cell.component for cell in wanted):
-            weights = [cell.weight for cell in wanted if cell.component is component]
+    order = list(cells)
+    evaluations: dict[Cell, Evaluation] = {}
+    with progress("searching the grid", len(order)) as advance:
+        for component in dict.fromkeys(cell.component for cell in order):
+            weights = [cell.weight for cell in order if cell.component is component]
             snapshot = documents.with_scenarios(component, texts)
-            for weight, run in sweep(snapshot, asked, weights, depth).items():
-                found[Cell(component, weight)] = evaluate(run, qrels, measures)
+            for weight, run in sweep(snapshot, queries, weights, depth).items():
+                evaluations[Cell(component, weight)] = evaluate(run, qrels, measures)
             advance(len(weights))
-    return {cell: found[cell] for cell in wanted}
+    return {cell: evaluations[cell] for cell in order}
 
 
-def sweep(snapshot: Snapshot, asked: Asked, weights: Sequence[float], k: int) -> dict[float, Run]:
-    """Return, for each λ, the run of `snapshot.search(asked.vectors, k, λ)`, all at once."""
+def sweep(
+    snapshot: Snapshot, queries: QueryVectors, weights: Sequence[float], k: int
+) -> dict[float, Run]:
+    """Return, for each λ, the run of `snapshot.search(queries.vectors, k, λ)`, all at once."""
     layouts = {weight: snapshot.layout(weight) for weight in weights}
     runs: dict[float, Run] = {weight: {} for weight in layouts}
     bound, k = rounding_bound(snapshot.dim), min(k, len(snapshot))
     step = max(1, BLOCK_BYTES // (4 * max(1, len(snapshot.vectors))))
-    for start in range(0, len(asked.ids), step):
-        queries = asked.vectors[start : start + step]
-        ids = asked.ids[start : start + step]
-        scores = queries @ snapshot.vectors.T
+    for start in range(0, len(queries.ids), step):
+        block = queries.vectors[start : start + step]
+        ids = queries.ids[start : start + step]
+        scores = block @ snapshot.vectors.T
         at_both_ends = ends(scores, snapshot.layout())
         for weight, layout in layouts.items():
             best = between(at_both_ends, weight)
             kth = np.partition(best, -k, axis=1)[:, -k][:, None]
             query, document = np.nonzero(best >= kth - bound)
-            top = ranked(queries, snapshot.vectors, layout, query, document, k)
+            top = ranked(block, snapshot.vectors, layout, query, document, k)
             runs[weight] |= _run(top, ids, snapshot.doc_ids)
     return runs
 
 
 def best_cell(
-    found: Mapping[Cell, Evaluation], measure: str, queries: Collection[str] | None = None
+    evaluations: Mapping[Cell, Evaluation], measure: str, queries: Collection[str] | None = None
 ) -> Cell:
     """Return the cell of the highest mean; of equal ones that of the greater λ, then as listed.
 
@@ -196,12 +198,12 @@ def best_cell(
     """
 
     def mean(cell: Cell) -> float:
-        values = found[cell].per_query
-        chosen = values if queries is None else queries
-        return sum(values[query][measure] for query in chosen) / len(chosen)
+        values = evaluations[cell].per_query
+        ids = values if queries is None else queries
+        return sum(values[query][measure] for query in ids) / len(ids)
 
     order = list(Component)
-    cells = [cell for cell in found if cell.weight < DOCUMENTS_ALONE] or list(found)
+    cells = [cell for cell in evaluations if cell.weight < DOCUMENTS_ALONE] or list(evaluations)
     return max(cells, key=lambda c: (round(mean(c), 12), c.weight, -order.index(c.component)))
 
 

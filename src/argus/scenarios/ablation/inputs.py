@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from argus.data.about import EXPANSIONS
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.pseudo_queries import FILE
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
@@ -20,11 +19,23 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import Engine
 from argus.errors import InputError
+from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import Judged, System, judge, missing_gold, without_failed
 from argus.jobs.heard import Heard, require_answers
 from argus.jobs.workspace import read_documents, require_some, texts_cut
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
-from argus.scenarios.ablation.grid import Asked, Documents, ScenarioTexts, embed_scenarios
+from argus.scenarios.ablation.grid import (
+    Documents,
+    QueryVectors,
+    ScenarioTexts,
+    embed_scenarios,
+)
+from argus.scenarios.ablation.summary import (
+    ExpandedDocuments,
+    ProfileCounts,
+    TextWindows,
+    Writer,
+)
 from argus.scenarios.expansions import (
     Baseline,
     Expansion,
@@ -47,9 +58,9 @@ class Source:
     """Those that have text."""
     without_text: int
     path: Path | None
-    given: Mapping[str, Profiled]
-    """All profiles, of whatever documents and state."""
-    asked: list[Query]
+    all_profiles: Mapping[str, Profiled]
+    """Of whatever documents and state."""
+    queries: list[Query]
     judged: Judged
     expansions: dict[str, Expansion] | None
 
@@ -68,19 +79,23 @@ class Source:
         everything, path = read_documents(corpus, fields, None)
         documents = [d for d in everything if d.content.strip()]
         require_some(len(documents), "document has text", "Check --text-field.")
-        given = (
-            read_profiles(profiles, coerce_ids=fields.coerce_ids)
+        if isinstance(queries, (str, Path)):
+            queries = read_queries(Path(queries))
+        if isinstance(qrels, (str, Path)):
+            qrels = read_qrels(Path(qrels))
+        source = cls(
+            documents=documents,
+            without_text=len(everything) - len(documents),
+            path=path,
+            all_profiles=read_profiles(profiles, coerce_ids=fields.coerce_ids)
             if isinstance(profiles, (str, Path))
-            else profiles
+            else profiles,
+            queries=list(queries),
+            judged=judge(queries, qrels),
+            expansions=None
+            if expansions is None
+            else read_expansions(expansions, coerce_ids=fields.coerce_ids),
         )
-        asked = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-        judged = judge(asked, read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels)
-        other = (
-            read_expansions(expansions, coerce_ids=fields.coerce_ids)
-            if expansions is not None
-            else None
-        )
-        source = cls(documents, len(everything) - len(documents), path, given, asked, judged, other)
         source._check(profiles, expansions)
         return source
 
@@ -93,21 +108,25 @@ class Source:
     def profiles(self) -> dict[str, Profiled]:
         """Those with scenarios, of documents that have text."""
         return {
-            id_: p for id_, p in self.given.items() if p.profile is not None and id_ in self.ids
+            id_: p
+            for id_, p in self.all_profiles.items()
+            if p.profile is not None and id_ in self.ids
         }
 
     @cached_property
-    def missing(self) -> dict[str, Any] | None:
+    def missing(self) -> MissingDocuments | None:
         """Relevant documents that the corpus does not hold; InputError where it holds none."""
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 
-    def described(self) -> dict[str, Any]:
+    def profile_counts(self) -> ProfileCounts:
         """Count the profiles by what became of them."""
-        states = Counter(p.state for p in self.given.values())
+        states = Counter(p.state for p in self.all_profiles.values())
         return {
-            "total": len(self.given),
-            **{str(state): states[state] for state in ProfileState},
-            "of_other_documents": sum(id_ not in self.ids for id_ in self.given),
+            "total": len(self.all_profiles),
+            "ok": states[ProfileState.OK],
+            "noise": states[ProfileState.NOISE],
+            "failed": states[ProfileState.FAILED],
+            "of_other_documents": sum(id_ not in self.ids for id_ in self.all_profiles),
             "scenarios": sum(
                 len(p.profile.scenarios) for p in self.profiles.values() if p.profile is not None
             ),
@@ -115,7 +134,7 @@ class Source:
 
     def _check(self, profiles: object, expansions: Path | None) -> None:
         _require_match(
-            self.profiles, self.given, self.ids, "profile with scenarios",
+            self.profiles, self.all_profiles, self.ids, "profile with scenarios",
             "--profiles" if not isinstance(profiles, (str, Path)) else str(profiles),
         )  # fmt: skip
         if self.expansions is not None:
@@ -126,15 +145,15 @@ class Source:
 
 def _require_match(
     used: Mapping[str, object],
-    given: Mapping[str, object],
+    lines: Mapping[str, object],
     ids: frozenset[str],
     what: str,
     where: str,
 ) -> None:
     if not used:
         raise InputError(
-            f"no {what} of a document of the corpus ({len(given):,} lines, such as "
-            f"{min(given, default='')!r}; the corpus has such as {min(ids)!r})",
+            f"no {what} of a document of the corpus ({len(lines):,} lines, such as "
+            f"{min(lines, default='')!r}; the corpus has such as {min(ids)!r})",
             expected=f"a {what} of at least one document that has text",
             fix="Check that both belong together, and how ids are written.",
             where=where,
@@ -146,20 +165,20 @@ def write_by_model(
     source: Source,
     folder: ArtifactFolder,
     engine: Engine | None = None,
-) -> tuple[dict[str, Expansion], dict[str, Any]]:
+) -> tuple[dict[str, Expansion], Writer]:
     """Have the documents with scenarios expanded; return expansions and what was spent.
 
     The same documents as have scenarios, so that texts are compared and not coverage. Answers are
     kept in `folder/answers.sqlite`, the expansions in `folder/expansions.jsonl`. Raises ArgusError
     where a document was not asked for or stayed without any answer.
     """
-    wanted = [d for d in source.documents if d.id in source.profiles]
+    documents = [d for d in source.documents if d.id in source.profiles]
     with Ledger(folder / LEDGER) as ledger:
         heard = Heard(open_model(config, ledger, engine))
-        found = {e.doc_id: e for e in generate_expansions(wanted, heard)}
+        expansions = {e.doc_id: e for e in generate_expansions(documents, heard)}
     require_answers(heard, accept=False, can_accept=False)
-    write_expansions(folder / FILE, found.values())
-    return found, {"model": heard.name, "language_model": heard.summary()}
+    write_expansions(folder / EXPANSIONS, expansions.values())
+    return expansions, {"model": heard.name, "language_model": heard.summary()}
 
 
 @dataclass(frozen=True)
@@ -169,15 +188,15 @@ class Vectors:
     documents: Documents
     failed: Mapping[str, str]
     """Document to why it has no vector: it is in no index."""
-    asked: Asked
+    queries: QueryVectors
     judged: Judged
     """The questions that could be embedded."""
     texts: ScenarioTexts
     expanded: Mapping[Baseline, FloatArray]
     """Shape (n_documents, dim) each: the document's own vector where there is no expansion."""
-    expanded_documents: Mapping[Baseline, dict[str, Any]]
+    expanded_documents: Mapping[Baseline, ExpandedDocuments]
     """Documents expanded, failures, and how much of the texts the model reads."""
-    windows: Mapping[str, dict[str, int] | None]
+    windows: TextWindows
     """How much of documents and scenario texts the model reads."""
 
     @classmethod
@@ -195,31 +214,33 @@ class Vectors:
             return embed(as_documents(texts), encoder, store, what=what)
 
         own = embedded([d.content for d in source.documents], "documents")
-        kept = [d for d, ok in zip(source.documents, own.ok, strict=True) if ok]
-        profiles = {d.id: source.profiles[d.id] for d in kept if d.id in source.profiles}
-        asked, judged = _asked(source.judged, encoder, store)
+        documents = [d for d, ok in zip(source.documents, own.ok, strict=True) if ok]
+        profiles = {d.id: source.profiles[d.id] for d in documents if d.id in source.profiles}
+        queries, judged = _queries(source.judged, encoder, store)
         texts = embed_scenarios(profiles.values(), components, embedded)
-        vectors, told = {}, {}
+        vectors, counts = {}, {}
         for baseline in Baseline if expansions is not None else ():
-            vectors[baseline], told[baseline] = _expanded(
-                kept, own.vectors, expansions or {}, baseline, encoder, store
+            vectors[baseline], counts[baseline] = _expanded(
+                documents, own.vectors, expansions or {}, baseline, encoder, store
             )
         return cls(
-            Documents([d.id for d in kept], own.vectors, profiles),
+            Documents([d.id for d in documents], own.vectors, profiles),
             {source.documents[i].id: why for i, why in own.failures.items()},
-            asked, judged, texts, vectors, told,
-            {"documents": texts_cut(encoder, [d.content for d in kept]),
+            queries, judged, texts, vectors, counts,
+            {"documents": texts_cut(encoder, [d.content for d in documents]),
              "scenarios": texts_cut(encoder, list(texts.rows))},
         )  # fmt: skip
 
 
-def _asked(judged: Judged, encoder: Encoder, store: EmbeddingStore) -> tuple[Asked, Judged]:
+def _queries(
+    judged: Judged, encoder: Encoder, store: EmbeddingStore
+) -> tuple[QueryVectors, Judged]:
     ids = list(judged.queries)
     texts = [judged.queries[id_].text for id_ in ids]
-    found = embed(as_queries(texts), encoder, store, what="questions")
-    failed = {ids[i]: why for i, why in found.failures.items()}
+    embedded = embed(as_queries(texts), encoder, store, what="questions")
+    failed = {ids[i]: why for i, why in embedded.failures.items()}
     left = without_failed(judged, [System("the encoder", {}, failed=failed)])
-    return Asked([id_ for id_ in ids if id_ not in failed], found.vectors), left
+    return QueryVectors([id_ for id_ in ids if id_ not in failed], embedded.vectors), left
 
 
 def _expanded(
@@ -229,20 +250,19 @@ def _expanded(
     baseline: Baseline,
     encoder: Encoder,
     store: EmbeddingStore,
-) -> tuple[FloatArray, dict[str, Any]]:
+) -> tuple[FloatArray, ExpandedDocuments]:
     """Return the documents' vectors with those of expanded ones in their places, and counts."""
-    chosen = [
+    rows = [
         i
         for i, d in enumerate(documents)
         if d.id in expansions and expansions[d.id].texts(baseline)
     ]
-    texts = [expanded(documents[i], expansions[documents[i].id], baseline) for i in chosen]
-    found = embed(as_documents(texts), encoder, store, what=f"documents with {baseline}")
+    texts = [expanded(documents[i], expansions[documents[i].id], baseline) for i in rows]
+    embedded = embed(as_documents(texts), encoder, store, what=f"documents with {baseline}")
     vectors = own.copy()
-    vectors[[i for i, ok in zip(chosen, found.ok, strict=True) if ok]] = found.vectors
-    told = {
-        "documents": int(found.ok.sum()),
-        "failed": len(found.failures),
+    vectors[[i for i, ok in zip(rows, embedded.ok, strict=True) if ok]] = embedded.vectors
+    return vectors, {
+        "documents": int(embedded.ok.sum()),
+        "failed": len(embedded.failures),
         "text_window": texts_cut(encoder, texts),
     }
-    return vectors, told

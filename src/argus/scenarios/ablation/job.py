@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Qrels, Query, State
+from argus.data.types import Document, Qrels, Query
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -37,6 +36,12 @@ from argus.scenarios.ablation.grid import (
     usual_cell,
 )
 from argus.scenarios.ablation.inputs import Source, Vectors, write_by_model
+from argus.scenarios.ablation.summary import (
+    AblationSummary,
+    CorpusSummary,
+    ExpansionsSummary,
+    Writer,
+)
 from argus.scenarios.expansions import Expansion
 from argus.scenarios.profile import Component, Profiled
 
@@ -86,9 +91,9 @@ class AblateConfig:
                     where=option,
                 )
         names = tuple(dict.fromkeys(map(measure_name, self.measures)))
-        chosen = dict.fromkeys(self.components)
+        components = tuple(c for c in Component if c in self.components)
         object.__setattr__(self, "measures", names)
-        object.__setattr__(self, "components", tuple(c for c in Component if c in chosen))
+        object.__setattr__(self, "components", components)
         object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
 
     @property
@@ -113,7 +118,7 @@ class AblateResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: AblationSummary
     table: pa.Table
     """One row per run: cells, baselines, placebo, documents alone; for one or two corpora."""
 
@@ -144,13 +149,7 @@ def ablate_scenarios(
     input, ArgusError where the model leaves documents without an answer.
     """
     config = config or AblateConfig()
-    if expansions is not None and model is not None:
-        raise InputError(
-            "both expansions and a model that would write them",
-            expected="one of them, or neither",
-            fix="Leave out --model to use the file.",
-            where="--expansions, --model",
-        )
+    _check_writer(expansions, model)
     source = Source.read(corpus, profiles, queries, qrels, expansions, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
@@ -166,23 +165,47 @@ def ablate_scenarios(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (loaded, opened),
     ):  # fmt: skip
-        texts, written = source.expansions, dict[str, Any]()
+        texts, writer = source.expansions, Writer()
         if model is not None:
             with record.timed("asking the model"):
-                texts, written = write_by_model(model, source, folder, running)
+                texts, writer = write_by_model(model, source, folder, running)
         with record.timed("embedding"):
             vectors = Vectors.of(source, texts, config.components, loaded, opened)
     with record.timed("searching"):
-        ablations = _ablations(source, vectors, config)
+        ablations = _ablations(vectors, config)
+    expanded = _expansions(texts, vectors, writer)
+    return _finish(folder, record, source, vectors, config, ablations, expanded)
+
+
+def _check_writer(expansions: Path | None, model: ChatConfig | LocalConfig | None) -> None:
+    if expansions is not None and model is not None:
+        raise InputError(
+            "both expansions and a model that would write them",
+            expected="one of them, or neither",
+            fix="Leave out --model to use the file.",
+            where="--expansions, --model",
+        )
+
+
+def _finish(
+    folder: ArtifactFolder,
+    record: Record,
+    source: Source,
+    vectors: Vectors,
+    config: AblateConfig,
+    ablations: Sequence[Ablation],
+    expansions: ExpansionsSummary | None,
+) -> AblateResult:
+    """Compare, write the results, and return them."""
     with record.timed("comparing"):
-        found = {a.corpus: (a, a.rows()) for a in ablations}
-        summary = _summary(source, vectors, config, found)
-        summary |= {"expansions": _expansions(texts, vectors, written)}
-        told = table([row for _, rows in found.values() for row in rows], config.measures)
-    folder.write_table(TABLE, told, csv=True)
+        rows = [ablation.rows() for ablation in ablations]
+        corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
+        summary = _summary(source, vectors, config, ablations[0], corpora, expansions)
+        runs = table([row for own in rows for row in own], config.measures)
+    folder.write_table(TABLE, runs, csv=True)
     folder.write_section("summary.json", TABLE, summary)
     folder.write_section("manifest.json", TABLE, record.manifest(summary["queries"]))
-    return AblateResult(folder.path, write_report(folder.path), summary, told)
+    return AblateResult(folder.path, write_report(folder.path), summary, runs)
 
 
 def _files(**named: object) -> dict[str, Path | None]:
@@ -190,58 +213,59 @@ def _files(**named: object) -> dict[str, Path | None]:
     return {name: Path(v) for name, v in named.items() if isinstance(v, (str, Path))}
 
 
-def _ablations(source: Source, vectors: Vectors, config: AblateConfig) -> list[Ablation]:
+def _ablations(vectors: Vectors, config: AblateConfig) -> list[Ablation]:
     """Return the ablation of the whole corpus, and of the documents with scenarios alone.
 
     The second is left out where all have scenarios, and where no question can be asked of it.
     """
-    asked = vectors.judged.queries.keys()
-    found = [_ablation("whole", vectors.documents, asked, vectors, config)]
+    queries = vectors.judged.queries.keys()
+    ablations = [_ablation("whole", vectors.documents, queries, vectors, config)]
     profiled = vectors.documents.profiles.keys()
-    inside = [q for q in asked if profiled >= set(vectors.judged.relevant(q))]
+    inside = [q for q in queries if profiled >= set(vectors.judged.relevant(q))]
     if inside and len(profiled) < len(vectors.documents.ids):
         documents = vectors.documents.only(profiled)
-        found.append(_ablation("profiled", documents, inside, vectors, config))
-    return found
+        ablations.append(_ablation("profiled", documents, inside, vectors, config))
+    return ablations
 
 
 def _ablation(
     name: str,
     documents: Documents,
-    queries: Collection[str],
+    query_ids: Collection[str],
     vectors: Vectors,
     config: AblateConfig,
 ) -> Ablation:
-    """Make all runs on one corpus and measure them on `queries`."""
-    asked = vectors.asked.only(queries)
-    qrels = {query: vectors.judged.qrels[query] for query in asked.ids}
+    """Make all runs on one corpus and measure them on these queries."""
+    queries = vectors.queries.only(query_ids)
+    qrels = {query: vectors.judged.qrels[query] for query in queries.ids}
 
     def measured(index: Documents) -> Evaluation:
-        run = index.alone().search(asked.vectors, config.depth).run(asked.ids)
+        run = index.alone().search(queries.vectors, config.depth).run(queries.ids)
         return score(run, qrels, config.measures)
 
     def cells_of(index: Documents, cells: Sequence[Cell]) -> dict[Cell, Evaluation]:
         return grid(
-            index, vectors.texts, asked, qrels, cells, measures=config.measures, depth=config.depth
-        )
+            index, vectors.texts, queries, qrels, cells,
+            measures=config.measures, depth=config.depth,
+        )  # fmt: skip
 
     cells = cells_of(documents, config.cells)
     best = best_cell(cells, config.measures[0])
     rng = np.random.default_rng(config.seed)
-    chosen = [c for c in dict.fromkeys([usual_cell(cells), best]) if c.weight < 1]
+    placebo = [c for c in dict.fromkeys([usual_cell(cells), best]) if c.weight < 1]
     n = config.placebos if len(documents.profiles) > 1 else 0
-    exchanged = [cells_of(documents.placebo(rng), chosen) for _ in range(n)]
+    exchanges = [cells_of(documents.placebo(rng), placebo) for _ in range(n)]
     inside = set(documents.ids)
     rows = [i for i, id_ in enumerate(vectors.documents.ids) if id_ in inside]
     return Ablation(
         name, len(documents.ids), len(documents.profiles), measured(documents), cells,
         config.settings,
         baselines={
-            b: measured(Documents(documents.ids, found[rows], {}))
-            for b, found in vectors.expanded.items()
+            b: measured(Documents(documents.ids, expanded[rows], {}))
+            for b, expanded in vectors.expanded.items()
             if vectors.expanded_documents[b]["documents"]
         },
-        placebos={cell: mean_of([e[cell] for e in exchanged]) for cell in chosen if exchanged},
+        placebos={cell: mean_of([e[cell] for e in exchanges]) for cell in placebo if exchanges},
     )  # fmt: skip
 
 
@@ -249,8 +273,10 @@ def _summary(
     source: Source,
     vectors: Vectors,
     config: AblateConfig,
-    found: Mapping[str, tuple[Ablation, list[dict[str, Any]]]],
-) -> dict[str, Any]:
+    whole: Ablation,
+    corpora: Mapping[str, CorpusSummary],
+    expansions: ExpansionsSummary | None,
+) -> AblationSummary:
     judged, profiled = vectors.judged, vectors.documents.profiles.keys()
     gold = {query: judged.relevant(query) for query in judged.queries}
     reasons = Counter([*judged.reasons.values(), *judged.failed.values()])
@@ -263,10 +289,10 @@ def _summary(
         "depth": config.depth,
         "placebos": config.placebos,
         "queries": {
-            "total": len(source.asked),
-            str(State.MEASURED): len(judged.queries),
-            str(State.FAILED): len(judged.failed),
-            str(State.NOT_APPLICABLE): len(judged.reasons),
+            "total": len(source.queries),
+            "measured": len(judged.queries),
+            "failed": len(judged.failed),
+            "not applicable": len(judged.reasons),
             "reasons": dict(reasons),
         },
         "documents": {
@@ -277,18 +303,19 @@ def _summary(
             "with_scenarios": len(profiled),
             "share": round(len(profiled) / n, 6),
         },
-        "profiles": source.described() | {"texts_failed": len(vectors.texts.failures)},
+        "profiles": {**source.profile_counts(), "texts_failed": len(vectors.texts.failures)},
         "missing_judged_documents": source.missing,
-        "text_windows": dict(vectors.windows),
-        "groups": groups(found["whole"][0], gold, profiled),
-        **{name: None for name in ("whole", "profiled")},
-        **{name: ablation.summary(rows) for name, (ablation, rows) in found.items()},
+        "text_windows": vectors.windows,
+        "groups": groups(whole, gold, profiled),
+        "whole": corpora["whole"],
+        "profiled": corpora.get("profiled"),
+        "expansions": expansions,
     }
 
 
 def _expansions(
-    texts: Mapping[str, Expansion] | None, vectors: Vectors, written: Mapping[str, Any]
-) -> dict[str, Any] | None:
+    texts: Mapping[str, Expansion] | None, vectors: Vectors, writer: Writer
+) -> ExpansionsSummary | None:
     """Return what the baselines were made of; None where there was nothing to make them of."""
     if texts is None:
         return None
@@ -297,6 +324,6 @@ def _expansions(
         "total": len(texts),
         "of_other_documents": sum(id_ not in indexed for id_ in texts),
         "reasons": dict(Counter(e.reason for e in texts.values() if e.reason).most_common(10)),
-        "baselines": {str(b): told for b, told in vectors.expanded_documents.items()},
-        **written,
+        "baselines": {str(b): counts for b, counts in vectors.expanded_documents.items()},
+        **writer,
     }

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from argus.llm.adapters import need_peft, without_peft_warnings
+from argus.llm.adapters import AdapterNote, need_peft, without_peft_warnings
 from argus.llm.weights import NOTE
 from argus.scenarios.distill.settings import TrainConfig
 from argus.training.folders import replacing_folder
 
 if TYPE_CHECKING:
+    from peft import PeftModel
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
-def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> Any:
+def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftModel:
     """Return the model with new LoRA weights, the only ones that want gradients.
 
     On all linear layers but the output (peft's "all-linear"); in float32, whatever the model is in.
@@ -43,7 +43,7 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> Any:
     return model
 
 
-def save_adapter(model: Any, folder: Path, note: Mapping[str, Any]) -> Path:
+def save_adapter(model: PeftModel, folder: Path, note: AdapterNote) -> Path:
     """Write adapter and note, whole or not at all; return the folder."""
     with replacing_folder(folder) as temporary:
         model.save_pretrained(str(temporary), save_embedding_layers=False)  # not trained
@@ -52,7 +52,7 @@ def save_adapter(model: Any, folder: Path, note: Mapping[str, Any]) -> Path:
 
 
 def save_merged(
-    model: Any, tokenizer: PreTrainedTokenizerBase, folder: Path, note: Mapping[str, Any]
+    model: PeftModel, tokenizer: PreTrainedTokenizerBase, folder: Path, note: AdapterNote
 ) -> Path:
     """Write the model with the adapter added to its weights; return the folder.
 
@@ -66,6 +66,6 @@ def save_merged(
     return folder
 
 
-def _write_note(folder: Path, note: Mapping[str, Any]) -> None:
-    text = json.dumps(dict(note), indent=2, ensure_ascii=False, allow_nan=False)
+def _write_note(folder: Path, note: AdapterNote) -> None:
+    text = json.dumps(note, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / NOTE).write_text(f"{text}\n", encoding="utf-8")

@@ -6,12 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document
 from argus.llm.chat_format import answer_tokens, prompt_tokens
-from argus.scenarios.files import profile_fields
+from argus.scenarios.distill.summary import ExampleCounts
+from argus.scenarios.files import ProfileFields, profile_fields
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role, scenario_prompt
 
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
 MAX_LENGTH = 4_096
 """Tokens of prompt and answer; the released training data was cut to as many."""
 VALIDATION_SHARE = 0.1
-COUNTED = (
-    *("profiles", "train", "validation", "noise", "failed", "too_long"),
-    *("without_document", "documents_without_profile", "documents_without_text"),
-)
-"""What is counted; noise is in train and validation, too."""
-_NOISE: dict[str, Any] = {"main_topic": "", "key_aspects": [], "scenarios": []}
+_NOISE: ProfileFields = {"main_topic": "", "key_aspects": [], "scenarios": []}
+
+
+LeftOut = Literal["documents_without_profile", "failed", "documents_without_text", "too_long"]
+"""Why a document makes no example, as it is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TrainingSet:
 
     train: list[Example]
     validation: list[Example]
-    counts: dict[str, int]
+    counts: ExampleCounts
     teachers: dict[str, int]
 
 
@@ -63,28 +63,34 @@ def build_examples(
     stops: tokens that end an answer (see `chat_format.stop_tokens`). Examples of more than
     `max_length` tokens are left out: a cut answer would teach to stop in its middle.
     """
-    counts = Counter(dict.fromkeys(COUNTED, 0) | {"profiles": len(profiles)})
+    left_out: Counter[LeftOut] = Counter()
     teachers: Counter[str] = Counter()
     examples: list[Example] = []
+    noise = 0
     for document in documents:
         profiled = profiles.get(document.id)
-        use = _use_of(document, profiled)
-        if use is not None:
-            counts[use] += 1
+        reason = _why_left_out(document, profiled)
+        if reason is not None:
+            left_out[reason] += 1
             continue
         assert profiled is not None
         example = make_example(document, profiled, tokenizer, stops, max_chars=max_chars)
         if len(example.tokens) > max_length:
-            counts["too_long"] += 1
+            left_out["too_long"] += 1
             continue
-        counts["noise"] += profiled.state is ProfileState.NOISE
+        noise += profiled.state is ProfileState.NOISE
         teachers[_teacher(profiled)] += 1
         examples.append(example)
-    known = {document.id for document in documents}
-    counts["without_document"] = sum(doc_id not in known for doc_id in profiles)
+    ids = {document.id for document in documents}
     train, validation = split(examples, validation_share)
-    counts["train"], counts["validation"] = len(train), len(validation)
-    return TrainingSet(train, validation, dict(counts), dict(teachers))
+    counts: ExampleCounts = {
+        "profiles": len(profiles), "train": len(train), "validation": len(validation),
+        "noise": noise, "failed": left_out["failed"], "too_long": left_out["too_long"],
+        "without_document": sum(doc_id not in ids for doc_id in profiles),
+        "documents_without_profile": left_out["documents_without_profile"],
+        "documents_without_text": left_out["documents_without_text"],
+    }  # fmt: skip
+    return TrainingSet(train, validation, counts, dict(teachers))
 
 
 def make_example(
@@ -105,10 +111,10 @@ def make_example(
 def completion_of(profiled: Profiled) -> str:
     """Return the answer that a student should give: JSON, fields in the order of the schema."""
     if profiled.profile is None:
-        fields = {"noise": True, **_NOISE}
+        answer = {"noise": True, **_NOISE}
     else:
-        fields = {"noise": False, **profile_fields(profiled.profile)}
-    return json.dumps(fields, ensure_ascii=False)
+        answer = {"noise": False, **profile_fields(profiled.profile)}
+    return json.dumps(answer, ensure_ascii=False)
 
 
 def split(examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
@@ -124,7 +130,7 @@ def split(examples: Sequence[Example], share: float) -> tuple[list[Example], lis
     return train, [e for e in examples if e.doc_id in held_out]
 
 
-def _use_of(document: Document, profiled: Profiled | None) -> str | None:
+def _why_left_out(document: Document, profiled: Profiled | None) -> LeftOut | None:
     """Return why a document makes no example; None where it does."""
     if profiled is None:
         return "documents_without_profile"

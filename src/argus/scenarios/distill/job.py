@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -29,6 +28,7 @@ from argus.scenarios.distill.examples import (
     build_examples,
 )
 from argus.scenarios.distill.settings import TrainConfig
+from argus.scenarios.distill.summary import DistillNote, DistillSummary, Evaluation
 from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
@@ -82,7 +82,7 @@ class DistillResult:
     folder: Path
     adapter: Path
     merged: Path | None
-    summary: dict[str, Any]
+    summary: DistillSummary
 
 
 def distill(
@@ -103,10 +103,10 @@ def distill(
     without tokenizer, another training in OUT.
     """
     need_peft("argus scenarios distill")
-    given, path = read_documents(corpus, fields or FieldNames(), limit)
-    taught, source = _profiles(profiles, fields)
-    chosen, base = check_device(device), find_model(config.base)
-    dtype = choose_dtype(config.dtype, chosen)
+    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    profiles, source = _profiles(profiles, fields)
+    device, base = check_device(device), find_model(config.base)
+    dtype = choose_dtype(config.dtype, device)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [base, source])
     record = Record(
@@ -119,19 +119,19 @@ def distill(
     longest = min(config.max_length, window_of(network) or config.max_length)
     with record.timed("building the training set"):
         examples = build_examples(
-            given, taught, tokenizer, stop_tokens(network, tokenizer),
+            documents, profiles, tokenizer, stop_tokens(network, tokenizer),
             max_length=longest, validation_share=config.validation_share,
         )  # fmt: skip
     _require_examples(examples, longest)
     record.open(folder)
     weights = base_hash(base)
-    model = with_lora(network, config.training, config.base).to(chosen)
+    model = with_lora(network, config.training, config.base).to(device)
     with record.timed("training"):
         trained = train(
             model, examples.train, examples.validation, config.training,
-            folder=folder / STATE, base=f"{weights} {dtype}", device=chosen,
+            folder=folder / STATE, base=f"{weights} {dtype}", device=device,
         )  # fmt: skip
-    summary = _summary(config, examples, trained, dtype, chosen, longest)
+    summary = _summary(config, examples, trained, dtype, device, longest)
     note = _note(config, summary, weights)
     adapter = save_adapter(model, folder / ADAPTER, note)
     merged = save_merged(model, tokenizer, folder / MERGED, note) if config.merge else None
@@ -157,15 +157,15 @@ def _require_examples(examples: TrainingSet, longest: int) -> None:
     usable = counts["train"] + counts["validation"]
     if usable >= LEAST:
         return
-    reasons = {
-        "without_document": "of documents that the corpus does not have",
-        "failed": "failed",
-        "documents_without_text": "of documents without text",
-        "too_long": f"longer than {longest:,} tokens",
+    left_out = {
+        "of documents that the corpus does not have": counts["without_document"],
+        "failed": counts["failed"],
+        "of documents without text": counts["documents_without_text"],
+        f"longer than {longest:,} tokens": counts["too_long"],
     }
-    told = "; ".join(f"{counts[n]:,} {why}" for n, why in reasons.items() if counts.get(n))
+    others = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n)
     raise InputError(
-        f"{usable} of {counts['profiles']:,} profiles can be learnt from ({told or 'no more'})",
+        f"{usable} of {counts['profiles']:,} profiles can be learnt from ({others or 'no more'})",
         expected=f"at least {LEAST}, one to train on and one to validate with; some hundred teach",
         fix="Check that --corpus and --profiles belong together, or raise --max-length (bounded by "
         "the model's window).",
@@ -180,7 +180,7 @@ def _summary(
     dtype: str,
     device: str,
     longest: int,
-) -> dict[str, Any]:
+) -> DistillSummary:
     state = trained.progress
     assert state.best is not None
     lengths = [len(e.tokens) for e in (*examples.train, *examples.validation)]
@@ -193,8 +193,8 @@ def _summary(
         "tokens": {"longest": max(lengths), "total": sum(lengths), "bound": longest},
         "steps": state.step,
         "stopped": state.stopped,
-        "evaluations": [{**e, "loss": round(e["loss"], 6)} for e in state.evaluations],
-        "best": {**state.best, "loss": round(state.best["loss"], 6)},
+        "evaluations": [_evaluation(e) for e in state.evaluations],
+        "best": _evaluation(state.best),
         "training_loss": {
             "first": round(state.steps[0]["loss"], 6),
             "last": round(state.steps[-1]["loss"], 6),
@@ -207,13 +207,25 @@ def _summary(
     }
 
 
-def _note(config: DistillConfig, summary: dict[str, Any], weights: str) -> dict[str, Any]:
-    """Return distill.json: what the adapter is, and which base it belongs to."""
-    kept = ("examples", "teachers", "dtype", "steps", "stopped", "evaluations", "best")
+def _evaluation(losses: Mapping[str, float]) -> Evaluation:
+    return {
+        "epoch": losses["epoch"],
+        "step": int(losses["step"]),
+        "loss": round(losses["loss"], 6),
+    }
+
+
+def _note(config: DistillConfig, summary: DistillSummary, weights: str) -> DistillNote:
     return {
         "argus": __version__,
         "base": {"name": config.base, "weights": weights},
         "trained_for": [schema_hash(ProfileAnswer)],
         "settings": config.training.described(),
-        **{name: summary[name] for name in kept},
+        "examples": summary["examples"],
+        "teachers": summary["teachers"],
+        "dtype": summary["dtype"],
+        "steps": summary["steps"],
+        "stopped": summary["stopped"],
+        "evaluations": summary["evaluations"],
+        "best": summary["best"],
     }

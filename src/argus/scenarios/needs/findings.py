@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +19,25 @@ from argus.measures.significance import (
     bootstrap_interval,
 )
 from argus.retrievability.audit.findings import HISTOGRAM_EDGES
-from argus.retrievability.rps import Scores, band, score
+from argus.retrievability.rps import Scores, band, count_bands, score
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts, usual_cell
 from argus.scenarios.needs.ranks import NeedRanks, pair_ranks
+from argus.scenarios.needs.summary import (
+    AuditedDocuments,
+    Bounds,
+    CellFigures,
+    ComparedMean,
+    Mean,
+    MeanDifference,
+    NeedsFigures,
+    Reach,
+)
 from argus.scenarios.profile import Component, Profiled, ProfileState
 
 DISPLACERS = 3
 """Documents that are named of those before a document, for the need that fails it most."""
 RESAMPLED = 20_000_000
 """Values that are drawn for one interval: fewer resamples of many documents."""
-BANDS = ("low", "mid", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +56,22 @@ class Setting:
     k: int
     pool: int
 
+    def record(self) -> Bounds:
+        """Return it for the summary."""
+        return {"k": self.k, "pool": self.pool}
+
 
 @dataclass(frozen=True)
-class Searched:
+class IndexScores:
+    """What one index makes of the documents: found first, in the top k, and RPS."""
+
+    first: Scores
+    top_k: Scores
+    rps: Scores
+
+
+@dataclass(frozen=True)
+class Vectors:
     """What was embedded, to be searched and to be searched for."""
 
     documents: Documents
@@ -60,17 +81,17 @@ class Searched:
     texts: ScenarioTexts
     needs: Sequence[Need]
     """All needs of those documents."""
-    asked: npt.NDArray[np.bool_]
+    embedded: npt.NDArray[np.bool_]
     """Which needs have a vector, shape (n_needs,)."""
     queries: FloatArray
-    """Their vectors, shape (asked.sum(), dim)."""
+    """Their vectors, shape (embedded.sum(), dim)."""
     need_failures: Mapping[int, str]
     """Position in `needs` to why it has no vector."""
 
     @cached_property
     def with_vector(self) -> list[Need]:
         """The needs that could be asked."""
-        return [need for need, ok in zip(self.needs, self.asked, strict=True) if ok]
+        return [need for need, ok in zip(self.needs, self.embedded, strict=True) if ok]
 
     @cached_property
     def targets(self) -> IntArray:
@@ -96,15 +117,16 @@ class Extremes:
 class Findings:
     """The parts of a need audit."""
 
-    given: Sequence[Document]
+    documents: Sequence[Document]
     profiles: Mapping[str, Profiled]
     """Of these documents, whatever became of them."""
-    searched: Searched
+    vectors: Vectors
     ranks: Mapping[Component, NeedRanks]
     """Of the needs that could be asked; λ = 1 first."""
     cells: Sequence[Cell]
     rps: Setting
-    wanted: Setting
+    nominal: Setting
+    """What `rps` would be in a corpus that is large enough."""
     seed: int
 
     @cached_property
@@ -113,20 +135,18 @@ class Findings:
         return usual_cell(self.cells)
 
     @property
-    def settings(self) -> dict[str, Setting]:
-        """What is measured of each cell: in the top 1 and k of the whole corpus, and RPS."""
-        n = len(self.searched.documents.ids)
-        found = {"found_at_1": Setting(1, n), "found_at_k": Setting(min(self.wanted.k, n), n)}
-        return found | {"rps": self.rps}
+    def k(self) -> int:
+        """How far down the whole corpus is read."""
+        return min(self.nominal.k, len(self.vectors.documents.ids))
 
     @cached_property
-    def alone(self) -> dict[str, Scores]:
+    def alone(self) -> IndexScores:
         """Scores of documents alone; λ = 1 of any component."""
         return self._scores(*self.row(None))
 
     @cached_property
-    def fused(self) -> dict[Cell, dict[str, Scores]]:
-        """Scores of every cell of the grid, by setting."""
+    def fused(self) -> dict[Cell, IndexScores]:
+        """Scores of every cell of the grid."""
         return {cell: self._scores(*self.row(cell)) for cell in self.cells}
 
     def row(self, cell: Cell | None) -> tuple[NeedRanks, int]:
@@ -136,52 +156,57 @@ class Findings:
         ranks = self.ranks[cell.component]
         return ranks, ranks.weights.index(cell.weight, 1)
 
-    def _scores(self, ranks: NeedRanks, row: int) -> dict[str, Scores]:
-        n = len(self.searched.documents.ids)
-        pairs = pair_ranks(ranks, row, self.searched.targets, n)
-        return {
-            name: score(pairs, n, k=setting.k, pool=setting.pool)
-            for name, setting in self.settings.items()
-        }
+    def _scores(self, ranks: NeedRanks, row: int) -> IndexScores:
+        n = len(self.vectors.documents.ids)
+        pairs = pair_ranks(ranks, row, self.vectors.targets, n)
+        return IndexScores(
+            first=score(pairs, n, k=1, pool=n),
+            top_k=score(pairs, n, k=self.k, pool=n),
+            rps=score(pairs, n, k=self.rps.k, pool=self.rps.pool),
+        )
 
     def ranks_of(self, cell: Cell | None) -> IntArray:
         """Return the rank for each need that could be asked."""
         ranks, row = self.row(cell)
-        found: IntArray = ranks.rank[row]
-        return found
+        rank: IntArray = ranks.rank[row]
+        return rank
 
     def extremes(self) -> dict[str, Extremes]:
         """Return, by document, its needs of best and worst rank, and who is before it then."""
         rank = self.ranks_of(None)
         best: dict[int, int] = {}
         worst: dict[int, int] = {}
-        for need, document in enumerate(self.searched.targets.tolist()):
+        for need, document in enumerate(self.vectors.targets.tolist()):
             if rank[need] < rank[best.setdefault(document, need)]:
                 best[document] = need
             if rank[need] > rank[worst.setdefault(document, need)]:
                 worst[document] = need
-        top = self.searched.documents.alone().search(
-            self.searched.queries[list(worst.values())], DISPLACERS
+        top = self.vectors.documents.alone().search(
+            self.vectors.queries[list(worst.values())], DISPLACERS
         )
-        titles = Counter(d.title for d in self.given)
-        names = {d.id: d.title if d.title and titles[d.title] == 1 else d.id for d in self.given}
-        found = {}
+        titles = Counter(d.title for d in self.documents)
+        names = {
+            d.id: d.title if d.title and titles[d.title] == 1 else d.id for d in self.documents
+        }
+        extremes = {}
         for (document, need), ids in zip(worst.items(), top.doc_ids, strict=True):
             before = ids[: max(0, int(rank[need]) - 1)]
             displacers = "; ".join(names[id_] for id_ in before)
-            found[self.searched.documents.ids[document]] = Extremes(
+            extremes[self.vectors.documents.ids[document]] = Extremes(
                 document, best[document], need, displacers
             )
-        return found
+        return extremes
 
     @cached_property
     def states(self) -> dict[str, tuple[State, str, str]]:
         """State of every document, why it was not measured, and what is known beyond that."""
         failed: dict[str, list[str]] = {}
-        for i, why in self.searched.need_failures.items():
-            failed.setdefault(self.searched.needs[i].doc_id, []).append(why)
-        measured = {need.doc_id for need in self.searched.with_vector}
-        return {d.id: self._state(d, failed.get(d.id, []), d.id in measured) for d in self.given}
+        for i, why in self.vectors.need_failures.items():
+            failed.setdefault(self.vectors.needs[i].doc_id, []).append(why)
+        measured = {need.doc_id for need in self.vectors.with_vector}
+        return {
+            d.id: self._state(d, failed.get(d.id, []), d.id in measured) for d in self.documents
+        }
 
     def _state(
         self, document: Document, failed: Sequence[str], measured: bool
@@ -189,8 +214,8 @@ class Findings:
         profiled = self.profiles.get(document.id)
         if not document.content.strip():
             return State.NOT_APPLICABLE, "no text", ""
-        if document.id in self.searched.document_failures:
-            return State.FAILED, "no vector", self.searched.document_failures[document.id]
+        if document.id in self.vectors.document_failures:
+            return State.FAILED, "no vector", self.vectors.document_failures[document.id]
         if profiled is None:
             return State.NOT_APPLICABLE, "no profile", ""
         if profiled.state is ProfileState.NOISE:
@@ -201,60 +226,76 @@ class Findings:
             return State.FAILED, "no need has a vector", failed[0]
         return State.MEASURED, f"{len(failed)} of its needs without a vector" if failed else "", ""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> NeedsFigures:
         """Return the figures of the report; no value in it is NaN."""
-        states = Counter(state for state, _, _ in self.states.values())
-        reasons = Counter(why for s, why, _ in self.states.values() if s is not State.MEASURED)
+        alone, fused = self.alone, self.fused[self.cell]
+        recovered, lost = self._moved()
         return {
-            "k": self.settings["found_at_k"].k,
-            "rps": asdict(self.rps),
-            "wanted": asdict(self.wanted),
-            "documents": {
-                "total": len(self.given),
-                "indexed": len(self.searched.documents.ids),
-                "with_scenarios": sum(
-                    p.profile is not None for p in self.searched.documents.profiles.values()
-                ),
-                **{str(s): states[s] for s in State},
-                "reasons": dict(reasons),
-            },
+            "k": self.k,
+            "rps": self.rps.record(),
+            "wanted": self.nominal.record(),
+            "documents": self._document_counts(),
             "needs": {
-                "total": len(self.searched.needs),
-                "measured": len(self.searched.with_vector),
-                "failed": len(self.searched.need_failures),
+                "total": len(self.vectors.needs),
+                "measured": len(self.vectors.with_vector),
+                "failed": len(self.vectors.need_failures),
             },
-            "scenarios_failed": len(self.searched.texts.failures),
-            "alone": {name: _mean(scores) for name, scores in self.alone.items()}
-            | self._counts(self.alone),
-            "fused": self._cell(self.cell) | self._counts(self.fused[self.cell]),
-            **self._moved(),
+            "scenarios_failed": len(self.vectors.texts.failures),
+            "alone": {
+                "found_at_1": _mean(alone.first),
+                "found_at_k": _mean(alone.top_k),
+                "rps": _mean(alone.rps),
+                **_reach(alone),
+            },
+            "fused": {**self._cell(self.cell), **_reach(fused)},
+            "recovered": recovered,
+            "lost": lost,
             "grid": [self._cell(cell) for cell in self.cells],
             "histogram": {
                 "edges": HISTOGRAM_EDGES,
-                "alone": _histogram(self.alone["rps"]),
-                "fused": _histogram(self.fused[self.cell]["rps"]),
+                "alone": _histogram(alone.rps),
+                "fused": _histogram(fused.rps),
             },
         }
 
-    def _counts(self, found: dict[str, Scores]) -> dict[str, Any]:
-        bands = Counter(band(found["rps"].rps).tolist())
+    def _document_counts(self) -> AuditedDocuments:
+        states = Counter(state for state, _, _ in self.states.values())
+        reasons = Counter(why for s, why, _ in self.states.values() if s is not State.MEASURED)
+        profiles = self.vectors.documents.profiles.values()
         return {
-            "bands": {name: bands[name] for name in BANDS},
-            "unreached": int((found["found_at_k"].rps == 0).sum()),
+            "total": len(self.documents),
+            "indexed": len(self.vectors.documents.ids),
+            "with_scenarios": sum(p.profile is not None for p in profiles),
+            "measured": states[State.MEASURED],
+            "failed": states[State.FAILED],
+            "not applicable": states[State.NOT_APPLICABLE],
+            "reasons": dict(reasons),
         }
 
-    def _moved(self) -> dict[str, int]:
-        """Count the documents that one retriever alone brings back in the top k for any need."""
-        alone = self.alone["found_at_k"].rps > 0
-        fused = self.fused[self.cell]["found_at_k"].rps > 0
-        return {"recovered": int((fused & ~alone).sum()), "lost": int((alone & ~fused).sum())}
+    def _moved(self) -> tuple[int, int]:
+        """Count the documents that one index alone brings back in the top k for any need.
 
-    def _cell(self, cell: Cell) -> dict[str, Any]:
-        found = self.fused[cell]
-        return {"component": str(cell.component), "lambda": cell.weight} | {
-            name: _mean(scores) | {"difference": _difference(self.alone[name], scores, self.seed)}
-            for name, scores in found.items()
+        First those that only the one with scenarios does, then those that only the other does.
+        """
+        alone, fused = self.alone.top_k.rps > 0, self.fused[self.cell].top_k.rps > 0
+        return int((fused & ~alone).sum()), int((alone & ~fused).sum())
+
+    def _cell(self, cell: Cell) -> CellFigures:
+        alone, fused = self.alone, self.fused[cell]
+        return {
+            "component": str(cell.component),
+            "lambda": cell.weight,
+            "found_at_1": _compared(alone.first, fused.first, self.seed),
+            "found_at_k": _compared(alone.top_k, fused.top_k, self.seed),
+            "rps": _compared(alone.rps, fused.rps, self.seed),
         }
+
+
+def _reach(scores: IndexScores) -> Reach:
+    return {
+        "bands": count_bands(band(scores.rps.rps)),
+        "unreached": int((scores.top_k.rps == 0).sum()),
+    }
 
 
 def _histogram(scores: Scores) -> list[int]:
@@ -262,14 +303,18 @@ def _histogram(scores: Scores) -> list[int]:
     return counts
 
 
-def _mean(scores: Scores) -> dict[str, float]:
+def _mean(scores: Scores) -> Mean:
     """Return the mean over documents and its interval (Wilson's: conservative for values)."""
     values = scores.rps[scores.measured]
     low, high = wilson(values.mean(), len(values))
     return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
 
 
-def _difference(before: Scores, after: Scores, seed: int) -> dict[str, Any]:
+def _compared(before: Scores, after: Scores, seed: int) -> ComparedMean:
+    return {**_mean(after), "difference": _difference(before, after, seed)}
+
+
+def _difference(before: Scores, after: Scores, seed: int) -> MeanDifference:
     """Return the mean difference over documents and its paired bootstrap interval."""
     values = after.rps[after.measured] - before.rps[before.measured]
     values[np.abs(values) <= UNCHANGED] = 0.0

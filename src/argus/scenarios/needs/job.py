@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,13 +16,21 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.indexes.fold import DOCUMENTS_ALONE
-from argus.jobs.workspace import Record, open_encoder, read_documents, require_some, texts_cut
+from argus.jobs.workspace import (
+    Record,
+    TextWindow,
+    open_encoder,
+    read_documents,
+    require_some,
+    texts_cut,
+)
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Cell, Documents, check_grid, embed_scenarios
 from argus.scenarios.files import FILE, read_profiles
-from argus.scenarios.needs.findings import Findings, Need, Searched, Setting
+from argus.scenarios.needs.findings import Findings, Need, Setting, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.summary import NeedsSummary
 from argus.scenarios.needs.tables import documents_table, needs_table
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
@@ -79,7 +86,7 @@ class NeedsResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: NeedsSummary
     table: pa.Table
     """One row per document."""
     needs: pa.Table
@@ -103,8 +110,7 @@ def audit_needs(
     corpus, out, encoder, store: as for `argus.audit`. profiles: by document id, or what
     `read_profiles` reads. In the index with scenarios every need is held out: see
     `argus.scenarios.needs.ranks`. Raises InputError for bad input, among it profiles of other
-    documents
-    alone, and ArgusError when nothing can be measured.
+    documents alone, and ArgusError when nothing can be measured.
     """
     config = config or NeedsConfig()
     source = _Source.read(corpus, profiles, fields or FieldNames(), limit)
@@ -119,31 +125,35 @@ def audit_needs(
         open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened),
         record.timed("embedding"),
     ):
-        searched, cut = _embed(source, config, model, opened), texts_cut(model, sample)
-    _check(searched)
+        vectors, window = _embed(source, config, model, opened), texts_cut(model, sample)
+    _check(vectors)
     with record.timed("ranking"):
-        ranks = _rank(searched, config)
-    return _finish(folder, record, source, searched, ranks, config, cut)
+        ranks = _rank(vectors, config)
+    return _finish(folder, record, source, vectors, ranks, config, window)
 
 
 def _finish(
     folder: ArtifactFolder,
     record: Record,
     source: _Source,
-    searched: Searched,
+    vectors: Vectors,
     ranks: Mapping[Component, NeedRanks],
     config: NeedsConfig,
-    cut: dict[str, int] | None,
+    window: TextWindow | None,
 ) -> NeedsResult:
     """Score, write the results, and return them."""
     with record.timed("scoring"):
-        found = Findings(
-            source.documents, source.profiles, searched, ranks, config.cells,
-            config.fitting(len(searched.documents.ids)), Setting(config.k, config.pool),
+        findings = Findings(
+            source.documents, source.profiles, vectors, ranks, config.cells,
+            config.fitting(len(vectors.documents.ids)), Setting(config.k, config.pool),
             config.seed,
         )  # fmt: skip
-        table, needs = documents_table(found), needs_table(found)
-        summary = found.summary() | {"text_window": cut, "profiles_elsewhere": source.elsewhere}
+        table, needs = documents_table(findings), needs_table(findings)
+        summary: NeedsSummary = {
+            **findings.summary(),
+            "text_window": window,
+            "profiles_elsewhere": source.elsewhere,
+        }
     with record.timed("writing"):
         folder.write_table("need_audit", table, csv=True)
         folder.write_table("needs", needs, csv=True)
@@ -171,27 +181,27 @@ class _Source:
         fields: FieldNames,
         limit: int | None,
     ) -> _Source:
-        given, path = read_documents(corpus, fields, limit)
-        given = sorted(given, key=lambda d: d.id)
+        documents, path = read_documents(corpus, fields, limit)
+        documents.sort(key=lambda d: d.id)
         file = None
         if isinstance(profiles, (str, Path)):
             file = Path(profiles)
             file = file / FILE if file.is_dir() else file
             profiles = read_profiles(file, coerce_ids=fields.coerce_ids)
-        with_text = {d.id for d in given if d.content.strip()}
+        with_text = {d.id for d in documents if d.content.strip()}
         require_some(
             int(len(with_text) > 1), "two documents have text", "Check --text-field, or --limit."
         )
-        ids = {d.id for d in given}
+        ids = {d.id for d in documents}
         known = {id_: profiled for id_, profiled in profiles.items() if id_ in ids}
         if not known:
-            raise _no_common_id(given, profiles, file)
+            raise _no_common_id(documents, profiles, file)
         require_some(
             sum(p.profile is not None and id_ in with_text for id_, p in known.items()),
             "document with text has a profile with scenarios",
             "Profiles of state noise or failed have none.",
         )
-        return cls(given, path, known, file, len(profiles) - len(known))
+        return cls(documents, path, known, file, len(profiles) - len(known))
 
     @property
     def usable(self) -> list[Document]:
@@ -212,47 +222,47 @@ def _no_common_id(
     )
 
 
-def _embed(source: _Source, config: NeedsConfig, model: Encoder, store: EmbeddingStore) -> Searched:
+def _embed(source: _Source, config: NeedsConfig, model: Encoder, store: EmbeddingStore) -> Vectors:
     usable = source.usable
     own = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     ids = [d.id for d, ok in zip(usable, own.ok, strict=True) if ok]
     profiles = {id_: source.profiles[id_] for id_ in ids if id_ in source.profiles}
     needs = [Need(*need) for need in needs_of(profiles)]
-    asked = embed(as_queries([n.text for n in needs]), model, store, what="needs")
+    queries = embed(as_queries([n.text for n in needs]), model, store, what="needs")
     texts = embed_scenarios(
         profiles.values(),
         config.components,
         lambda texts: embed(as_documents(texts), model, store, what="scenarios"),
     )
-    return Searched(
+    return Vectors(
         documents=Documents(ids, own.vectors, profiles),
         document_failures={usable[i].id: why for i, why in own.failures.items()},
         texts=texts,
         needs=needs,
-        asked=asked.ok,
-        queries=asked.vectors,
-        need_failures=asked.failures,
+        embedded=queries.ok,
+        queries=queries.vectors,
+        need_failures=queries.failures,
     )
 
 
-def _check(searched: Searched) -> None:
+def _check(vectors: Vectors) -> None:
     """Raise ArgusError where there is nothing to search, or to search with."""
-    failures = [*searched.document_failures.values(), *searched.need_failures.values()]
+    failures = [*vectors.document_failures.values(), *vectors.need_failures.values()]
     why = failures[0] if failures else ""
-    require_some(int(len(searched.documents.ids) > 1), "two documents have a vector", why)
-    require_some(len(searched.queries), "need has a vector", why)
+    require_some(int(len(vectors.documents.ids) > 1), "two documents have a vector", why)
+    require_some(len(vectors.queries), "need has a vector", why)
 
 
-def _rank(searched: Searched, config: NeedsConfig) -> dict[Component, NeedRanks]:
+def _rank(vectors: Vectors, config: NeedsConfig) -> dict[Component, NeedRanks]:
     """Rank every document for its needs: λ = 1, documents alone, and then the grid's."""
-    needs = [(need.doc_id, need.position, need.text) for need in searched.with_vector]
-    documents, weights = searched.documents, (DOCUMENTS_ALONE, *config.weights)
-    found = {}
+    needs = [(need.doc_id, need.position, need.text) for need in vectors.with_vector]
+    documents, weights = vectors.documents, (DOCUMENTS_ALONE, *config.weights)
+    ranks = {}
     with progress("searching", len(needs) * len(config.components)) as advance:
         for component in config.components:
-            snapshot = documents.with_scenarios(component, searched.texts)
+            snapshot = documents.with_scenarios(component, vectors.texts)
             rows = held_out_rows(snapshot, documents.profiles, needs, component)
-            found[component] = held_out_ranks(
-                searched.queries, searched.targets, rows, snapshot, weights, advance=advance
+            ranks[component] = held_out_ranks(
+                vectors.queries, vectors.targets, rows, snapshot, weights, advance=advance
             )
-    return found
+    return ranks

@@ -73,11 +73,11 @@ def held_out_rows(
         for doc_id in {need[0] for need in needs}
         if (profile := profiles[doc_id].profile) is not None
     }
-    found = [
+    views = [
         rows.get((doc_id, gone[doc_id][position]), -1) if doc_id in gone else -1
         for doc_id, position, _ in needs
     ]
-    return np.array(found, np.int64)
+    return np.array(views, np.int64)
 
 
 def left_out(profile: ScenarioProfile, component: Component) -> list[str | None]:
@@ -105,28 +105,28 @@ def held_out_ranks(
     """
     layouts = [snapshot.layout(weight) for weight in weights]
     shape = len(weights), len(queries)
-    found = NeedRanks(
+    ranks = NeedRanks(
         tuple(weights), np.zeros(shape, np.float32), np.zeros(shape, np.int64),
         np.zeros(shape, np.int64),
     )  # fmt: skip
     step = max(1, BLOCK_BYTES // (4 * len(snapshot.vectors)))
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
-        asked, target = queries[block], targets[block]
-        own, scenario = _of_targets(asked, target, without[block], snapshot)
-        scores = asked @ snapshot.vectors.T
+        needs, target = queries[block], targets[block]
+        own, scenario = _of_targets(needs, target, without[block], snapshot)
+        scores = needs @ snapshot.vectors.T
         at_both_ends = ends(scores, snapshot.layout())
         for i, layout in enumerate(layouts):
             # Without a scenario both ends are the own score, and any λ of them within rounding.
             best = between(at_both_ends, layout.weight)
             score = np.asarray(mix(own, scenario, layout.weight), np.float64)
-            found.score[i, block] = score
-            found.rank[i, block], found.above[i, block] = target_ranks(
-                asked, snapshot.vectors, best, layout, target, stand_in=score
+            ranks.score[i, block] = score
+            ranks.rank[i, block], ranks.above[i, block] = target_ranks(
+                needs, snapshot.vectors, best, layout, target, stand_in=score
             )
         if advance is not None:
-            advance(len(asked))
-    return found
+            advance(len(needs))
+    return ranks
 
 
 def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> PairRanks:
@@ -159,7 +159,7 @@ def _of_targets(
     scores = pair_products(queries, snapshot.vectors, pair, view)
     own, other = (np.full(len(targets), -np.inf) for _ in range(2))
     scenario = np.zeros(len(view), bool) if layout.scenario is None else layout.scenario[view]
-    kept = scenario & (view != without[pair])
+    others = scenario & (view != without[pair])
     np.maximum.at(own, pair[~scenario], scores[~scenario])
-    np.maximum.at(other, pair[kept], scores[kept])
+    np.maximum.at(other, pair[others], scores[others])
     return own, other

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
+from argus.data.types import State
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.reports.section import MAX_ROWS, Section, Table, naming, table
+from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary
 
-_COLUMNS = [
-    "id", "label", "rps", "low", "high", "band", "rps_fused", "worst_need", "worst_rank",
-    "worst_rank_fused", "displaced_by", "state",
-]  # fmt: skip
 _COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
 _MARGIN = 0.03  # so that a difference of thousandths does not fill the figure
 
 
-def section(folder: Path, needs: dict[str, Any]) -> Section:
+class DocumentRow(TypedDict):
+    """A document that was measured, as far as the report shows it."""
+
+    id: str
+    label: str
+    rps: float
+    low: float
+    high: float
+    band: str
+    rps_fused: float
+    worst_need: str
+    worst_rank: int
+    worst_rank_fused: int
+    displaced_by: str
+
+
+def section(folder: Path, needs: NeedsSummary) -> Section:
     """Build it from need_audit.parquet."""
-    rows = pq.read_table(folder / "need_audit.parquet", columns=_COLUMNS).to_pylist()
-    measured = [row for row in rows if row["state"] == "measured"]
+    measured: list[DocumentRow] = pq.read_table(
+        folder / "need_audit.parquet",
+        columns=list(DocumentRow.__annotations__),
+        filters=[("state", "=", str(State.MEASURED))],
+    ).to_pylist()
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
     plots = {"needs_distribution": _distribution(needs)}
     if len({cell["lambda"] for cell in needs["grid"]}) > 1:
@@ -30,32 +47,33 @@ def section(folder: Path, needs: dict[str, Any]) -> Section:
     return Section(plots, tables, brief(needs))
 
 
-def brief(needs: dict[str, Any]) -> str:
+def brief(needs: NeedsSummary) -> str:
     """Return what it comes to, in one line."""
     low, n, rps = needs["alone"]["bands"]["low"], needs["documents"]["measured"], needs["rps"]
-    said = f"{low:,} of {n:,} documents cannot be reached by what they are for"
+    alone = f"{low:,} of {n:,} documents cannot be reached by what they are for"
     if not low:
-        said = f"none of {n:,} documents is out of reach of what it is for"
+        alone = f"none of {n:,} documents is out of reach of what it is for"
     fused = needs["fused"]
     return (
-        f"{said} (RPS below 0.33 at k={rps['k']}, N={rps['pool']:,}); with scenarios "
+        f"{alone} (RPS below 0.33 at k={rps['k']}, N={rps['pool']:,}); with scenarios "
         f"({fused['component']}, λ = {fused['lambda']:g}; each need's own held out) "
         f"{fused['bands']['low']:,}"
     )
 
 
-def _distribution(needs: dict[str, Any]) -> figures.Figure:
+def _distribution(needs: NeedsSummary) -> figures.Figure:
     """Return the documents per RPS, coloured by band, and a line for those with scenarios."""
     histogram, rps = needs["histogram"], needs["rps"]
     edges = histogram["edges"]
-    bars = {"edges": edges, "entities": histogram["alone"]}
-    figure = figures.distribution(bars, rps["k"], rps["pool"])
-    figure["data"][0] |= {
+    bars = figures.distribution(
+        {"edges": edges, "entities": [*histogram["alone"]]}, rps["k"], rps["pool"]
+    )
+    bars["data"][0] |= {
         "name": "documents alone",
         "hovertemplate": "RPS about %{x:.2f}: %{y:,} documents<extra></extra>",
         "showlegend": False,
     }
-    figure["data"].append(
+    bars["data"].append(
         {
             "type": "scatter",
             "mode": "lines",
@@ -67,11 +85,11 @@ def _distribution(needs: dict[str, Any]) -> figures.Figure:
             "hovertemplate": "%{y:,} documents<extra>with scenarios</extra>",
         }
     )
-    figure["layout"]["yaxis"]["title"]["text"] = "documents"
-    return figure
+    bars["layout"]["yaxis"]["title"]["text"] = "documents"
+    return bars
 
 
-def _lines(needs: dict[str, Any]) -> figures.Figure:
+def _lines(needs: NeedsSummary) -> figures.Figure:
     """Return what is found in the top k over λ, a line per component; documents alone dashed."""
     grid = needs["grid"]
     traces = []
@@ -110,7 +128,7 @@ def _lines(needs: dict[str, Any]) -> figures.Figure:
     )
 
 
-def _documents(measured: list[dict[str, Any]]) -> Any:
+def _documents(measured: list[DocumentRow]) -> Table:
     columns = {
         "document": "text",
         "RPS": "share",
@@ -139,7 +157,8 @@ def _documents(measured: list[dict[str, Any]]) -> Any:
     return table(columns, rows, total=len(measured))
 
 
-def _grid(needs: dict[str, Any]) -> Any:
+def _grid(needs: NeedsSummary) -> Table:
+    names: dict[Figure, str]
     names = {"found_at_1": "first", "found_at_k": f"top {needs['k']}", "rps": "RPS"}
     if needs["k"] == 1:
         del names["found_at_k"]
@@ -148,9 +167,9 @@ def _grid(needs: dict[str, Any]) -> Any:
         columns |= {name: "share", f"change ({name})": "text"}
     columns |= {"better": "count", "worse": "count"}
     alone = [value for name in names for value in (needs["alone"][name]["mean"], "")]
-    rows = [["documents alone", "", *alone, None, None]]
+    rows: list[list[str | float | None]] = [["documents alone", "", *alone, None, None]]
     for cell in needs["grid"]:
-        row: list[Any] = [cell["component"], f"{cell['lambda']:g}"]
+        row: list[str | float] = [cell["component"], f"{cell['lambda']:g}"]
         for name in names:
             row += [cell[name]["mean"], _change(cell[name]["difference"])]
         moved = cell["rps"]["difference"]
@@ -158,7 +177,7 @@ def _grid(needs: dict[str, Any]) -> Any:
     return table(columns, rows)
 
 
-def _change(difference: dict[str, Any]) -> str:
+def _change(difference: MeanDifference) -> str:
     """Return a mean difference and its interval, on one line."""
     mean = f"{difference['mean']:+.3f}"
     if difference["low"] is None:

@@ -2,64 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
+from typing_extensions import TypedDict
 
-from argus.data.types import State
+from argus.data.types import IntArray, State
 from argus.retrievability.rps import band
 from argus.scenarios.needs.findings import Findings
 
 
-def needs_table(found: Findings) -> pa.Table:
+class DocumentFigures(TypedDict):
+    """The columns of a document that was measured. fused: with scenarios; needs are texts."""
+
+    needs: int
+    rps: float
+    low: float
+    high: float
+    band: str
+    rps_fused: float
+    low_fused: float
+    high_fused: float
+    best_need: str
+    best_rank: int
+    worst_need: str
+    worst_rank: int
+    worst_rank_fused: int
+    displaced_by: str
+
+
+def needs_table(findings: Findings) -> pa.Table:
     """One row per need of a document that has a vector; null where it could not be asked."""
-    searched, failures = found.searched, found.searched.need_failures
-    ranks, row = found.row(None)
-    alone, fused = found.ranks_of(None), found.ranks_of(found.cell)
+    vectors, failures = findings.vectors, findings.vectors.need_failures
+    ranks, row = findings.row(None)
+    alone, fused = findings.ranks_of(None), findings.ranks_of(findings.cell)
     ties = alone - 1 - ranks.above[row]
-    place = np.cumsum(searched.asked) - 1
+    place = np.cumsum(vectors.embedded) - 1
 
-    def of_asked(values: Any) -> pa.Array:
-        return pa.array(values[np.maximum(place, 0)], pa.int64(), mask=~searched.asked)
+    def of_embedded(values: IntArray) -> pa.Array:
+        return pa.array(values[np.maximum(place, 0)], pa.int64(), mask=~vectors.embedded)
 
-    states = np.where(searched.asked, str(State.MEASURED), str(State.FAILED)).tolist()
-    needs = searched.needs
+    states = np.where(vectors.embedded, str(State.MEASURED), str(State.FAILED)).tolist()
+    needs = vectors.needs
     return pa.table(
         {
             "document": pa.array([need.doc_id for need in needs], pa.string()),
             "scenario": pa.array([need.position + 1 for need in needs], pa.int64()),
             "need": pa.array([need.text for need in needs], pa.string()),
-            "rank_alone": of_asked(alone),
-            "ties_before": of_asked(ties),
-            "rank_fused": of_asked(fused),
+            "rank_alone": of_embedded(alone),
+            "ties_before": of_embedded(ties),
+            "rank_fused": of_embedded(fused),
             "state": pa.array(states, pa.string()),
             "reason": pa.array([failures.get(i, "") for i in range(len(needs))], pa.string()),
         }
     )
 
 
-def documents_table(found: Findings) -> pa.Table:
+def documents_table(findings: Findings) -> pa.Table:
     """One row per document; null where there is no score."""
-    measured = _measured(found)
+    measured = _measured(findings)
     rows = []
-    for document in found.given:
-        state, why, detail = found.states[document.id]
+    for document in findings.documents:
+        state, why, detail = findings.states[document.id]
         row = {
             "id": document.id,
             "label": document.title,
             "state": str(state),
             "reason": f"{why}: {detail}" if detail else why,
         }
-        rows.append(row | measured.get(document.id, {}))
+        rows.append({**row, **measured.get(document.id, {})})
     return pa.Table.from_pylist(rows, schema=_DOCUMENTS)
 
 
-def _measured(found: Findings) -> dict[str, dict[str, Any]]:
+def _measured(findings: Findings) -> dict[str, DocumentFigures]:
     """Return the figures of each document that was measured."""
-    alone, fused = found.alone["rps"], found.fused[found.cell]["rps"]
-    rank, rank_fused = found.ranks_of(None), found.ranks_of(found.cell)
-    needs, bands = found.searched.with_vector, band(alone.rps)
+    alone, fused = findings.alone.rps, findings.fused[findings.cell].rps
+    rank, rank_fused = findings.ranks_of(None), findings.ranks_of(findings.cell)
+    needs, bands = findings.vectors.with_vector, band(alone.rps)
     return {
         doc_id: {
             "needs": int(alone.related[x.document]),
@@ -77,7 +95,7 @@ def _measured(found: Findings) -> dict[str, dict[str, Any]]:
             "worst_rank_fused": int(rank_fused[x.worst]),
             "displaced_by": x.displaced_by,
         }
-        for doc_id, x in found.extremes().items()
+        for doc_id, x in findings.extremes().items()
     }
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
+from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
@@ -27,12 +27,11 @@ from argus.reports import write_report
 from argus.scenarios.files import FILE, read_profiles, write_profiles
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
+from argus.scenarios.profiles.summary import AddedScenarios, Writer
 from argus.scenarios.views import scenario_views
 
 NONE = "no profile"
 LABEL = "scenarios-"
-BY = ("written_by", "role", "language_model")
-"""What the section of a folder of profiles says of who wrote them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def add_scenarios(
     device: str | None = None,
     coerce_ids: bool = False,
     out: Path | None = None,
-) -> RemedyResult:
+) -> RemedyResult[AddedScenarios]:
     """Add the scenarios of its documents to an index in one commit; evaluate before and after.
 
     profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
@@ -69,30 +68,26 @@ def add_scenarios(
     """
     check_judged(queries, qrels, corpus)
     path = Path(profiles) if isinstance(profiles, (str, Path)) else None
-    given = (
-        read_profiles(profiles, coerce_ids=coerce_ids)
-        if isinstance(profiles, (str, Path))
-        else dict(profiles)
-    )
+    if isinstance(profiles, (str, Path)):
+        profiles = read_profiles(profiles, coerce_ids=coerce_ids)
+    writer = _writer(path)
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
-    chosen = _choose(given, documents, opened.path, path)
+    own = _of_index(profiles, documents, opened.path, path)
     record = Record(JOB, {"index": str(index), "component": str(component)}, {"profiles": path})
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     record.encoder["fingerprint"] = model.fingerprint
-    remedy = _remedy_id(chosen.of_index, documents, component)
+    remedy = _remedy_id(own.of_index, documents, component)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(opened.path,))
     home.open()
-    made = _add(opened, remedy, chosen, component, model, home, record)
-    summary = _summary(opened, remedy, chosen, made)
-    write_profiles(folder / FILE, chosen.of_index.values())
+    addition = _add(opened, remedy, own, component, model, home, record)
+    summary = _summary(opened, remedy, own, addition)
+    write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
-    written = _written_by(path)
-    told = {name: written[name] for name in BY if name in written}
-    folder.write_section("summary.json", JOB, told | summary)
+    folder.write_section("summary.json", JOB, {**writer, **summary})
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     judged = None
@@ -105,34 +100,38 @@ def add_scenarios(
     return RemedyResult(remedy, folder.path, report, opened, summary, judged)
 
 
-def _written_by(profiles: Path | None) -> dict[str, Any]:
+def _writer(profiles: Path | None) -> Writer:
     """Return what the folder of the profiles says of how they were made, where it is one."""
     if profiles is None:
         return {}
     home = profiles if profiles.is_dir() else profiles.parent
-    found = ArtifactFolder(home).read_json("summary.json").get(JOB, {})
-    return found if isinstance(found, dict) else {}
+    section = ArtifactFolder(home).read_json("summary.json").get(JOB)
+    if not isinstance(section, dict):
+        return {}
+    own = {name: section[name] for name in Writer.__annotations__ if name in section}
+    return read_record(Writer, own, where=home / "summary.json", section=JOB)
 
 
-def _choose(
-    given: Mapping[str, Profiled], documents: Sequence[Document], index: Path, path: Path | None
+def _of_index(
+    profiles: Mapping[str, Profiled], documents: Sequence[Document], index: Path, path: Path | None
 ) -> _Profiles:
+    """Return the profiles of the documents of an index; InputError where none has scenarios."""
     ids = [d.id for d in documents]
-    chosen = {doc: given[doc] for doc in ids if doc in given}
-    if not any(p.profile is not None for p in chosen.values()):
-        some = ", ".join(map(repr, sorted(given)[:3]))
+    own = {doc: profiles[doc] for doc in ids if doc in profiles}
+    if not any(p.profile is not None for p in own.values()):
+        some = ", ".join(map(repr, sorted(profiles)[:3]))
         raise InputError(
             f"no scenarios for any of the {len(ids):,} documents of {index} "
-            f"({len(chosen):,} profiles of them, all noise or failed)"
-            if chosen
+            f"({len(own):,} profiles of them, all noise or failed)"
+            if own
             else f"profiles of other documents ({some})",
             expected=f"scenarios of its documents ({', '.join(map(repr, ids[:3]))})",
             fix="Check that profiles and index belong to one corpus.",
             where=path or "profiles",
         )
-    states = Counter(str(given[doc].state) if doc in given else NONE for doc in ids)
+    states = Counter(str(own[doc].state) if doc in own else NONE for doc in ids)
     without = {state: n for state, n in sorted(states.items()) if state != "ok"}
-    return _Profiles(chosen, len(given) - len(chosen), without)
+    return _Profiles(own, len(profiles) - len(own), without)
 
 
 def _remedy_id(
@@ -141,15 +140,17 @@ def _remedy_id(
     """Return an id that equal scenarios of equal documents share."""
     parts = [str(component)]
     for d in documents:
-        found = profiles.get(d.id)
-        if found is None or found.profile is None:
+        profiled = profiles.get(d.id)
+        if profiled is None or profiled.profile is None:
             continue
-        parts += [d.id, str(d.metadata["added"]), *found.profile.texts(component).values()]
+        parts += [d.id, str(d.metadata["added"]), *profiled.profile.texts(component).values()]
     return f"{LABEL}{component.replace('+', '')}-{content_hash(*parts, size=4).hex()}"
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Addition:
+    """Views that were added, those that were to be, and why some have no vector."""
+
     added: int
     new: NewViews
     failed: dict[int, str]
@@ -158,14 +159,14 @@ class _Made:
 def _add(
     index: ViewIndex,
     remedy: str,
-    chosen: _Profiles,
+    profiles: _Profiles,
     component: Component,
     model: Encoder,
     home: ArtifactFolder,
     record: Record,
-) -> _Made:
+) -> _Addition:
     """Embed and add what the index lacks; what is said of it is on disk before."""
-    views = scenario_views(chosen.of_index.values(), component, label=remedy)
+    views = scenario_views(profiles.of_index.values(), component, label=remedy)
     new = new_views(views, index, remedy)
     with (
         record.timed("embedding scenarios"),
@@ -174,41 +175,43 @@ def _add(
         ) as store,
     ):
         embedded = embed(as_documents([v.text for v in new.views]), model, store, what="scenarios")
-    kept = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
-    if new.views and not kept:
+    with_vector = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
+    if new.views and not with_vector:
         raise ArgusError(
             f"{index.path}: none of {len(new.views):,} scenarios could be embedded "
             f"({next(iter(embedded.failures.values()))}), so nothing was added."
         )
     about = {"remedy": remedy, "kind": "scenarios", "at": utc_now(), "component": str(component)}
     home.write_json(MADE, about | {"views_known": new.known, "relied_on": new.relied_on})
-    if kept:
+    if with_vector:
         with record.timed("adding scenarios"):
-            index.add(kept, embedded.vectors, remedy=remedy)
+            index.add(with_vector, embedded.vectors, remedy=remedy)
     elif remedy not in {r.id for r in index.remedies()}:
         raise ArgusError(
             f"{index.path}: all {len(views):,} scenarios are in the index already "
             f"(remedy {', '.join(new.relied_on)}); nothing was added."
         )
     (home / ROLLED_BACK).unlink(missing_ok=True)
-    return _Made(len(kept), new, embedded.failures)
+    return _Addition(len(with_vector), new, embedded.failures)
 
 
-def _summary(index: ViewIndex, remedy: str, chosen: _Profiles, made: _Made) -> dict[str, Any]:
-    counted = summarise(chosen.of_index)
+def _summary(
+    index: ViewIndex, remedy: str, profiles: _Profiles, addition: _Addition
+) -> AddedScenarios:
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
     others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
-    return counted | {
+    return {
+        **summarise(profiles.of_index),
         "remedy": remedy,
         "index": str(index.path),
-        "added": made.added,
+        "added": addition.added,
         "views": there.views,
         "documents_with_views": there.documents,
         "other_scenarios": others,
         "bytes": there.bytes,
-        "views_known": made.new.known,
-        "views_failed": len(made.failed),
-        "documents_without": chosen.without,
-        "profiles_of_other_documents": chosen.unknown,
+        "views_known": addition.new.known,
+        "views_failed": len(addition.failed),
+        "documents_without": profiles.without,
+        "profiles_of_other_documents": profiles.unknown,
     }

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
@@ -30,6 +29,7 @@ from argus.reports import write_report
 from argus.scenarios.files import FILE, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
+from argus.scenarios.profiles.summary import ProfileCounts, ProfileSummary, Sample
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role
 from argus.scenarios.schema import ProfileAnswer
 
@@ -52,7 +52,7 @@ class ProfileConfig:
     max_chars: int = MAX_DOCUMENT_CHARS
     accept_unanswered: bool = False
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """Return the settings that change the outcome; no secret, no pace, no budget."""
         return {
             "model": self.model.identity,
@@ -71,7 +71,7 @@ class ProfileResult:
     report: Path
     profiles: dict[str, Profiled]
     """By document id, in the order of the corpus."""
-    summary: dict[str, Any]
+    summary: ProfileSummary
 
 
 def profile_documents(
@@ -100,6 +100,30 @@ def profile_documents(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
     )
     check_folder(folder, record)
+    profiles, heard = _ask(documents, config, folder, record, engine)
+    write_profiles(folder / FILE, profiles.values())
+    summary: ProfileSummary = {
+        **summarise(profiles),
+        "written_by": config.model.label,
+        "role": str(config.role),
+        "language_model": heard.summary(),
+    }
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    report = write_report(folder.path)
+    require_answers(heard, accept=config.accept_unanswered)
+    _require_scenarios(summary, folder)
+    return ProfileResult(folder.path, report, profiles, summary)
+
+
+def _ask(
+    documents: Sequence[Document],
+    config: ProfileConfig,
+    folder: ArtifactFolder,
+    record: Record,
+    engine: EngineConfig | Engine | None,
+) -> tuple[dict[str, Profiled], Heard]:
+    """Open the folder and ask; return the profiles by document, and what was heard."""
     with ExitStack() as stack:
         local = isinstance(config.model, LocalConfig)
         running = stack.enter_context(open_engine(engine if local else None))
@@ -109,25 +133,18 @@ def profile_documents(
         ledger = stack.enter_context(Ledger(folder / LEDGER))
         heard = Heard(open_model(config.model, ledger, running))
         profiled = generate(documents, heard, config.role, max_chars=config.max_chars)
-        profiles = {p.doc_id: p for p in profiled}
-    write_profiles(folder / FILE, profiles.values())
-    summary = summarise(profiles) | {
-        "written_by": config.model.label,
-        "role": str(config.role),
-        "language_model": heard.summary(),
-    }
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    report = write_report(folder.path)
-    require_answers(heard, accept=config.accept_unanswered)
-    if not summary["documents"]["ok"] and not summary["documents"]["noise"]:
+        return {p.doc_id: p for p in profiled}, heard
+
+
+def _require_scenarios(summary: ProfileSummary, folder: ArtifactFolder) -> None:
+    documents = summary["documents"]
+    if not documents["ok"] and not documents["noise"]:
         raise ArgusError(
-            f"none of {len(profiles):,} documents has scenarios: "
+            f"none of {documents['total']:,} documents has scenarios: "
             f"{summary['failures'][0]['reason']} ({folder / FILE} says why, document by "
             "document). See what the model answers, or take another one; the same command asks for "
             "all of them again."
         )
-    return ProfileResult(folder.path, report, profiles, summary)
 
 
 def estimate_profiles(
@@ -145,25 +162,30 @@ def estimate_profiles(
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
 
 
-def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
+def summarise(profiles: Mapping[str, Profiled]) -> ProfileCounts:
     """Return counts by state, reasons, how many scenarios documents have, and a few of them."""
     states = Counter(p.state for p in profiles.values())
-    kept = [p for p in profiles.values() if p.profile is not None]
-    sizes = Counter(len(p.profile.scenarios) for p in kept if p.profile is not None)
+    written = [p for p in profiles.values() if p.profile is not None]
+    sizes = Counter(len(p.profile.scenarios) for p in written if p.profile is not None)
     failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
     reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
     notes = Counter(_general(note) for p in profiles.values() for note in p.notes)
     return {
-        "documents": {"total": len(profiles)} | {str(s): states.get(s, 0) for s in ProfileState},
+        "documents": {
+            "total": len(profiles),
+            "ok": states[ProfileState.OK],
+            "noise": states[ProfileState.NOISE],
+            "failed": states[ProfileState.FAILED],
+        },
         "scenarios": sum(size * n for size, n in sizes.items()),
         "scenarios_per_document": {str(size): sizes[size] for size in sorted(sizes)},
         "failures": [{"reason": r, "documents": n} for r, n in reasons.most_common(20)],
         "notes": [{"note": note, "documents": n} for note, n in notes.most_common(20)],
-        "samples": [_sample(p) for p in kept[:SAMPLES]],
+        "samples": [_sample(p) for p in written[:SAMPLES]],
     }
 
 
-def _sample(profiled: Profiled) -> dict[str, Any]:
+def _sample(profiled: Profiled) -> Sample:
     assert profiled.profile is not None
     first = profiled.profile.scenarios[0]
     return {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import ProfileState
+from argus.scenarios.profiles.summary import ProfileCounts
 
 
-def section(folder: Path, scenarios: dict[str, Any]) -> Section:
+def section(folder: Path, scenarios: ProfileCounts) -> Section:
     """Build it from profiles.jsonl."""
     profiles = read_profiles(folder / FILE).values()
     rows = [

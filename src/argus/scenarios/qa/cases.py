@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,17 +11,18 @@ from argus.data.types import FloatArray, Qrels, Query, Run, State
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
+from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import System, judge, missing_gold
 from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.indexes.remedy_views import served
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
-from argus.indexes.sources import matched
+from argus.indexes.sources import matched_scenario
 from argus.measures import evaluate
 from argus.scenarios.context import ContextHit, build_context
 from argus.scenarios.qa.compare import Arm, Case, Question
+from argus.scenarios.qa.summary import MEASURE
 
-MEASURE = "nDCG@10"
 DEPTH = 10
 """How deep MEASURE looks; rankings are as deep, or as the context where that is more."""
 
@@ -35,7 +35,7 @@ class Gold:
     """Question id to its relevant documents in the index, best grade first."""
     qrels: Qrels
     """Of the questions that are judged, whether the index holds their documents or not."""
-    missing: dict[str, Any]
+    missing: MissingDocuments
     """What the index lacks (see `systems.missing_gold`)."""
 
 
@@ -70,16 +70,17 @@ def gold_of(questions: Sequence[Question], qrels: Qrels, snapshot: Snapshot, nam
     """
     judged = judge([Query(q.id, q.text) for q in questions], qrels)
     missing = missing_gold(System(name, {}, documents=frozenset(snapshot.doc_ids)), judged)
+    assert missing is not None  # the documents of the index are known
     documents = {}
     for query, grades in judged.qrels.items():
         relevant = [d for d in judged.relevant(query) if d in snapshot]
         if relevant:
             documents[query] = sorted(relevant, key=lambda d, g=grades: (-g[d], d))  # type: ignore[misc]
-    return Gold(documents, judged.qrels, missing or {})
+    return Gold(documents, judged.qrels, missing)
 
 
 def retrieve(
-    searched: Mapping[str, str],
+    texts: Mapping[str, str],
     failed: Mapping[str, str],
     retriever: IndexRetriever,
     snapshot: Snapshot,
@@ -90,11 +91,11 @@ def retrieve(
 ) -> Retrieved:
     """Search with the text of each question, by documents alone and with scenarios, exactly.
 
-    searched: question id to what is searched for: itself, or its reformulation. failed: those that
+    texts: question id to what is searched for: itself, or its reformulation. failed: those that
     have none. Raises EncodingError when the encoder is in trouble, or rejects all.
     """
-    ids = list(searched)
-    embedded = embed(as_queries(list(searched.values())), retriever.encoder, store, what="queries")
+    ids = list(texts)
+    embedded = embed(as_queries(list(texts.values())), retriever.encoder, store, what="queries")
     rejected = {ids[i]: why for i, why in embedded.failures.items()}
     ids = [id_ for id_ in ids if id_ not in rejected]
     vectors = np.asarray(embedded.vectors, np.float32)
@@ -136,11 +137,11 @@ def ranking_measures(retrieved: Retrieved, gold: Gold | None) -> dict[Arm, dict[
     qrels = {q: judged for q, judged in gold.qrels.items() if q in retrieved.vectors}
     if not qrels:
         return {}
-    found = {
+    measures = {
         arm: {q: values[MEASURE] for q, values in evaluate(run, qrels, [MEASURE]).per_query.items()}
         for arm, run in retrieved.runs.items()
     }
-    return found | {Arm.FUSED_SCENARIOS: found[Arm.FUSED]}
+    return measures | {Arm.FUSED_SCENARIOS: measures[Arm.FUSED]}
 
 
 def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextHit:
@@ -152,7 +153,7 @@ def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextH
     rows = snapshot.rows_of(doc_id)
     views = {v.id: v for v in rows_to_views(snapshot.columns.slice(rows.start, len(rows)))}
     text, best = served(list(views.values())).text, snapshot.best_scenario(vector, doc_id)
-    return ContextHit(doc_id, text, (matched(views[best]),) if best else ())
+    return ContextHit(doc_id, text, (matched_scenario(views[best]),) if best else ())
 
 
 def _documents(

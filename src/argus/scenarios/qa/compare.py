@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from argus.data.types import State
 from argus.llm import LanguageModel, Outcome, Prompt
-from argus.llm import State as Asked
+from argus.llm import State as PromptState
 from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.judge import (
     Failure,
@@ -134,11 +134,11 @@ def judge_answers(answered: Sequence[Answered], model: LanguageModel, votes: int
 
 def measured_scores(judged: Sequence[Judged]) -> Mapping[Arm, dict[str, float]]:
     """Return arm -> question id -> score, of what was measured."""
-    found: dict[Arm, dict[str, float]] = {arm: {} for arm in Arm}
+    scores: dict[Arm, dict[str, float]] = {arm: {} for arm in Arm}
     for j in judged:
         if j.score is not None:
-            found[j.case.arm][j.case.question.id] = j.score
-    return found
+            scores[j.case.arm][j.case.question.id] = j.score
+    return scores
 
 
 def _can_be_asked(case: Case) -> bool:
@@ -146,7 +146,7 @@ def _can_be_asked(case: Case) -> bool:
 
 
 def _answered(case: Case, outcome: Outcome[str]) -> Answered:
-    if outcome.state is not Asked.OK or outcome.value is None:
+    if outcome.state is not PromptState.OK or outcome.value is None:
         return Answered(case, "", failure_of(outcome), why_no_answer(outcome))
     answer = without_thoughts(outcome.value)
     if not answer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query
@@ -16,11 +15,7 @@ from argus.indexes.retriever import IndexRetriever, open_retriever, parse_index_
 from argus.indexes.snapshot import Snapshot
 from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
 from argus.scenarios.context import MAX_CHARS
-from argus.scenarios.qa.cases import (
-    Gold,
-    gold_of,
-    scenarios_in,
-)
+from argus.scenarios.qa.cases import Gold, gold_of, scenarios_in
 from argus.scenarios.qa.inputs import Questions, read_questions, read_reasoned
 from argus.scenarios.qa.stages import AnyConfig
 
@@ -71,18 +66,28 @@ class QAConfig:
         """Who judges."""
         return self.judge or self.model
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """Return the settings that change the outcome; no secret, no pace, no budget."""
-        names = ("votes", "k", "weight", "reason", "max_chars", "resamples", "seed")
-        asked = {"model": self.model, "judge": self.judging}
         return {
-            **{name: getattr(self, name) for name in names},
+            "votes": self.votes,
+            "k": self.k,
+            "weight": self.weight,
+            "reason": self.reason,
+            "max_chars": self.max_chars,
+            "resamples": self.resamples,
+            "seed": self.seed,
             "questions": self.limit,
-            **{
-                who: {"model": c.identity, "temperature": c.temperature, "extra": dict(c.extra)}
-                for who, c in asked.items()
-            },
+            "model": _described(self.model),
+            "judge": _described(self.judging),
         }
+
+
+def _described(model: AnyConfig) -> dict[str, object]:
+    return {
+        "model": model.identity,
+        "temperature": model.temperature,
+        "extra": dict(model.extra),
+    }
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,6 @@ def read_inputs(
     spec = parse_index_spec(index)
     retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
     snapshot = retriever.index.snapshot(retriever.as_of)
-    found = scenarios_in(snapshot, str(spec))
-    gold = gold_of(questions.asked, judged, snapshot, str(spec)) if judged is not None else None
-    return Inputs(str(spec), retriever, snapshot, found, questions, reasoned, gold)
+    scenarios = scenarios_in(snapshot, str(spec))
+    gold = gold_of(questions.sample, judged, snapshot, str(spec)) if judged is not None else None
+    return Inputs(str(spec), retriever, snapshot, scenarios, questions, reasoned, gold)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.scenarios.qa.summary import ArmSummary
 
 _GREY = "#8a93a0"
 
 
-def mean_scores(arms: Sequence[dict[str, Any]], names: Mapping[str, str]) -> Figure:
+def mean_scores(arms: Sequence[ArmSummary], names: Mapping[str, str]) -> Figure:
     """Mean score per arm with its 95% interval; documents alone and oracles in grey.
 
-    arms: entries of the summary that have a mean. names: of arms, as a person reads them.
+    Arms without a mean are left out. names: of arms, as a person reads them.
     """
-    means = [arm["mean"] for arm in arms]
+    means = [arm["mean"] for arm in arms if arm["mean"] is not None]
+    arms = [arm for arm in arms if arm["mean"] is not None]
     fused = [arm["arm"].startswith("fused") for arm in arms]
     bars = {
         "type": "bar",

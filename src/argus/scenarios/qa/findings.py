@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from argus.measures.significance import (
 )
 from argus.scenarios.qa.agreement import Agreement, agreement
 from argus.scenarios.qa.compare import Arm, Judged, measured_scores
+from argus.scenarios.qa.summary import ArmComparison, ArmScores
 
 COMPARISONS = (
     (Arm.DOCUMENTS, Arm.FUSED),
@@ -63,7 +63,7 @@ def mean_score(scores: Sequence[float], *, seed: int, resamples: int = RESAMPLES
 
 def arm_summaries(
     judged: Sequence[Judged], *, seed: int, resamples: int = RESAMPLES
-) -> list[dict[str, Any]]:
+) -> list[ArmScores]:
     """Return one entry per arm that has cases, in the order of `Arm`.
 
     Counts are of all questions; mean and interval are over those that were measured in the arm and
@@ -71,54 +71,62 @@ def arm_summaries(
     """
     scores = measured_scores(judged)
     base = scores[Arm.DOCUMENTS]
-    out = []
+    arms: list[ArmScores] = []
     for arm in Arm:
         own = [j for j in judged if j.case.arm is arm]
         if not own:
             continue
         shared = sorted(scores[arm].keys() & base.keys())
         mean = mean_score([scores[arm][q] for q in shared], seed=seed, resamples=resamples)
-        out.append(
+        states = Counter(j.state for j in own)
+        arms.append(
             {
                 "arm": str(arm),
-                "states": {str(s): sum(j.state is s for j in own) for s in State},
+                "states": {
+                    "measured": states[State.MEASURED],
+                    "failed": states[State.FAILED],
+                    "not applicable": states[State.NOT_APPLICABLE],
+                },
                 "failed_at": dict(Counter(j.stage for j in own if j.stage)),
                 "failures": dict(Counter(str(j.failure) for j in own if j.failure)),
                 "reasons": dict(Counter(j.reason for j in own if j.reason).most_common(20)),
                 "documents_cut": sum(j.case.cut for j in own),
                 "documents_left_out": sum(j.case.left_out for j in own),
-                **asdict(mean),
+                "questions": mean.questions,
+                "mean": mean.mean,
+                "low": mean.low,
+                "high": mean.high,
+                "no_interval": mean.no_interval,
                 "documents_mean": float(np.mean([base[q] for q in shared])) if shared else None,
             }
         )
-    return out
+    return arms
 
 
 def comparisons(
     judged: Sequence[Judged], *, seed: int, resamples: int = RESAMPLES
-) -> list[dict[str, Any]]:
+) -> list[ArmComparison]:
     """Return the paired difference of two arms over the questions that were measured in both.
 
     `found` is None where there is no such question. Pairs of which an arm was not run are left out.
     """
     scores = measured_scores(judged)
-    there = {j.case.arm for j in judged}
-    out: list[dict[str, Any]] = []
+    arms = {j.case.arm for j in judged}
+    pairs: list[ArmComparison] = []
     for before, after in COMPARISONS:
-        if not {before, after} <= there:
+        if not {before, after} <= arms:
             continue
         shared = scores[before].keys() & scores[after].keys()
-        entry: dict[str, Any] = {"before": str(before), "after": str(after), "found": None}
+        pair: ArmComparison = {"before": str(before), "after": str(after), "found": None}
         if shared:
-            pair = paired_difference(
+            pair["found"] = paired_difference(
                 _only(scores[before], shared),
                 _only(scores[after], shared),
                 seed=seed,
                 resamples=resamples,
-            )
-            entry["found"] = asdict(pair) | {"verdict": pair.verdict}
-        out.append(entry)
-    return out
+            ).figures()
+        pairs.append(pair)
+    return pairs
 
 
 def votes_agreement(judged: Sequence[Judged]) -> Agreement:

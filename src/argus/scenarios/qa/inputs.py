@@ -25,10 +25,10 @@ NO_REASONED = "there is no reformulated query for it"
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions that are asked, and what became of the others."""
+    """The questions, and what became of those that are not asked."""
 
-    asked: list[Question]
-    """In the order of the file."""
+    sample: list[Question]
+    """Those that are asked, in the order of the file."""
     reasons: dict[str, str]
     """Query id to why it is not applicable."""
     not_drawn: int
@@ -54,26 +54,24 @@ def read_questions(
     asked.
     """
     path = Path(queries) if isinstance(queries, (str, Path)) else None
-    asked = (
-        read_queries(Path(queries), coerce_ids=coerce_ids)
-        if isinstance(queries, (str, Path))
-        else list(queries)
-    )
-    known = _answers(path, answers, coerce_ids)
+    if isinstance(queries, (str, Path)):
+        queries = read_queries(Path(queries), coerce_ids=coerce_ids)
+    references = _answers(path, answers, coerce_ids)
     reasons: dict[str, str] = {}
-    kept = []
-    for query in asked:
-        reference = known.get(query.id, "")
+    questions = []
+    for query in queries:
+        reference = references.get(query.id, "")
         why_not = _why_not(query, reference, reasoned)
         if why_not:
             reasons[query.id] = why_not
         else:
-            kept.append(Question(query.id, query.text, reference))
-    ids = {q.id for q in asked}
-    if not kept:
-        raise _nothing_to_ask(ids, known, reasoned, reasons)
-    drawn = draw(kept, limit, seed)
-    return Questions(drawn, reasons, len(kept) - len(drawn), len(known.keys() - ids))
+            questions.append(Question(query.id, query.text, reference))
+    ids = {q.id for q in queries}
+    if not questions:
+        raise _nothing_to_ask(ids, references, reasoned, reasons)
+    sample = draw(questions, limit, seed)
+    not_drawn, unknown = len(questions) - len(sample), len(references.keys() - ids)
+    return Questions(sample, reasons, not_drawn, unknown)
 
 
 def read_reasoned(path: Path | str, *, coerce_ids: bool = False) -> dict[str, str]:
@@ -105,43 +103,43 @@ def _answers(
     if answers is not None:
         return _read_texts(Path(answers), ANSWER_FIELDS, "answer", coerce_ids)
     file = queries if queries is None or queries.is_file() else find_file(queries, ["queries"])
-    found = _answers_beside(file, coerce_ids) if file else {}
-    if not found:
+    beside = _answers_beside(file, coerce_ids) if file else {}
+    if not beside:
         raise InputError(
             f"no reference answers: the queries have none of the fields {', '.join(ANSWER_FIELDS)}",
             expected="an answer per question, which the judge compares with",
             fix="Give --answers FILE with the columns query_id and answer.",
             where=file or "--answers",
         )
-    return found
+    return beside
 
 
 def _answers_beside(file: Path, coerce_ids: bool) -> dict[str, str]:
     """Return answers in the rows of the queries, or in BEIR's `metadata` of them."""
-    found = {}
+    answers = {}
     for row in read_rows(file):
         metadata = row.values.get("metadata")
         rows = [row, *([Row(metadata, row.file, row.line)] if isinstance(metadata, dict) else [])]
         place = next(((r, f) for r in rows for f in ANSWER_FIELDS if f in r.values), None)
         if place is not None:
             id_field = pick_field(row, (*ID_FIELDS, *QUERY_ID_FIELDS), what="id")
-            found[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
-    return found
+            answers[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
+    return answers
 
 
 def _read_texts(path: Path, fields: Sequence[str], what: str, coerce_ids: bool) -> dict[str, str]:
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for row in read_rows(path):
         id_ = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="query id"), coerce=coerce_ids)
-        if id_ in found:
+        if id_ in texts:
             raise InputError(
                 f"query {id_!r} comes twice",
                 expected=f"one {what} per query",
                 fix="Remove one of the two lines.",
                 where=row.at(),
             )
-        found[id_] = text_value(row, pick_field(row, fields, what=what))
-    return {id_: text for id_, text in found.items() if text.strip()}
+        texts[id_] = text_value(row, pick_field(row, fields, what=what))
+    return {id_: text for id_, text in texts.items() if text.strip()}
 
 
 def _nothing_to_ask(
@@ -150,14 +148,14 @@ def _nothing_to_ask(
     reasoned: Mapping[str, str] | None,
     reasons: Mapping[str, str],
 ) -> InputError:
-    given = {"answers": answers} | ({"reformulated queries": reasoned} if reasoned else {})
-    strangers = next((name for name, values in given.items() if not ids & values.keys()), None)
+    texts = {"answers": answers} | ({"reformulated queries": reasoned} if reasoned else {})
+    strangers = next((name for name, values in texts.items() if not ids & values.keys()), None)
     if strangers is None:
         got = f"no question can be asked ({'; '.join(sorted(set(reasons.values())))})"
     else:
         got = (
             f"the {strangers} name none of the {len(ids):,} queries "
-            f"(they name {_some(given[strangers])}; the queries are {_some(ids)})"
+            f"(they name {_some(texts[strangers])}; the queries are {_some(ids)})"
         )
     return InputError(
         got,
@@ -168,5 +166,5 @@ def _nothing_to_ask(
 
 
 def _some(ids: Iterable[str]) -> str:
-    chosen = sorted(ids)
-    return ", ".join(map(repr, chosen[:3])) + (", ..." if len(chosen) > 3 else "") or "nothing"
+    order = sorted(ids)
+    return ", ".join(map(repr, order[:3])) + (", ..." if len(order) > 3 else "") or "nothing"

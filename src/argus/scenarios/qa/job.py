@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -21,14 +20,11 @@ from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, check_folder
 from argus.llm import Ledger, LocalConfig
 from argus.reports import write_report
-from argus.scenarios.qa.cases import (
-    Retrieved,
-    cases,
-    retrieve,
-)
+from argus.scenarios.qa.cases import Retrieved, cases, retrieve
 from argus.scenarios.qa.compare import Judged, answer_cases, judge_answers
 from argus.scenarios.qa.config import Inputs, QAConfig, read_inputs
 from argus.scenarios.qa.stages import Stages, reformulate
+from argus.scenarios.qa.summary import QASummary
 from argus.scenarios.qa.tables import summarise, table_of
 
 JOB = "scenarios_qa"
@@ -41,7 +37,7 @@ class QAResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: QASummary
     table: pa.Table
     """One row per question and arm."""
 
@@ -98,16 +94,16 @@ def compare_answers(
 
 def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Retrieved:
     """Search with each question, or with its reformulation; store: folder for the vectors."""
-    searched = {q.id: q.text for q in inputs.questions.asked}
+    texts = {q.id: q.text for q in inputs.questions.sample}
     failed: dict[str, str] = {}
     if inputs.reasoned is not None:
-        searched = {id_: inputs.reasoned[id_] for id_ in searched}
+        texts = {id_: inputs.reasoned[id_] for id_ in texts}
     elif config.reason:
-        searched, failed = reformulate(inputs.questions.asked, stages.reasoning())
+        texts, failed = reformulate(inputs.questions.sample, stages.reasoning())
     encoder = inputs.retriever.encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         return retrieve(
-            searched, failed, inputs.retriever, inputs.snapshot, opened,
+            texts, failed, inputs.retriever, inputs.snapshot, opened,
             k=config.k, weight=config.weight,
         )  # fmt: skip
 
@@ -115,21 +111,19 @@ def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Ret
 def _judged(
     inputs: Inputs, retrieved: Retrieved, config: QAConfig, stages: Stages, record: Record
 ) -> list[Judged]:
-    asked = list(
+    all_cases = list(
         cases(
-            inputs.questions.asked, retrieved, inputs.gold, inputs.snapshot,
+            inputs.questions.sample, retrieved, inputs.gold, inputs.snapshot,
             k=config.k, max_chars=config.max_chars,
         )
     )  # fmt: skip
     with record.timed("answering"):
-        answered = answer_cases(asked, stages.answering())
+        answered = answer_cases(all_cases, stages.answering())
     with record.timed("judging"):
         return judge_answers(answered, stages.judging(), config.votes)
 
 
-def _write(
-    folder: ArtifactFolder, record: Record, summary: dict[str, Any], table: pa.Table
-) -> QAResult:
+def _write(folder: ArtifactFolder, record: Record, summary: QASummary, table: pa.Table) -> QAResult:
     folder.write_table(JOB, table, csv=True)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["questions"]))
@@ -154,5 +148,6 @@ def _record(
     files = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))}
     if "queries" in files and files["queries"].is_dir():
         files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
-    encoder = {"fingerprint": inputs.retriever.encoder.fingerprint}
-    return Record(JOB, config.described() | {"index": inputs.name}, dict(files), encoder)
+    settings = config.described() | {"index": inputs.name}
+    fingerprint = inputs.retriever.encoder.fingerprint
+    return Record(JOB, settings, dict(files), {"fingerprint": fingerprint})

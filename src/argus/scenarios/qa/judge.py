@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from argus.data.types import State
 from argus.llm import Outcome
-from argus.llm import State as Asked
+from argus.llm import State as PromptState
 from argus.llm.reply import without_thoughts
 
 LOW, HIGH = 0.0, 100.0
@@ -79,31 +79,31 @@ def read_judgement(text: str) -> Vote:
     Mark-up around the words, a score on the line below, "60%" and "60/100" are read. Not read is
     what leaves any doubt: two scores that differ, a range, a share of anything but 100, words.
     """
-    said = without_thoughts(text).translate(_NARROW)
-    lines = list(_LINE.finditer(said))
+    text = without_thoughts(text).translate(_NARROW)
+    lines = list(_LINE.finditer(text))
     if not lines:
-        refused = _REFUSAL.match(said) is not None
+        refused = _REFUSAL.match(text) is not None
         failure = Failure.REFUSED if refused else Failure.UNPARSABLE
-        return Vote(None, f"no line 'SCORE: NUMBER'; it says {_excerpt(said)}", failure)
+        return Vote(None, f"no line 'SCORE: NUMBER'; it says {_excerpt(text)}", failure)
     scores: set[float] = set()
     for line in lines:
-        found = _NUMBER.fullmatch(line["rest"].strip())
-        if found is None or found["of"] not in (None, "100"):
+        number = _NUMBER.fullmatch(line["rest"].strip())
+        if number is None or number["of"] not in (None, "100"):
             why = f"no number from 0 to 100 after SCORE: {_excerpt(line['rest'])}"
             return Vote(None, why, Failure.UNPARSABLE)
-        scores.add(float(found["number"].replace(",", ".")))
+        scores.add(float(number["number"].replace(",", ".")))
     if len(scores) > 1:
         named = " and ".join(f"{score:g}" for score in sorted(scores))
         return Vote(None, f"several scores: {named}", Failure.UNPARSABLE)
     (score,) = scores
     if not LOW <= score <= HIGH:
         return Vote(None, f"the score {score:g} is not from 0 to 100", Failure.OUT_OF_RANGE)
-    return Vote(score, _REASON.sub("", said[: lines[0].start()], count=1).strip())
+    return Vote(score, _REASON.sub("", text[: lines[0].start()], count=1).strip())
 
 
 def vote_of(outcome: Outcome[str]) -> Vote:
     """Return the vote in what became of a judge's prompt."""
-    if outcome.state is Asked.OK and outcome.value is not None:
+    if outcome.state is PromptState.OK and outcome.value is not None:
         return read_judgement(outcome.value)
     return Vote(None, why_no_answer(outcome), failure_of(outcome))
 
@@ -116,7 +116,8 @@ def failure_of(outcome: Outcome[str]) -> Failure:
 
 def why_no_answer(outcome: Outcome[str]) -> str:
     """Return why a prompt has no answer, in words."""
-    return f"not asked: {outcome.reason}" if outcome.state is Asked.NOT_ASKED else outcome.reason
+    not_asked = outcome.state is PromptState.NOT_ASKED
+    return f"not asked: {outcome.reason}" if not_asked else outcome.reason
 
 
 def combine(votes: Sequence[Vote]) -> Verdict:

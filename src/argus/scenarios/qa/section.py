@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
-from argus.reports.section import MAX_ROWS, Section, table
+from argus.measures.significance import DifferenceFigures
+from argus.reports.section import MAX_ROWS, Section, Table, table
 from argus.scenarios.qa.figures import mean_scores
+from argus.scenarios.qa.summary import MEASURE, ArmComparison, ArmSummary, QASummary
 
 ARMS = {
     "documents": "documents alone",
@@ -17,13 +19,25 @@ ARMS = {
     "oracle": "relevant documents",
     "oracle + scenarios": "relevant documents with scenarios",
 }
-MEASURE = "nDCG@10"
 
 
-def section(folder: Path, qa: dict[str, Any]) -> Section:
+class AnswerRow(TypedDict):
+    """One question in one arm, as far as the report shows it. votes: in words."""
+
+    query_id: str
+    question: str
+    arm: str
+    state: str
+    reason: str
+    score: float | None
+    votes: str
+    answer: str
+
+
+def section(folder: Path, qa: QASummary) -> Section:
     """Build it from summary.json and scenarios_qa.parquet."""
-    shown = [arm for arm in qa["arms"] if arm["mean"] is not None]
-    plots = {"scenarios_qa": mean_scores(shown, ARMS)} if shown else {}
+    measured = any(arm["mean"] is not None for arm in qa["arms"])
+    plots = {"scenarios_qa": mean_scores(qa["arms"], ARMS)} if measured else {}
     tables = {
         "scenarios_qa_arms": _arms(qa["arms"]),
         "scenarios_qa_differences": _differences(qa["comparisons"]),
@@ -34,21 +48,21 @@ def section(folder: Path, qa: dict[str, Any]) -> Section:
     return Section(plots, tables, _brief(qa))
 
 
-def _brief(qa: dict[str, Any]) -> str:
+def _brief(qa: QASummary) -> str:
     with_scenarios = next(
         (c for c in qa["comparisons"] if (c["before"], c["after"]) == tuple(ARMS)[:3:2]), None
     )
     if with_scenarios is None or with_scenarios["found"] is None:
         return f"{qa['questions']['asked']:,} questions asked"
-    found = with_scenarios["found"]
+    change = with_scenarios["found"]
     return (
-        f"answers score {found['mean_before']:.1f} from documents alone, {found['mean_after']:.1f} "
-        f"with scenarios (95% interval of the difference {_interval(found)}) on "
-        f"{found['queries']:,} questions"
+        f"answers score {change['mean_before']:.1f} from documents alone, "
+        f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
+        f"{_interval(change)}) on {change['queries']:,} questions"
     )
 
 
-def _arms(arms: list[dict[str, Any]]) -> Any:
+def _arms(arms: list[ArmSummary]) -> Table:
     columns = {
         "context": "text",
         "mean score": "text",
@@ -81,7 +95,7 @@ def _arms(arms: list[dict[str, Any]]) -> Any:
     return table(columns, rows)
 
 
-def _differences(comparisons: list[dict[str, Any]]) -> Any:
+def _differences(comparisons: list[ArmComparison]) -> Table:
     columns = {
         "before": "text",
         "after": "text",
@@ -95,34 +109,35 @@ def _differences(comparisons: list[dict[str, Any]]) -> Any:
     }
     rows = []
     for comparison in comparisons:
-        found = comparison["found"]
+        change = comparison["found"]
         names = [ARMS[comparison["before"]], ARMS[comparison["after"]]]
-        if found is None:
+        if change is None:
             rows.append([*names, 0, "–", "none: no question was measured in both", "–", 0, 0, 0])
             continue
         rows.append(
             [
                 *names,
-                found["queries"],
-                f"{found['mean_difference']:+.1f}",
-                _interval(found),
-                f"{found['p_value']:.4f}" + (" (exact)" if found["exact"] else ""),
-                found["improved"],
-                found["harmed"],
-                found["unchanged"],
+                change["queries"],
+                f"{change['mean_difference']:+.1f}",
+                _interval(change),
+                f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else ""),
+                change["improved"],
+                change["harmed"],
+                change["unchanged"],
             ]
         )
     return table(columns, rows)
 
 
-def _reasons(arms: list[dict[str, Any]]) -> Any:
+def _reasons(arms: list[ArmSummary]) -> Table:
     rows = [[ARMS[arm["arm"]], n, reason] for arm in arms for reason, n in arm["reasons"].items()]
     return table({"context": "text", "questions": "count", "why there is no score": "text"}, rows)
 
 
-def _answers(folder: Path) -> Any:
-    names = ["query_id", "question", "arm", "state", "reason", "score", "votes", "answer"]
-    rows = pq.read_table(folder / "scenarios_qa.parquet", columns=names).to_pylist()
+def _answers(folder: Path) -> Table:
+    names = list(AnswerRow.__annotations__)
+    path = folder / "scenarios_qa.parquet"
+    rows: list[AnswerRow] = pq.read_table(path, columns=names).to_pylist()
     columns = {
         "question": "text",
         "context": "text",
@@ -130,7 +145,7 @@ def _answers(folder: Path) -> Any:
         "votes": "text",
         "answer, or why there is none": "text",
     }
-    shown = [
+    cells = [
         [
             f"{row['question']} · {row['query_id']}",
             ARMS[row["arm"]],
@@ -140,14 +155,14 @@ def _answers(folder: Path) -> Any:
         ]
         for row in rows[:MAX_ROWS]
     ]
-    return table(columns, shown, total=len(rows))
+    return table(columns, cells, total=len(rows))
 
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
-def _interval(found: dict[str, Any]) -> str:
-    if found["low"] is None:
-        return f"none: {found['no_interval']}"
-    return f"{found['low']:+.1f} to {found['high']:+.1f}"
+def _interval(change: DifferenceFigures) -> str:
+    if change["low"] is None:
+        return f"none: {change['no_interval']}"
+    return f"{change['low']:+.1f} to {change['high']:+.1f}"

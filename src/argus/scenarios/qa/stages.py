@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from argus.engine import Engine
 from argus.jobs.heard import Heard
@@ -17,11 +16,12 @@ from argus.llm import (
     Spending,
     open_model,
 )
-from argus.llm import State as Asked
+from argus.llm import State as PromptState
 from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.compare import Question
 from argus.scenarios.qa.judge import why_no_answer
 from argus.scenarios.qa.prompts import reason_prompt
+from argus.scenarios.qa.summary import StageUsage
 
 AnyConfig = ChatConfig | LocalConfig
 
@@ -63,21 +63,21 @@ class Stages:
     def missing(self) -> int:
         """How many prompts were not asked, or never answered; equal ones count once."""
         outcomes = [o for stage in self._stages.values() for o in stage.heard.outcomes]
-        return len({o.prompt.key for o in outcomes if o.unanswered or o.state is Asked.NOT_ASKED})
+        missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
+        return len({o.prompt.key for o in missing})
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, StageUsage]:
         """Return what each stage asked and took; see `Heard.summary`."""
         stages = list(self._stages.items())
-        found = {}
+        usage: dict[str, StageUsage] = {}
         for i, (name, stage) in enumerate(stages):
             later = [s.before for _, s in stages[i + 1 :] if s.heard.model is stage.heard.model]
             after = later[0] if later else stage.heard.model.spent
-            taken = {
-                "tokens_in": after.tokens_in - stage.before.tokens_in,
-                "tokens_out": after.tokens_out - stage.before.tokens_out,
-            }
-            found[name] = {"model": stage.heard.name} | stage.heard.summary() | taken
-        return found
+            own = stage.heard.summary()
+            own["tokens_in"] = after.tokens_in - stage.before.tokens_in
+            own["tokens_out"] = after.tokens_out - stage.before.tokens_out
+            usage[name] = {"model": stage.heard.name, **own}
+        return usage
 
     def _open(self, name: str, config: AnyConfig) -> Heard:
         opened = [s.heard.model for s in self._stages.values() if s.heard.model.config == config]
@@ -92,8 +92,8 @@ class Stages:
 
     def _left(self, config: ChatConfig) -> ChatConfig:
         """Return the settings with what the budget has left after earlier stages."""
-        asked = [s.heard.model for s in self._stages.values()]
-        spent = [model.spent for model in asked if isinstance(model.config, ChatConfig)]
+        models = [s.heard.model for s in self._stages.values()]
+        spent = [model.spent for model in models if isinstance(model.config, ChatConfig)]
         limits = self._model if isinstance(self._model, ChatConfig) else config
         budget, tokens = limits.budget, limits.max_total_tokens
         if budget is not None:
@@ -110,13 +110,13 @@ def reformulate(
 
     Raises LanguageModelError as the model does.
     """
-    searched, failed = {}, {}
+    texts, failed = {}, {}
     outcomes = model.complete([reason_prompt(q.text) for q in questions])
     for question, outcome in zip(questions, outcomes, strict=True):
-        text = without_thoughts(outcome.value or "") if outcome.state is Asked.OK else ""
+        text = without_thoughts(outcome.value or "") if outcome.state is PromptState.OK else ""
         if text:
-            searched[question.id] = text
+            texts[question.id] = text
         else:
             why = why_no_answer(outcome) or "the answer holds thoughts alone"
             failed[question.id] = f"reformulating: {why}"
-    return searched, failed
+    return texts, failed

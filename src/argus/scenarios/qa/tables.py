@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from argus.measures import paired_difference
-from argus.scenarios.qa.cases import MEASURE, Gold, Retrieved, ranking_measures
+from argus.scenarios.qa.agreement import Agreement
+from argus.scenarios.qa.cases import Gold, Retrieved, ranking_measures
 from argus.scenarios.qa.compare import Arm, Judged
+from argus.scenarios.qa.config import Inputs, QAConfig
 from argus.scenarios.qa.findings import arm_summaries, comparisons, votes_agreement
 from argus.scenarios.qa.judge import Vote
 from argus.scenarios.qa.stages import Stages
-
-if TYPE_CHECKING:
-    from argus.scenarios.qa.config import Inputs, QAConfig
+from argus.scenarios.qa.summary import (
+    MEASURE,
+    ArmSummary,
+    QASummary,
+    RankingDifference,
+    VotesAgreement,
+)
 
 SCHEMA = pa.schema(
     [
@@ -79,47 +83,69 @@ def summarise(
     inputs: Inputs,
     config: QAConfig,
     stages: Stages,
-) -> dict[str, Any]:
+) -> QASummary:
     """Return the job's section of summary.json."""
     questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
     measures = ranking_measures(retrieved, inputs.gold)
-    arms = arm_summaries(judged, **options)
-    for arm in arms:
-        values = measures.get(Arm(arm["arm"]), {}).values()
-        arm[MEASURE] = sum(values) / len(values) if values else None
     reasoned = "by the model" if config.reason else "given" if inputs.reasoned is not None else ""
     return {
         "index": inputs.name,
         "scenarios": inputs.scenarios,
         "reasoned": reasoned,
-        **{name: getattr(config, name) for name in ("votes", "k", "weight", "max_chars")},
+        "votes": config.votes,
+        "k": config.k,
+        "weight": config.weight,
+        "max_chars": config.max_chars,
         "questions": {
-            "total": len(questions.asked) + questions.not_drawn + len(questions.reasons),
-            "asked": len(questions.asked),
+            "total": len(questions.sample) + questions.not_drawn + len(questions.reasons),
+            "asked": len(questions.sample),
             "not applicable": len(questions.reasons),
             "not drawn": questions.not_drawn,
             "reasons": dict(Counter(questions.reasons.values())),
             "answers_without_query": questions.unknown_answers,
         },
-        "arms": arms,
+        "arms": _arms(judged, measures, options),
         "comparisons": comparisons(judged, **options),
         "retrieval": _retrieval(measures, options),
         "gold": inputs.gold.missing if inputs.gold else None,
-        "agreement": asdict(votes_agreement(judged)),
+        "agreement": _agreement(votes_agreement(judged)),
         "language_model": stages.summary(),
         "unanswered": stages.missing,
         "notes": list(_notes(inputs, config, stages)),
     }
 
 
+def _arms(
+    judged: Sequence[Judged],
+    measures: Mapping[Arm, Mapping[str, float]],
+    options: Mapping[str, int],
+) -> list[ArmSummary]:
+    """Return the scores of every arm, and the mean of its ranking's measure."""
+    arms: list[ArmSummary] = []
+    for arm in arm_summaries(judged, **options):
+        values = measures.get(Arm(arm["arm"]), {}).values()
+        arms.append({**arm, "nDCG@10": sum(values) / len(values) if values else None})
+    return arms
+
+
+def _agreement(agreement: Agreement) -> VotesAgreement:
+    return {
+        "answers": agreement.answers,
+        "votes": agreement.votes,
+        "mean_difference": agreement.mean_difference,
+        "alpha": agreement.alpha,
+        "no_alpha": agreement.no_alpha,
+    }
+
+
 def _retrieval(
     measures: Mapping[Arm, Mapping[str, float]], options: Mapping[str, int]
-) -> dict[str, Any] | None:
+) -> RankingDifference | None:
     """Return how the fused ranking does against documents alone; None without judgements."""
     if not measures:
         return None
-    found = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
-    return {"measure": MEASURE} | asdict(found) | {"verdict": found.verdict}
+    difference = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
+    return {"measure": MEASURE, **difference.figures()}
 
 
 def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:

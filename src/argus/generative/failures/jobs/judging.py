@@ -23,7 +23,7 @@ from argus.generative.failures.judge import (
     best,
     prompts,
 )
-from argus.jobs.heard import Heard
+from argus.jobs.heard import Answers, Heard
 from argus.llm import (
     ChatConfig,
     Estimate,
@@ -76,7 +76,7 @@ def judge_passages(
     """
     asked = _listed(candidates)
     outcomes: list[Outcome[Judgement]] = []
-    spent: dict[str, Any] | None = None
+    spent: Answers | None = None
     if asked:
         with Ledger(Path(ledger)) as opened:
             heard = Heard(open_model(config, opened))

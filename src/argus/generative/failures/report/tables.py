@@ -41,7 +41,7 @@ def side_by_side(shown: Shown, figures: Mapping[str, Figures], k: int) -> dict[s
     if not applied:
         return None
     if shown.chart == "positives":
-        made = dict(table({}, []))
+        made: dict[str, Any] = dict(table({}, []))
     else:
         made = _keyed(shown, applied, k) if shown.cells else _flat_table(applied, k)
     fits = len(figures) == 1 or (

@@ -1,0 +1,119 @@
+"""Groups of commands: their help opens with an example, and the first one loads what it runs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+HELP = {"help_option_names": ["-h", "--help"]}
+
+
+def example(line: str) -> Callable[[C], C]:
+    """Give a command the example that its help opens with; a test runs it as it stands."""
+
+    def put(command: C) -> C:
+        vars(command)["example"] = line
+        return command
+
+    return put
+
+
+class Group(typer.Typer):
+    """A group of commands. The help of each opens with its example."""
+
+    def __init__(self, help: str) -> None:
+        super().__init__(
+            help=help, no_args_is_help=True, add_completion=False, context_settings=HELP
+        )
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[C], C]:
+        """Register a command under its name, or the function's."""
+
+        def register(command: C) -> C:
+            paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+            doc = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+            line = getattr(command, "example", None)
+            options["help"] = doc if line is None else f"Example: {line}\n\n{doc}"
+            options["short_help"] = doc.partition("\n\n")[0]
+            super(Group, self).command(name, **options)(command)
+            return command
+
+        return register
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command, or a group of them, in the list of all: known before it is loaded.
+
+    home: its module in this folder, and after a colon the function or the group. panel: the heading
+    under which help lists it.
+    """
+
+    name: str
+    home: str
+    help: str
+    panel: str
+
+    def load(self) -> Any:
+        """Return the command that typer makes of it."""
+        module, _, name = self.home.partition(":")
+        command = getattr(import_module(f"argus.cli.{module}"), name)
+        if isinstance(command, Group):
+            group: Any = typer.main.get_group(command)
+            group.name = self.name
+            return group
+        alone = Group(self.help)
+        alone.command(self.name)(command)
+        return typer.main.get_command(alone)
+
+    def listed(self) -> TyperCommand:
+        """Return what stands for it in a list of commands."""
+        return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
+
+
+class Loaded(Mapping[str, Any]):
+    """Commands by name, each loaded when it is first asked for."""
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self.entries = {entry.name: entry for entry in entries}
+        self._load = cache(lambda name: self.entries[name].load())
+
+    def __getitem__(self, name: str) -> Any:
+        return self._load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+def lazy_group(entries: tuple[Entry, ...]) -> type[TyperGroup]:
+    """Return the class of a group that loads, of all its commands, the one that is run."""
+
+    class LazyGroup(TyperGroup):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands: Any = Loaded(entries)
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            return list(self.commands)
+
+        def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+            entry = self.commands.entries.get(cmd_name)
+            return None if entry is None else entry.listed()
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+            name, listed, rest = super().resolve_command(ctx, args)
+            return name, None if listed is None else self.commands[name], rest
+
+    return LazyGroup

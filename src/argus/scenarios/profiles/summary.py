@@ -1,0 +1,88 @@
+"""The scenarios' section of summary.json, key by key."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from argus.jobs.heard import Answers
+
+
+class ProfiledDocuments(TypedDict):
+    """Documents by what became of them."""
+
+    total: int
+    ok: int
+    noise: int
+    failed: int
+
+
+class Failure(TypedDict):
+    """Documents that failed for one reason."""
+
+    reason: str
+    documents: int
+
+
+class Note(TypedDict):
+    """Documents of which something was left out."""
+
+    note: str
+    documents: int
+
+
+class Sample(TypedDict):
+    """The first scenario of a document."""
+
+    doc_id: str
+    main_topic: str
+    information_need: str
+    explanation: str
+
+
+class ProfileCounts(TypedDict):
+    """What was written. scenarios_per_document: how many documents have so many."""
+
+    documents: ProfiledDocuments
+    scenarios: int
+    scenarios_per_document: dict[str, int]
+    failures: list[Failure]
+    notes: list[Note]
+    samples: list[Sample]
+
+
+class ProfileSummary(ProfileCounts):
+    """What a model wrote. language_model: what that took."""
+
+    written_by: str
+    role: str
+    language_model: Answers
+
+
+class Writer(TypedDict, total=False):
+    """Who wrote the profiles that are added to an index, where their folder says so."""
+
+    written_by: str
+    role: str
+    language_model: Answers
+
+
+class AddedScenarios(ProfileCounts):
+    """What was added to an index.
+
+    added: views that the index lacked; views, documents_with_views, bytes: of the remedy in the
+    index; views_known: that it held already, views_failed: without a vector. other_scenarios: other
+    remedies of scenarios in the index. documents_without: documents of the index, by why they have
+    no scenarios. profiles_of_other_documents: of none in the index.
+    """
+
+    remedy: str
+    index: str
+    added: int
+    views: int
+    documents_with_views: int
+    other_scenarios: list[str]
+    bytes: int
+    views_known: int
+    views_failed: int
+    documents_without: dict[str, int]
+    profiles_of_other_documents: int

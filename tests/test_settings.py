@@ -1,0 +1,103 @@
+"""Settings: what a config's field declares, and how it is checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+
+from argus.errors import InputError
+from argus.settings import (
+    Choices,
+    Doc,
+    Ge,
+    Gt,
+    Interval,
+    Lt,
+    Option,
+    check_settings,
+    nested,
+    settings_of,
+)
+
+
+class Order(StrEnum):
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    depth: Annotated[int, Ge(1), Doc("How deep.")] = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A config with a setting of every kind."""
+
+    k: Annotated[tuple[int, ...], Ge(1), Doc("Results.")] = (10,)
+    weight: Annotated[float, Interval(ge=0, le=1), Doc("Of a score."), Option(("--lambda",))] = 0.7
+    rate: Annotated[float | None, Gt(0), Lt(1), Doc("Of learning.")] = None
+    order: Annotated[Order, Doc("Which way.")] = Order.UP
+    way: Annotated[Literal["a", "b"], Doc("One of two.")] = "a"
+    dtype: Annotated[str, Choices(("x", "y")), Doc("What is computed in.")] = "x"
+    files: Annotated[tuple[Path, ...], Doc("Files."), Option(repeated=True)] = ()
+    secret: str = ""
+    inner: Inner = field(default_factory=Inner)
+    perhaps: Inner | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def test_a_field_with_a_doc_is_a_setting():
+    settings = {setting.name: setting for setting in settings_of(Config)}
+    assert list(settings) == ["k", "weight", "rate", "order", "way", "dtype", "files"]
+    assert settings["k"].kind is int and settings["k"].many and settings["k"].default == (10,)
+    assert settings["weight"].spelling == ("--lambda",) and settings["weight"].key == "lambda_"
+    assert settings["rate"].optional and settings["rate"].bounds == "above 0, below 1"
+    assert settings["order"].choices == ("up", "down")
+    assert settings["files"].kind is Path and settings["files"].repeated
+
+
+def test_configs_inside_a_config_are_nested():
+    assert nested(Config) == {"inner": (Inner, False), "perhaps": (Inner, True)}
+
+
+def test_a_setting_without_default_has_to_be_given():
+    @dataclass(frozen=True)
+    class Needs:
+        path: Annotated[Path, Doc("Where.")]
+
+    Needs.__annotations__["path"] = Annotated[Path, Doc("Where.")]
+    assert settings_of(Needs)[0].default is MISSING
+
+
+@pytest.mark.parametrize(
+    ("values", "where", "expected"),
+    [
+        ({"k": (0,)}, "--k", "a whole number from 1"),
+        ({"k": (5, -2)}, "--k", "a whole number from 1"),
+        ({"k": ()}, "--k", "a whole number from 1"),
+        ({"weight": 1.5}, "--lambda", "a number from 0 to 1"),
+        ({"weight": math.nan}, "--lambda", "a number from 0 to 1"),
+        ({"weight": "much"}, "--lambda", "a number from 0 to 1"),
+        ({"rate": 0.0}, "--rate", "a number above 0, below 1"),
+        ({"way": "c"}, "--way", "one of a, b"),
+        ({"dtype": "z"}, "--dtype", "one of x, y"),
+        ({"order": "left"}, "--order", "one of up, down"),
+    ],
+)
+def test_a_value_out_of_bounds_names_option_and_bound(values, where, expected):
+    with pytest.raises(InputError) as refused:
+        Config(**values)
+    assert (refused.value.where, refused.value.expected) == (where, expected)
+
+
+def test_what_fits_is_taken_and_none_where_it_may_be():
+    config = Config(k=(1, 2), weight=0, rate=None, order=Order.DOWN, dtype="y")
+    assert config.k == (1, 2) and config.rate is None

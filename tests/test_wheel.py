@@ -1,0 +1,140 @@
+"""The built wheel with what it requires and nothing else: what works without torch or numba."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import distribution, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("torch", "numba", "sentence_transformers", "transformers", "sklearn", "lancedb")
+RUN = "import sys; sys.path.insert(0, {site!r}); sys.argv = {argv!r}; {code}"
+MAIN = "from argus.cli.main import main; main()"
+
+
+def closure(requirements: list[str]) -> set[str]:
+    """Return the distributions that these requirements bring, extras that they name included."""
+    names: set[str] = set()
+    todo = [(Requirement(line), ("",)) for line in requirements]
+    while todo:
+        requirement, extras = todo.pop()
+        if requirement.marker and not any(
+            requirement.marker.evaluate({"extra": e}) for e in extras
+        ):
+            continue
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        if name in names and not requirement.extras:
+            continue
+        names.add(name)
+        inner = ("", *requirement.extras)
+        todo += [(Requirement(line), inner) for line in requires(name) or ()]
+    return names
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel: its files, and links to the packages that it requires, alone."""
+    home = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(home)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (wheel,) = home.glob("*.whl")
+    site = home / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+        (metadata,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+        lines = archive.read(metadata).decode().splitlines()
+    required = [line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist: " in line]
+    for name in closure(required):
+        for file in distribution(name).files or ():
+            top = file.parts[0]
+            if top not in ("..", "__pycache__") and not (site / top).exists():
+                (site / top).symlink_to(Path(str(distribution(name).locate_file(top))))
+    return site
+
+
+@pytest.fixture
+def light(site: Path, tmp_path: Path):
+    """Run code in a Python that has the wheel and what it requires."""
+
+    def run(*argv: str, code: str = MAIN) -> subprocess.CompletedProcess[str]:
+        program = RUN.format(site=str(site), argv=["argus", *argv], code=code)
+        command = [sys.executable, "-I", "-S", "-c", program]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    rows = [
+        {"_id": "d0", "title": "Ska", "text": "Ska is music from Jamaica.", "type": "note"},
+        {"_id": "d1", "title": "Reggae", "text": "Reggae followed ska.", "type": "note"},
+        {"_id": "d2", "title": "Dub", "text": "Dub grew out of reggae.", "type": "note"},
+    ]
+    write = {
+        "docs.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "q.jsonl": '{"_id": "q1", "text": "music from jamaica"}\n',
+        "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td0\t1\n",
+        "a.trec": "q1 Q0 d1 1 2.0 x\nq1 Q0 d0 2 1.0 x\n",
+        "b.trec": "q1 Q0 d0 1 2.0 x\nq1 Q0 d1 2 1.0 x\n",
+        "edges.tsv": "superseder\tsuperseded\nd2\td1\n",
+    }
+    for name, text in write.items():
+        (tmp_path / name).write_text(text)
+
+
+def test_the_light_core_brings_nothing_heavy(site: Path, light) -> None:
+    assert not [name for name in HEAVY if (site / name).exists()]
+    done = light(code="import argus; print(argus.__version__); print(argus.resolve, argus.gate)")
+    assert done.returncode == 0, done.stderr
+
+
+SUPERSEDED = ("--records", "docs.jsonl", "--edges", "edges.tsv")
+EVALUATE = ("evaluate", "--queries", "q.jsonl", "--qrels", "qrels.tsv", "--run", "a.trec",
+            "--run", "b.trec", "--out", "judged")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (EVALUATE, "nDCG@10: 0.6309 -> 1.0000"),
+        (("compare", "--run", "a.trec", "--run", "b.trec", "--out", "c"), "report: c/report.html"),
+        (("explain", "q1", "d0", "--run", "a.trec", "--corpus", "docs.jsonl", "--queries",
+          "q.jsonl"), "d0"),
+        (("authority", "search", "reggae", *SUPERSEDED), "d2"),
+        (("plan",), "time"),
+        (("--help",), "audit"),
+    ],
+)  # fmt: skip
+def test_commands_of_the_light_core_work(light, files, argv: tuple[str, ...], says: str) -> None:
+    done = light(*argv)
+    assert done.returncode == 0 and says in done.stdout, done.stderr
+
+
+def test_lint_gate_and_report_work_without_torch(light, files, tmp_path: Path) -> None:
+    linted = light("authority", "lint", "a.trec", *SUPERSEDED, "--out", "lint")
+    assert linted.returncode == 1 and "d1" in linted.stdout, linted.stderr  # superseded, served
+    assert light(*EVALUATE).returncode == 0
+    assert light("gate", "judged", "--min-ndcg", "0.9").returncode == 0
+    (tmp_path / "judged" / "report.html").unlink()
+    assert light("report", "judged").returncode == 0
+    assert (tmp_path / "judged" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    "argv", [("audit", "--corpus", "docs.jsonl"), ("search", "x", "--index", "i")]
+)
+def test_what_lacks_is_named_with_its_extra(light, files, tmp_path: Path, argv) -> None:
+    (tmp_path / "i").mkdir()
+    done = light(*argv)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "argus-retrieval[" in done.stderr or argv[0] == "search"
