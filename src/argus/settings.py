@@ -108,7 +108,7 @@ class Setting:
         """The bounds in words, such as "from 0 to 1"; empty where there are none."""
         lower = {"from": self.least, "above": self.above}
         upper = {"to": self.most, ", below" if self.above is not None else "below": self.below}
-        words = (f"{word} {n:g}" for word, n in (lower | upper).items() if n is not None)
+        words = (f"{word} {_plain(n)}" for word, n in (lower | upper).items() if n is not None)
         return " ".join(words).replace(" ,", ",")
 
     def check(self, value: object) -> None:
@@ -151,6 +151,10 @@ class Setting:
             return f"one of {', '.join(self.choices)}"
         kind = "a whole number" if self.kind is int else "a number"
         return f"{kind} {self.bounds}"
+
+
+def _plain(n: float) -> str:
+    return str(n) if isinstance(n, int) else f"{n:g}"
 
 
 def settings_of(config: Any) -> tuple[Setting, ...]:

@@ -12,8 +12,9 @@ from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.kb import reading
 from argus.kb.build import build_kb
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps
 from tests.support.dumps import item, items_dump, pages_dump
 
 PAGES = {

@@ -14,7 +14,8 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.kb import build as steps
 from argus.kb.build import build_kb
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.config import KbConfig
+from argus.kb.source import Dumps
 from argus.knowledge.sources import EntityRows
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit

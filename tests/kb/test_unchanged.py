@@ -14,8 +14,9 @@ from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.kb import build as steps
 from argus.kb.build import build_kb
+from argus.kb.config import KbConfig
 from argus.kb.keys import build_key, reading_key, state_of
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps
 from argus.knowledge.sources import EntityRows, TripleFiles
 from argus.remedies.repair.reference import ReferenceConfig, read_words
 from tests.support.dumps import pages_dump

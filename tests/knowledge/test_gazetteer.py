@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from argus.data import Document, Span, read_corpus
 from argus.errors import InputError
-from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.knowledge.config import GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer
 
 
 def gazetteer(*titles: str, **options) -> Gazetteer:

@@ -18,10 +18,11 @@ from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
 from argus.jobs.workspace import Record, check_folder
 from argus.kb.alone import alone
+from argus.kb.config import KbConfig
 from argus.kb.findings import findings, outcomes, write_words
 from argus.kb.keys import build_key, reading_key
-from argus.kb.raw import RawInput, Source
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.raw import RawInput
+from argus.kb.source import Dumps, Source
 from argus.kb.summary import BuildCounts, KbSummary
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.knowledge.folders import WORDS

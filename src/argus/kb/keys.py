@@ -7,9 +7,9 @@ from pathlib import Path
 
 from argus.data.provenance import content_hash
 from argus.data.storage import is_remote, local_path, state_of_file
-from argus.kb.raw import Source
-from argus.kb.settings import MEMORY_BYTES, Dumps, KbConfig
-from argus.knowledge.dumps.splits import SPLIT_SIZE
+from argus.kb.config import MEMORY_BYTES, KbConfig
+from argus.kb.source import Dumps, Source
+from argus.knowledge.dumps import SPLIT_SIZE
 from argus.version import __version__
 
 

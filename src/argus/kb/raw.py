@@ -5,30 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from argus.engine.protocol import Engine
 from argus.errors import InputError
 from argus.jobs.workspace import Record
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
 from argus.kb.reading import Read, check_items, read_wikidata, read_wikipedia, site_of
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps, Source
 from argus.kb.summary import ReadCounts
 from argus.knowledge.alignment import AlignSettings, align
 from argus.knowledge.dumps.site import Site
 from argus.knowledge.sources import RawWriter, mention_rows
 
 LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
-
-
-class Source(Protocol):
-    """What is not a dump: triples, rows, a folder of pages (argus.knowledge.sources)."""
-
-    def write(self, into: RawWriter) -> dict[str, int]:
-        """Write its entities and relations; return what was left out, by reason."""
-
-    def inputs(self) -> dict[str, Path]:
-        """Return its files, named for a manifest."""
 
 
 @dataclass

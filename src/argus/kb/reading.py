@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from argus.engine.protocol import Engine, Work
 from argus.errors import InputError
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts, Part
-from argus.kb.settings import KbConfig
 from argus.knowledge.dumps.endings import cut_short
 from argus.knowledge.dumps.item_rows import ItemSetup, read_items
 from argus.knowledge.dumps.page_rows import PageSetup, read_pages

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
 from argus.errors import InputError
+from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.names import FUNCTION_WORDS, is_common_word, lower_case_words, names_of
 from argus.knowledge.spotting import (
     Mention,
@@ -30,30 +31,6 @@ if TYPE_CHECKING:
 
 _UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")
 _PIECES = re.compile(r"\s+|\S")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GazetteerConfig:
-    """Which names count, and how they are compared.
-
-    min_length: names of fewer characters are left out. common_words: keep one-word names that are
-    common words, too; by default they are left out, because "It" or "Jaws" at the beginning of a
-    sentence is rarely the film. Common are words that occur in lower case in the texts; with
-    `ignore_case`, where names are expected in lower case and that tells nothing, only English
-    function words ("after", "what"), so that "jaws" is found wherever it stands.
-    """
-
-    ignore_case: bool = False
-    min_length: int = 3
-    common_words: bool = False
-
-    def __post_init__(self) -> None:
-        if self.min_length < 1:
-            raise InputError(
-                f"min_length {self.min_length}",
-                expected="a number of characters from 1",
-                fix="Leave it out for the default.",
-            )
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from argus.errors import InputError
-from argus.planning.bounds import bounds, reservoir_of
+from argus.planning.bounds import bounds
 from argus.planning.hardware import Hardware
+from argus.planning.workload import Workload
 
 TOKENS_PER_WORD = 1.35
 """Word pieces of English prose, BERT's vocabulary."""
-STATED = 80.0
-"""Statements and links per entity: 56 of an item and 28 of a lead, in real pieces of the dumps."""
 FLOAT, KEY_BYTES = 4, 16
 GRAPHS_BYTES = 16
 """Of a pair: in the graph as it was read, and in the one of entities with vectors."""
@@ -31,60 +29,6 @@ READER_BYTES = 512 << 20
 """Assumed of a process that reads a dump in splits of 16 MiB."""
 PROCESS_BYTES = 1 << 30
 """Assumed of a process with DuckDB and Arrow, beside what is counted."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workload:
-    """An audit. neighbours: related entities per entity, mean. words: of a paragraph, mean.
-
-    parameters: of the encoder's layers, None for the one that was measured. reservoir: competitors
-    per 1,024 queries, 0 for all, None as `argus audit` chooses. wikipedia_bytes, wikidata_bytes:
-    of the compressed dumps that the knowledge base is made of, 0 without. stated: statements and
-    links that the dumps hold per entity, all of which are joined. machines: of the hardware, that
-    share the work.
-    """
-
-    entities: int
-    dim: int = 384
-    neighbours: float = 20
-    words: float = 80
-    parameters: int | None = None
-    reservoir: int | None = None
-    wikipedia_bytes: int = 0
-    wikidata_bytes: int = 0
-    stated: float = STATED
-    machines: int = 1
-
-    def __post_init__(self) -> None:
-        least = {
-            "--entities": (self.entities, 2),
-            "--dim": (self.dim, 1),
-            "--neighbours": (self.neighbours, 0),
-            "--words": (self.words, 1),
-            "--reservoir": (self.reservoir, 0),
-            "--parameters": (self.parameters, 1),
-            "--wikipedia-gb": (self.wikipedia_bytes, 0),
-            "--wikidata-gb": (self.wikidata_bytes, 0),
-            "--stated": (self.stated, 0),
-            "--machines": (self.machines, 1),
-        }
-        for name, (value, at_least) in least.items():
-            if value is not None and not at_least <= value < 1e15:
-                raise InputError(
-                    f"{value:,}", expected=f"a number from {at_least}", fix="For example 7e6 "
-                    "entities of 1024 dimensions.", where=name,
-                )  # fmt: skip
-
-    @property
-    def candidates(self) -> int:
-        """What every query is ranked among."""
-        reservoir = reservoir_of(self.reservoir, self.entities)
-        return self.entities if reservoir is None else min(self.entities, reservoir)
-
-    @property
-    def pairs(self) -> float:
-        """Related pairs (x, t)."""
-        return self.entities * min(self.neighbours, self.entities - 1)
 
 
 @dataclass(frozen=True)

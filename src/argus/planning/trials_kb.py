@@ -62,9 +62,9 @@ def words(folder: str, texts: str) -> WordsTrial:
 
 def dump(kind: str, location: str, folder: str, copies: str) -> DumpTrial:
     """Read a dump so many times over, on all cores."""
+    from argus.kb.config import KbConfig
     from argus.kb.parts import DumpParts
     from argus.kb.reading import read_wikidata, read_wikipedia, site_of
-    from argus.kb.settings import KbConfig
 
     piece, work = Path(location), Path(folder)
     work.mkdir(parents=True)
