@@ -225,6 +225,14 @@ def test_a_second_build_into_the_same_folder_is_kept_out(dumps, tmp_path):
     assert build(dumps, tmp_path / "kb", fresh=True).summary["counts"]["entities"] == 4
 
 
+def test_what_a_build_writes_is_recorded_for_fresh(dumps, built, tmp_path):
+    contents = {path.name for path in built.folder.iterdir()} - {".argus", ".lock"}
+    assert {"entities", "words", "kb.json", "report.html"} < contents
+    assert contents <= ArtifactFolder(built.folder).recorded()
+    apart = build(dumps, tmp_path / "apart", shards=str(tmp_path / "shards")).folder
+    assert "entities" not in ArtifactFolder(apart).recorded()
+
+
 def test_the_folder_is_locked_until_the_report_is_there(dumps, tmp_path, monkeypatch):
     seen = []
 

@@ -12,8 +12,9 @@ from argus.data.corpus import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.kb.build import build_kb
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps
 from tests.support.dumps import pages_dump
 
 PAGES = {
@@ -25,7 +26,8 @@ SPLIT = 45_000
 STALLING = """
 from argus.kb.build import build_kb
 from argus.kb.parts import DumpParts
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.config import KbConfig
+from argus.kb.source import Dumps
 import sys, time
 add = DumpParts.add
 

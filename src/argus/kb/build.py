@@ -8,7 +8,7 @@ from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_tables import KbFacts
+from argus.data.kb_tables import KB_FILE, TABLES, KbFacts
 from argus.data.provenance import describe_large_inputs
 from argus.data.records import read_record
 from argus.data.storage import absolute, is_remote, local_path
@@ -85,6 +85,7 @@ def build_kb(
         if not fresh and (summary := build.finished()):
             return KbResult(folder.path, folder / REPORT, summary, unchanged=True)
         record.open(folder)
+        build.own()
         with opened(engine or EngineConfig()) as running:
             assert running is not None
             record.runs_on(running)
@@ -113,6 +114,14 @@ class _Build:
         """Where the index of words goes: beside the shards; None where there is to be none."""
         here = self.shards_here
         return here / WORDS if here is not None and self.config.words else None
+
+    def own(self) -> None:
+        """Record in the folder what is written there beside summary and manifest."""
+        names, here = [WORK, REPORT], self.shards_here
+        if here is not None and here.resolve() == self.folder.path.resolve():
+            names += [*TABLES, KB_FILE, WORDS]
+        for name in names:
+            self.folder.own(name)
 
     def finished(self) -> KbSummary | None:
         """Return the summary if all that this build writes is there, and is its own.
