@@ -16,7 +16,8 @@ from typing import Any
 from argus.data.corpus import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, embed, load_encoder
 from argus.encoders import documents as as_documents
-from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.knowledge.config import GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer
 from argus.remedies.diagnosis.diagnose import diagnose
 from argus.retrievability.probes import load_default
 from benchmarks.repair import fb_passages

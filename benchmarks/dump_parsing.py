@@ -69,7 +69,7 @@ from pathlib import Path
 from argus.engine import EngineConfig, open_engine
 from argus.kb.parts import DumpParts
 from argus.kb.reading import read_wikipedia, site_of
-from argus.kb.settings import KbConfig
+from argus.kb.config import KbConfig
 if __name__ == "__main__":
     dump, out, workers, split = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     start = time.perf_counter()

@@ -22,7 +22,8 @@ import json, sys, time
 import numpy as np
 from argus.data.provenance import peak_memory_bytes
 from argus.data.types import Document
-from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.knowledge.config import GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer
 n_names, n_passages, wiki2, fb15k237, ignore_case = json.loads(sys.argv[1])
 def rows(path):
     with open(path, encoding="utf-8") as file:

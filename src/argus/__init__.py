@@ -86,7 +86,8 @@ if TYPE_CHECKING:
     )
     from argus.indexes.retriever import IndexRetriever, open_retriever
     from argus.kb.build import KbResult, build_kb
-    from argus.kb.settings import Dumps, KbConfig
+    from argus.kb.config import KbConfig
+    from argus.kb.source import Dumps
     from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
     from argus.llm import ChatConfig, LocalConfig
     from argus.planning import Workload, load_hardware, plan
@@ -131,7 +132,7 @@ _HOMES = {
     "DistillConfig": "argus.scenarios.distill.job",
     "DistillResult": "argus.scenarios.distill.job",
     "Domain": "argus.authority.domains",
-    "Dumps": "argus.kb.settings",
+    "Dumps": "argus.kb.source",
     "Edge": "argus.authority.rules",
     "EngineConfig": "argus.engine",
     "EntityRows": "argus.knowledge.sources",
@@ -148,7 +149,7 @@ _HOMES = {
     "GenerativeTrainConfig": "argus.generative.training.job",
     "IndexResult": "argus.indexes.job",
     "IndexRetriever": "argus.indexes.retriever",
-    "KbConfig": "argus.kb.settings",
+    "KbConfig": "argus.kb.config",
     "KbResult": "argus.kb.build",
     "KnowledgeFolder": "argus.data.kb",
     "LintBounds": "argus.authority.jobs.lint",

@@ -68,8 +68,8 @@ def test_an_unknown_engine_is_named_and_nothing_is_written(
     command, corpus, tmp_path, monkeypatch, capsys
 ):
     out = tmp_path / "out"
-    given = ["--corpus", str(corpus), "--out", str(out), "--engine", "dask"]
-    monkeypatch.setattr("sys.argv", ["argus", *command, *given])
+    options = ["--corpus", str(corpus), "--out", str(out), "--engine", "dask"]
+    monkeypatch.setattr("sys.argv", ["argus", *command, *options])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2

@@ -56,10 +56,12 @@ def argus(tmp_path, monkeypatch, capsys):
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(source, option, what, inputs, argus, tmp_path):
-    code, said = argus(*inputs[source], *option)
+    code, output = argus(*inputs[source], *option)
     assert code == 2
-    assert said.startswith(f"argus: argus kb build: {option[0]} with a source that has no use for")
-    assert f"what it is for: {what}" in said and not (tmp_path / "kb").exists()
+    assert output.startswith(
+        f"argus: argus kb build: {option[0]} with a source that has no use for"
+    )
+    assert f"what it is for: {what}" in output and not (tmp_path / "kb").exists()
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,6 @@ def test_an_option_that_would_do_nothing_is_refused(source, option, what, inputs
 )
 def test_an_option_that_is_of_use_is_taken(source, options, inputs, argus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, said = argus(*inputs[source], *options)
-    assert code == 0, said
+    code, output = argus(*inputs[source], *options)
+    assert code == 0, output
     assert (tmp_path / "kb" / "report.html").is_file()

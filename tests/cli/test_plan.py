@@ -11,7 +11,7 @@ def run(*options: str):
     return CliRunner().invoke(app, ["plan", *options], catch_exceptions=False)
 
 
-def test_the_papers_scale_is_planned_step_by_step_with_its_bottleneck():
+def test_the_papers_scale_is_planned_with_its_bottleneck():
     result = run("--entities", "7e6", "--dim", "1024", "--neighbours", "20")
     lines = result.stdout.splitlines()
     assert "7,000,000 entities x 1024" in lines[0] and "among 20,000" in lines[0]
@@ -104,11 +104,13 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
     monkeypatch.setattr(calibrate, "SIZES", tiny)
     monkeypatch.setattr(calibrate, "AUDITS", 1)
     jobs = TRIALS | OF_KNOWLEDGE  # in this process: fifteen starts take longer than all trials
-    monkeypatch.setattr(calibrate, "run_trial", lambda job, *given: jobs[job](*map(str, given)))
+    monkeypatch.setattr(
+        calibrate, "run_trial", lambda _, job, *arguments: jobs[job](*map(str, arguments))
+    )
     items = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"
     file = tmp_path / "this.json"
-    told = run("--measure", str(file), "--price", "0.5", "--wikidata", str(items), "--json")
-    measured = json.loads(told.stdout)
+    result = run("--measure", str(file), "--price", "0.5", "--wikidata", str(items), "--json")
+    measured = json.loads(result.stdout)
     assert measured == json.loads(file.read_text()) and measured["name"] == "this"
     assert measured["price_per_hour"] == 0.5 and measured["encoder_window"] == 256
     assert measured["start_s"] > 0 and measured["encoder_parameters"] > 10**7
@@ -122,14 +124,16 @@ def test_a_machine_is_measured_into_a_file_that_plans(tmp_path, monkeypatch, sha
 
 def test_a_trial_runs_in_a_process_of_its_own():
     from argus.planning.calibrate import run_trial
+    from argus.planning.records import DisplacingTrial
 
-    found = run_trial("displacing", 500, 4, 8, 10)
-    assert found["entities"] == 500 and 0 < found["asked"] < 60 and found["seconds"] > 0
+    trial = run_trial(DisplacingTrial, "displacing", 500, 4, 8, 10)
+    assert trial.entities == 500 and 0 < trial.queries < 60 and trial.seconds > 0
 
 
 def test_a_trial_that_fails_is_told_by_its_last_words(tmp_path):
     from argus.errors import ArgusError
     from argus.planning.calibrate import run_trial
+    from argus.planning.records import DumpTrial
 
     with pytest.raises(ArgusError, match=r"Measuring dump failed: .*No such file"):
-        run_trial("dump", "wikidata", tmp_path / "none.bz2", tmp_path / "work", 1)
+        run_trial(DumpTrial, "dump", "wikidata", tmp_path / "none.bz2", tmp_path / "work", 1)

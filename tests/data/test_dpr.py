@@ -63,16 +63,16 @@ def test_a_result_is_written_in_the_published_form(tmp_path):
 
 
 @given(st.lists(results, max_size=3))
-def test_any_results_give_the_bytes_that_json_gives_for_the_whole_list(tmp_path_factory, made):
+def test_results_give_the_bytes_of_json_for_the_whole_list(tmp_path_factory, results):
     path = tmp_path_factory.mktemp("dpr") / "dpr.json"
-    items = [as_item(result) for result in made]
+    items = [as_item(result) for result in results]
     whole = json.dumps(items, ensure_ascii=False, indent=4)
-    written = write_dpr(path, iter(made)).read_text("utf-8")
-    assert written == (whole + "\n" if made else "[\n]\n")
-    assert json.loads(write_dpr(path, made, indent=None).read_text("utf-8")) == items
+    written = write_dpr(path, iter(results)).read_text("utf-8")
+    assert written == (whole + "\n" if results else "[\n]\n")
+    assert json.loads(write_dpr(path, results, indent=None).read_text("utf-8")) == items
 
 
-def test_results_are_written_as_they_come_and_a_break_leaves_the_file_that_was_there(tmp_path):
+def test_results_are_streamed_and_a_break_leaves_the_old_file(tmp_path):
     path = tmp_path / "dpr.json"
     write_dpr(path, [RESULT])
     before = path.read_bytes()
@@ -112,11 +112,11 @@ def test_what_was_written_is_read_as_questions_again(tmp_path):
 
 
 @given(st.lists(results, max_size=3))
-def test_results_are_read_as_they_were_written(tmp_path_factory, made):
+def test_results_are_read_as_they_were_written(tmp_path_factory, results):
     path = tmp_path_factory.mktemp("dpr") / "dpr.json"
-    named = [r for r in made if r.topic.query.id]
-    kept = {"id", "question", "answers", "ctxs", "_id", "query_id", "qid"}
-    plain = [r for r in named if not kept & set(r.topic.given)]
+    named = [r for r in results if r.topic.query.id]
+    own = {"id", "question", "answers", "ctxs", "_id", "query_id", "qid"}
+    plain = [r for r in named if not own & set(r.topic.given)]
     assert list(read_dpr(write_dpr(path, plain))) == plain
 
 
@@ -203,7 +203,7 @@ def test_a_line_that_is_no_question_with_answers_is_named(tmp_path, line, messag
     assert "question<TAB>['answer', ...]" in str(caught.value)
 
 
-def test_a_file_with_a_header_is_not_taken_for_questions_with_lists(tmp_path):
+def test_a_header_is_not_taken_for_questions_with_lists(tmp_path):
     path = tmp_path / "queries.tsv"
     path.write_text("_id\ttext\nq1\t[1] what is it\n")
     assert not looks_like_qas(path)

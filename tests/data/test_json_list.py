@@ -52,7 +52,7 @@ def written(values: list, indent: int | None, escape: bool) -> tuple[bytes, list
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(VALUES, max_size=4), st.sampled_from([None, 0, 2]), st.booleans(), BLOCKS)
-def test_whatever_is_whole_before_a_cut_is_given_as_json_reads_it(values, indent, escape, block):
+def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, block):
     content, ends = written(values, indent, escape)
     scalars = [not isinstance(value, (str, list, dict)) for value in values]
     for cut in range(1, len(content) + 1):
@@ -83,9 +83,7 @@ def test_lines_are_given_as_far_as_they_are_whole(values, end, block):
 
 @settings(deadline=None, max_examples=20)
 @given(st.lists(RECORDS, min_size=1, max_size=5), st.booleans(), BLOCKS)
-def test_gzipped_lists_are_read_as_plain_ones_and_up_to_where_they_are_cut_off(
-    values, in_two, block
-):
+def test_gzipped_lists_are_read_as_plain_ones_up_to_a_cut(values, in_two, block):
     text = json.dumps(values).encode()
     parts = [text[:5], text[5:]] if in_two else [text]
     packed = b"".join(map(gzip.compress, parts))
@@ -99,7 +97,7 @@ def test_gzipped_lists_are_read_as_plain_ones_and_up_to_where_they_are_cut_off(
         assert broken.startswith("the gzip data are cut off before item")
 
 
-def test_a_gzipped_file_that_is_cut_off_gives_what_can_be_unpacked():
+def test_a_gzipped_file_cut_off_gives_what_can_be_unpacked():
     values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(2000)]
     packed = gzip.compress(json.dumps(values).encode())
     items, broken = read(packed[: len(packed) // 2], block=1000)
@@ -109,7 +107,7 @@ def test_a_gzipped_file_that_is_cut_off_gives_what_can_be_unpacked():
     assert f"the gzip data are cut off inside item [{len(items)}], which begins at" in broken
 
 
-def test_a_gzipped_file_with_a_damaged_byte_gives_what_stands_before_it():
+def test_a_damaged_gzipped_file_gives_what_precedes_the_damage():
     values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(2000)]
     packed = bytearray(gzip.compress(json.dumps(values).encode()))
     packed[-8] ^= 1  # the check sum
@@ -130,7 +128,7 @@ def test_text_after_a_gzip_member_is_damage():
     assert "the gzip data are damaged" in broken
 
 
-def test_a_long_item_of_a_gzipped_file_is_read_in_time_proportional_to_its_length(tmp_path):
+def test_a_long_gzipped_item_is_read_in_linear_time(tmp_path):
     # Stored, as noise is: gzip gives it 64 KiB at a time, so that its parts are many.
     def seconds(megabytes: int) -> float:
         text = random.Random(megabytes).randbytes(megabytes * 500_000).hex().encode()
@@ -147,7 +145,7 @@ def test_a_long_item_of_a_gzipped_file_is_read_in_time_proportional_to_its_lengt
 
 
 @pytest.mark.parametrize(
-    ("content", "items", "broken"),
+    ("content", "n", "broken"),
     [
         ('[{"a": 1}', 1, "the file ends before item [1] or the end of the list"),
         ('[{"a": 1}, {"b"', 1, "the file ends inside item [1], which begins at byte 11"),
@@ -163,14 +161,14 @@ def test_a_long_item_of_a_gzipped_file_is_read_in_time_proportional_to_its_lengt
         ('{"a": ', 0, "the file ends inside item [0], which begins at byte 0"),
     ],
 )  # fmt: skip
-def test_a_break_is_named_with_its_item_and_byte(content, items, broken):
-    given, said = read(content.encode())
-    assert len(given) == items
-    assert said is not None
-    assert said.startswith(broken)
+def test_a_break_is_named_with_its_item_and_byte(content, n, broken):
+    items, problem = read(content.encode())
+    assert len(items) == n
+    assert problem is not None
+    assert problem.startswith(broken)
 
 
-def test_a_quotation_mark_that_is_missing_ends_the_reading_not_the_memory():
+def test_a_missing_quotation_mark_ends_reading_not_memory():
     content = '[{"a": 1}, {"b: 2}, ' + '{"c": 3}, ' * 1000 + "]"
     items, broken = read(content.encode(), block=100, longest=1000)
     assert len(items) == 1

@@ -47,7 +47,7 @@ def files_of(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_documents_are_the_paragraphs_with_labels_as_titles_and_aliases(kb: Path) -> None:
+def test_documents_are_paragraphs_with_labels_and_aliases(kb: Path) -> None:
     documents = KnowledgeFolder.open(kb).documents()
     assert [d.id for d in documents] == IDS
     label, paragraph = PARAGRAPHS["Q1"]
@@ -111,9 +111,9 @@ def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObjec
     assert folder.entities(["id"])["id"].to_pylist() == names
     for source in ("wikidata", "hyperlink", "all"):
         subjects, objects = folder.relations(source)
-        found = [(names[s], names[o]) for s, o in zip(subjects, objects, strict=True)]
-        wanted = [(s, o) for s, o, of in drawn if source in (of, "all")]
-        assert sorted(found) == sorted(wanted)
+        pairs = [(names[s], names[o]) for s, o in zip(subjects, objects, strict=True)]
+        expected = [(s, o) for s, o, of in drawn if source in (of, "all")]
+        assert sorted(pairs) == sorted(expected)
     shutil.rmtree(location)
 
 
@@ -127,7 +127,7 @@ def folder_at(names: list[str], rows: list[dict[str, str]], size: int) -> Path:
     return location
 
 
-def test_shards_have_a_hundred_thousand_rows_and_do_not_depend_on_batches(tmp_path: Path) -> None:
+def test_shards_of_100000_rows_do_not_depend_on_batches(tmp_path: Path) -> None:
     ids = pa.array([f"{i:06d}" for i in range(250_001)])
     table = pa.table({"id": ids, "alias": ids, "source": ids}, TABLES["aliases"])
     shards = {}
@@ -153,7 +153,7 @@ def test_a_shorter_table_removes_the_shards_of_a_longer_one(
     assert pairs(KnowledgeFolder.open(kb), "all") == []
 
 
-def test_columns_in_other_types_and_order_are_cast_and_others_left_out(tmp_path: Path) -> None:
+def test_columns_of_other_types_are_cast_others_left_out(tmp_path: Path) -> None:
     large = pa.RecordBatch.from_pydict(
         {
             "source": pa.array(["alias"]).dictionary_encode(),
@@ -188,9 +188,9 @@ def test_rows_out_of_order_are_a_mistake_of_the_caller(
     if table == "relations":
         records = [record | {"source": "wikidata"} for record in records]
     groups = [records] if together else [[record] for record in records]
-    given = [pa.RecordBatch.from_pylist(group, schema) for group in groups]
+    batches = [pa.RecordBatch.from_pylist(group, schema) for group in groups]
     with pytest.raises(ValueError, match=f"{table} are not in ascending order of"):
-        KbWriter(tmp_path).write(table, given)
+        KbWriter(tmp_path).write(table, batches)
 
 
 def test_relations_may_come_twice_and_without_a_property(tmp_path: Path) -> None:
@@ -200,14 +200,14 @@ def test_relations_may_come_twice_and_without_a_property(tmp_path: Path) -> None
         ("a", "P1", "b", "wikidata"),
         ("a", "P1", "b", "triples"),
     ]
-    given = pa.RecordBatch.from_pylist(list(named("relations", rows)), TABLES["relations"])
-    assert writer.write("relations", [given]) == 3
+    batch = pa.RecordBatch.from_pylist(list(named("relations", rows)), TABLES["relations"])
+    assert writer.write("relations", [batch]) == 3
     with pytest.raises(ValueError, match="graph 'mentions', but relations are from"):
         writer.finish("mentions", {})
     bad = [("b", "", "a", "gossip")]
-    given = pa.RecordBatch.from_pylist(list(named("relations", bad)), TABLES["relations"])
+    batch = pa.RecordBatch.from_pylist(list(named("relations", bad)), TABLES["relations"])
     with pytest.raises(ValueError, match="relations from 'gossip', which is none of"):
-        writer.write("relations", [given])
+        writer.write("relations", [batch])
 
 
 def test_a_folder_that_is_being_written_again_is_not_whole(kb: Path) -> None:

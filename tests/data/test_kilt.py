@@ -15,7 +15,7 @@ PASSAGE = DprPassage("12", "Bern", "The old town.", 7.25, (DprKey(" old town", 3
 RESULT = DprResult(Topic(Query("q1", "where?")), (PASSAGE,))
 
 
-def test_a_line_holds_the_question_and_its_passages_with_their_keys(tmp_path):
+def test_a_line_holds_the_question_its_passages_and_keys(tmp_path):
     path = write_kilt(tmp_path / "kilt.jsonl", [RESULT, DprResult(Topic(Query("q2", "?")), ())])
     first, second = map(json.loads, path.read_text("utf-8").splitlines())
     provenance = {

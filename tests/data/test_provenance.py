@@ -63,16 +63,16 @@ def test_only_inputs_that_are_files_are_described(tmp_path: Path) -> None:
 
 
 def test_the_environment_names_versions_and_hardware() -> None:
-    found = describe_environment()
-    assert found["libraries"]["numpy"] == np.__version__
-    assert found["cores"] >= 1
-    assert set(found) == {"python", "platform", "processor", "cores", "libraries"}
+    environment = describe_environment()
+    assert environment["libraries"]["numpy"] == np.__version__
+    assert environment["cores"] >= 1
+    assert set(environment) == {"python", "platform", "processor", "cores", "libraries"}
 
 
 def test_peak_memory_is_in_bytes_and_counts_what_was_held() -> None:
     size = 64 << 20
-    held = np.ones(size, np.uint8)
-    assert held.sum() == size
+    array = np.ones(size, np.uint8)
+    assert array.sum() == size
     assert size < peak_memory_bytes() < 1 << 40
 
 

@@ -80,7 +80,7 @@ def test_tsv_takes_quotes_as_they_are(tmp_path: Path) -> None:
     assert [v["text"] for v in values(path)] == ['"Quiet" is a film', 'an open " quote']
 
 
-def test_fields_longer_than_the_csv_module_allows_by_default_are_read(tmp_path: Path) -> None:
+def test_fields_longer_than_the_csv_default_are_read(tmp_path: Path) -> None:
     path = written(tmp_path / "c.csv", f"_id,text\na,{'x' * 200_000}\n")
     assert values(path) == [{"_id": "a", "text": "x" * 200_000}]
 
@@ -166,7 +166,7 @@ def test_the_format_is_the_last_suffix_before_gz() -> None:
         file_format(Path("archive.gz"))
 
 
-def test_the_first_known_name_is_picked_in_the_order_of_the_names() -> None:
+def test_the_first_known_name_is_picked_in_order() -> None:
     row = Row({"id": "1", "_id": "2"}, Path("c.csv"), 2)
     assert pick_field(row, ["_id", "id"], what="id", option="--id-field") == "_id"
     with pytest.raises(InputError) as caught:
@@ -222,7 +222,7 @@ def test_a_file_that_is_no_gzip_is_bad_input(tmp_path: Path) -> None:
     assert error_of(path).startswith(f"{path}")
 
 
-def test_a_carriage_return_inside_a_tsv_field_is_read_or_refused_by_line(tmp_path: Path) -> None:
+def test_a_carriage_return_in_a_tsv_field_is_read_or_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "c.tsv", "_id\ttext\na\tone\rtwo\n")
     try:
         assert values(path) == [{"_id": "a", "text": "one\rtwo"}]

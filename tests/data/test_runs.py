@@ -83,7 +83,7 @@ def test_a_missing_run_and_a_folder_are_named(tmp_path):
         read_run(tmp_path)
 
 
-def test_ids_that_a_line_cannot_hold_are_refused_and_nothing_is_written(tmp_path):
+def test_ids_that_no_line_can_hold_are_refused_unwritten(tmp_path):
     with pytest.raises(InputError, match="'two words'; expected no white space"):
         write_run(tmp_path / "run", {"q": {"two words": 1.0}})
     assert not list(tmp_path.iterdir())

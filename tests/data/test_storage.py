@@ -142,7 +142,7 @@ def test_a_knowledge_base_in_a_store_is_a_corpus(store: Store, tmp_path: Path) -
     assert KnowledgeFolder.open(corpus_file(location)).facts["language"] == "en"
 
 
-def test_a_knowledge_base_that_is_not_in_the_store_or_not_whole_is_refused(store: Store) -> None:
+def test_a_kb_that_is_absent_or_not_whole_in_a_store_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match=r"s3://bucket/kb: no kb.json in it; expected a knowl"):
         read_corpus(Path("s3://bucket/kb"))
     write_kb("s3://bucket/kb")
@@ -212,9 +212,7 @@ def test_paths_become_absolute_and_addresses_stay(
     assert absolute(Path("s3://b/x")) == "s3://b/x"
 
 
-def test_the_state_of_a_file_is_its_size_and_time_here_and_in_a_store(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_files_state_is_size_and_time_here_and_in_a_store(store: Store, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     os.utime(tmp_path / "a", ns=(5, 7_000_000_001))
     assert state_of_file(tmp_path / "a") == FileState(3, 7_000_000_001)
@@ -238,7 +236,7 @@ def test_files_of_rows_in_a_store_are_refused_as_such(name: str) -> None:
     assert "Copy it here" in str(caught.value)
 
 
-def test_a_folder_in_a_store_that_is_no_knowledge_base_says_what_is_read_there(
+def test_a_folder_in_a_store_that_is_no_kb_is_refused(
     store: Store,
 ) -> None:
     store.objects["bucket/beir/corpus.jsonl"] = b"{}"

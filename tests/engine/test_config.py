@@ -16,7 +16,7 @@ from argus.errors import InputError
         ({"name": "ray", "address": "h:70000"}, r"'h:70000'; expected host:port"),
         ({"name": "ray", "address": "http://h:1"}, r"'http://h:1'; expected host:port"),
         ({"name": "ray", "address": "user:pw@h:1"}, r"expected host:port"),
-        ({"workers": 0}, r"--workers: 0 workers; expected at least 1\. Leave it out"),
+        ({"workers": 0}, r"--workers: 0; expected a whole number from 1"),
         ({"connect_timeout_s": 0}, r"connect_timeout_s=0; expected more than 0"),
         ({"start_timeout_s": float("nan")}, r"start_timeout_s=nan; expected more than 0"),
     ],
@@ -40,7 +40,7 @@ def test_an_address_has_host_and_port(address, endpoint):
     assert EngineConfig(name="ray", address=address).endpoint == endpoint
 
 
-def test_a_cluster_of_this_machine_keeps_to_loopback_and_sends_no_statistics(monkeypatch):
+def test_a_cluster_here_keeps_to_loopback_and_sends_no_stats(monkeypatch):
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     here = environment(EngineConfig(name="ray"))
     there = environment(EngineConfig(name="ray", address="10.0.0.1:6379"))
@@ -81,6 +81,6 @@ def test_a_machine_of_other_versions_is_said_to_be(differs, message):
 
     node = Node(id="x", address="10.0.0.2", cores=1, gpus=0, memory=0, object_store=0)
     own = {"host": "b", "python": platform.python_version(), "ray": "2.60.0", "argus": "0.1.0"}
-    found = misfit(node, Facts(**(own | differs)), "0.1.0", "2.60.0")
-    assert found is None if message is None else found is not None and found.startswith(message)
+    reason = misfit(node, Facts(**(own | differs)), "0.1.0", "2.60.0")
+    assert reason is None if message is None else reason is not None and reason.startswith(message)
     assert misfit(node, None, "0.1.0", "2.60.0") == "10.0.0.2 does not answer"

@@ -66,7 +66,7 @@ def test_all_workers_work_elsewhere_and_each_is_set_up_once(engine, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_no_block_starts_no_process_and_one_block_is_done_in_this_one(engine, tmp_path):
+def test_no_block_starts_no_process_and_one_block_is_done_here(engine, tmp_path):
     assert run(engine, steps.dying_at_start, []) == {}
     assert run(engine, steps.counted, ["a"], str(tmp_path)) == {0: "a"}
     assert len(list(tmp_path.iterdir())) == 1

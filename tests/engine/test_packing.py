@@ -25,9 +25,9 @@ def test_any_part_of_a_mapped_array_comes_out_as_it_went_in(mapped, first, secon
     part = part.T if turn else part
     for sent in (part, np.asarray(part)):
         packed = pack(sent)
-        found = packed.unpack()
-        np.testing.assert_array_equal(found, sent)
-        assert found.dtype == sent.dtype
+        copy = packed.unpack()
+        np.testing.assert_array_equal(copy, sent)
+        assert copy.dtype == sent.dtype
 
 
 def test_a_mapped_array_travels_by_name(mapped):

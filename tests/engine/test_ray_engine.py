@@ -18,6 +18,7 @@ import pytest
 from argus.engine import EngineConfig, Work, open_engine
 from argus.engine.blocks import AHEAD
 from argus.engine.check import check_engine
+from argus.engine.verdict import words_of
 from argus.errors import ArgusError, InputError
 from tests.engine import steps
 
@@ -28,13 +29,13 @@ STORE = 200 << 20
 
 def members(session):
     """Pids of the processes of a session, which is what a cluster of these tests has for itself."""
-    found = set()
+    pids = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             state, _, _, own = path.read_text().rpartition(")")[2].split()[:4]
             if int(own) == session and state != "Z":
-                found.add(int(path.parent.name))
-    return found
+                pids.add(int(path.parent.name))
+    return pids
 
 
 def assert_gone(session, within_s=60.0):
@@ -106,7 +107,7 @@ def test_a_cluster_returns_what_this_process_does_to_the_bit(engine, threaded):
         assert there[number].flags.writeable
 
 
-def test_each_actor_is_set_up_once_and_blocks_are_taken_as_there_is_room(engine, tmp_path):
+def test_actors_are_set_up_once_and_blocks_taken_for_room(engine, tmp_path):
     taken = 0
 
     def blocks():
@@ -142,7 +143,7 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(engine, tmp_path):
     assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
 
 
-def test_workers_that_die_between_two_runs_do_not_count_against_the_next(engine, tmp_path):
+def test_deaths_between_two_runs_do_not_count_for_the_next(engine, tmp_path):
     resting = set()
 
     def blocks():
@@ -221,13 +222,14 @@ def test_check_says_what_every_machine_is_like(address, tmp_path):
     good = check_engine(EngineConfig(name="ray", address=address), tmp_path)
     assert good.good
     (node,) = good.nodes
-    assert (node.address, node.cores, node.sees, node.problem) == ("127.0.0.1", 2, True, None)
-    assert node.object_store == STORE
-    assert 0 < node.latency_ms < 10_000 and node.mib_per_s > 0
+    assert (node["address"], node["cores"]) == ("127.0.0.1", 2)
+    assert node["sees"] and node["problem"] is None
+    assert node["object_store"] == STORE
+    assert 0 < node["latency_ms"] < 10_000 and node["mib_per_s"] > 0
     assert good.verdict == "good: 2 workers on 1 machine"
     bad = check_engine(EngineConfig(name="ray", address=address), tmp_path / "none")
     assert not bad.good
-    assert f"does not see {tmp_path / 'none'}" in bad.nodes[0].words
+    assert f"does not see {tmp_path / 'none'}" in words_of(bad.nodes[0])
     assert bad.verdict.startswith("not good: 1 of 1 machines cannot work")
 
 

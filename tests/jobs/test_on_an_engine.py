@@ -16,7 +16,8 @@ from argus.errors import EncodingError
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.views import ViewIndex
 from argus.kb.build import build_kb
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.config import KbConfig
+from argus.kb.source import Dumps
 from argus.knowledge import KnowledgeSource
 from argus.llm import Ledger, LocalConfig, Prompt, open_model
 from argus.remedies.diagnosis.job import diagnose_corpus
@@ -44,12 +45,12 @@ VOLATILE = {"started", "finished", "timings_s", "peak_memory_bytes", "environmen
 @pytest.fixture(scope="module")
 def documents():
     """240 documents; each names two others by their titles."""
-    made = []
+    rows = []
     for i, title in enumerate(TITLES):
         near, far = TITLES[(i + 1) % N], TITLES[(7 * i + 3) % N]
         text = f"{title} lies {i} miles from {near}. Its road number {i % 17} leads on to {far}."
-        made.append(Document(f"d{i:03}", text, title))
-    return made
+        rows.append(Document(f"d{i:03}", text, title))
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +125,9 @@ def test_an_audit_with_a_model(documents, minilm, ray, tmp_path):
     run_audit(documents, tmp_path / "here", encoder=minilm)
     run_audit(documents, tmp_path / "there", encoder=FLOAT32, engine=ray)
     agree(tmp_path / "here", tmp_path / "there", "audit", tolerance=1e-5)
-    found = [np.fromfile(tmp_path / d / "embeddings" / "vectors.f32", "<f4").reshape(-1, 384)
+    vectors = [np.fromfile(tmp_path / d / "embeddings" / "vectors.f32", "<f4").reshape(-1, 384)
              for d in ("here", "there")]  # fmt: skip
-    assert np.abs(found[0] - found[1]).max() <= 1e-6
+    assert np.abs(vectors[0] - vectors[1]).max() <= 1e-6
 
 
 @pytest.mark.parametrize("where", ["local", "ray"])
@@ -146,9 +147,9 @@ def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_bat
         add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)
     here, there = (ViewIndex.open(tmp_path / name) for name in ("here", "there"))
     assert here.texts() == there.texts()
-    asked = WordEncoder().encode_queries(TITLES)
-    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
-    assert here.search(asked, 20) == there.search(asked, 20)
+    queries = WordEncoder().encode_queries(TITLES)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    assert here.search(queries, 20) == there.search(queries, 20)
     for job in ("index", "index add"):
         assert settled(tmp_path / "here", job) == settled(tmp_path / "there", job)
         assert "engine" in sections(tmp_path / "there", job, "manifest.json")
@@ -173,13 +174,13 @@ def test_answers_of_a_language_model(documents, ray, tmp_path):
     folder = save_llama(tmp_path / "tiny", make_tokenizer(), window=1024)
     model = LocalConfig(model=str(folder), batch_size=2, max_tokens_override=12)
     config = ProfileConfig(model=model, max_chars=100, accept_unanswered=True)
-    said = []
+    answers = []
     for name, where in (("here", None), ("there", ray)):
         with pytest.raises(Exception, match="none of 9 documents has scenarios"):
             profile_documents(documents[:9], out=tmp_path / name, config=config, engine=where)
         rows = (tmp_path / name / "profiles.jsonl").read_text()
-        said.append((rows, settled(tmp_path / name, "scenarios")))
-    assert said[0] == said[1]
+        answers.append((rows, settled(tmp_path / name, "scenarios")))
+    assert answers[0] == answers[1]
 
 
 def test_a_language_model_that_knows_the_answers(ray, tmp_path):
@@ -187,13 +188,13 @@ def test_a_language_model_that_knows_the_answers(ray, tmp_path):
     known = [(prompt.system, prompt.text, TITLES[i + 1]) for i, prompt in enumerate(prompts[:9])]
     folder = teach(save_llama(tmp_path / "tiny", make_tokenizer(TITLES), window=160), known)
     config = LocalConfig(model=str(folder), batch_size=3, max_tokens=12)
-    said = []
+    answers = []
     for name, where in (("here", None), ("there", ray)):
         with Ledger(tmp_path / name) as ledger:
             outcomes = open_model(config, ledger, where).complete(prompts)
-            said.append([(o.state, o.value, o.reason, o.tokens_out) for o in outcomes])
-    assert said[0] == said[1]
-    assert [value for _, value, *_ in said[1][:9]] == TITLES[1:10]
+            answers.append([(o.state, o.value, o.reason, o.tokens_out) for o in outcomes])
+    assert answers[0] == answers[1]
+    assert [value for _, value, *_ in answers[1][:9]] == TITLES[1:10]
 
 
 def test_a_worker_that_is_killed_costs_one_block(documents, audited, ray, tmp_path, small_batches):
@@ -216,10 +217,10 @@ def test_what_stopped_on_a_cluster_goes_on_on_this_machine(
     broken = WordEncoder(trap, then="refuse", until=stored)
     with pytest.raises(EncodingError, match="the encoder is out of order"):
         run_audit(documents, out, encoder=broken, engine=ray)
-    kept = stored.read_bytes()
-    assert 0 < len(kept) <= 2 * 40 * 16
+    stored_bytes = stored.read_bytes()
+    assert 0 < len(stored_bytes) <= 2 * 40 * 16
     run_audit(documents, out, engine=EngineConfig(workers=2))
-    assert stored.read_bytes().startswith(kept)
+    assert stored.read_bytes().startswith(stored_bytes)
     agree(audited, out, "audit")
 
 

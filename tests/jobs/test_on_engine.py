@@ -38,7 +38,7 @@ def large(monkeypatch):
     monkeypatch.setattr(import_module("argus.encoders.store"), "LARGE_BYTES", 100)
 
 
-def test_vectors_that_a_machine_could_not_read_are_refused_before_any_is_made(large, tmp_path):
+def test_vectors_that_a_machine_cannot_read_are_refused_first(large, tmp_path):
     source = KnowledgeSource(relations="mentions")
     config = argus.AuditConfig(k=(1,), pool=(3,))
     engine = TwoMachines(["10.0.0.2"])

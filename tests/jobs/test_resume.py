@@ -90,7 +90,7 @@ def test_a_killed_audit_goes_on_and_ends_with_the_same_result(run, killed, tmp_p
     whole, out = tmp_path / "whole", shutil.copytree(killed, tmp_path / "out")
     stored = json.loads((out / "embeddings" / "store.json").read_text())["fingerprint"]
     vectors = (out / "embeddings" / "vectors.f32").read_bytes()
-    kept = (out / "embeddings" / "keys.bin").stat().st_size // 16 * 384 * 4
+    stored_bytes = (out / "embeddings" / "keys.bin").stat().st_size // 16 * 384 * 4
 
     # Another encoder into the same folder is refused, and no vector is touched.
     before = files(out / "embeddings")
@@ -110,7 +110,9 @@ def test_a_killed_audit_goes_on_and_ends_with_the_same_result(run, killed, tmp_p
     assert manifest(out)["counts"]["measured"] == N
     assert manifest(out)["encoder"]["fingerprint"] == stored
     assert (out / "report.html").is_file()
-    assert (out / "embeddings" / "vectors.f32").read_bytes()[:kept] == vectors[:kept]
+    assert (out / "embeddings" / "vectors.f32").read_bytes()[:stored_bytes] == vectors[
+        :stored_bytes
+    ]
     assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16
 
 

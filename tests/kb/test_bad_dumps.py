@@ -12,8 +12,9 @@ from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.kb import reading
 from argus.kb.build import build_kb
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps
 from tests.support.dumps import item, items_dump, pages_dump
 
 PAGES = {
@@ -41,17 +42,15 @@ def test_a_dump_that_was_cut_gives_what_precedes_and_says_where(dump, tmp_path):
     cut.write_bytes(dump.read_bytes()[: dump.stat().st_size * 2 // 3])
     built = build_kb(Dumps(wikipedia=str(cut)), out=tmp_path / "kb", config=SMALL)
     assert list(built.damage) == ["wikipedia"] and str(cut) in built.damage["wikipedia"]
-    found = ids(tmp_path / "kb")
-    assert 0 < len(found) < len(PAGES)
-    assert found == set(list(PAGES)[: len(found)])  # a beginning, with no gap
+    entity_ids = ids(tmp_path / "kb")
+    assert 0 < len(entity_ids) < len(PAGES)
+    assert entity_ids == set(list(PAGES)[: len(entity_ids)])  # a beginning, with no gap
     facts = json.loads((tmp_path / "kb" / "kb.json").read_text())["facts"]
     assert facts["damage"] == built.damage
     assert built.damage["wikipedia"] in (tmp_path / "kb" / "report.html").read_text()
 
 
-def test_the_command_exits_with_2_after_writing_what_precedes_the_damage(
-    dump, tmp_path, monkeypatch, capsys
-):
+def test_damage_exits_with_2_after_writing_what_precedes_it(dump, tmp_path, monkeypatch, capsys):
     broken = bytearray(dump.read_bytes())
     middle = len(broken) // 2
     broken[middle : middle + 64] = bytes(64)
@@ -63,11 +62,11 @@ def test_the_command_exits_with_2_after_writing_what_precedes_the_damage(
         main()
     assert stopped.value.code == 2
     assert "warning: wikipedia breaks off" in capsys.readouterr().out
-    found = ids(out)
-    assert found == set(list(PAGES)[: len(found)]) and len(found) > 100
+    entity_ids = ids(out)
+    assert entity_ids == set(list(PAGES)[: len(entity_ids)]) and len(entity_ids) > 100
 
 
-def test_pages_of_ten_megabytes_and_unbalanced_templates_are_read_in_bounded_time(tmp_path):
+def test_huge_and_unbalanced_pages_are_read_in_bounded_time(tmp_path):
     pages = {
         "Large": "'''Large''' is a page that goes on and on, as [[Small]] does not.\n\n"
         + "{{cite}} word [[Small]] " * 420_000,
@@ -84,7 +83,7 @@ def test_pages_of_ten_megabytes_and_unbalanced_templates_are_read_in_bounded_tim
     assert built.summary["counts"]["relations"] == {"hyperlink": 2}
 
 
-def test_items_that_are_broken_lack_labels_or_point_to_nothing_are_counted(tmp_path):
+def test_broken_and_unlabelled_items_and_dead_ends_are_counted(tmp_path):
     items = items_dump(
         tmp_path / "wikidata.json",
         [
@@ -109,7 +108,7 @@ def test_items_that_are_broken_lack_labels_or_point_to_nothing_are_counted(tmp_p
 @pytest.mark.parametrize(
     ("owner", "method", "limit"), [(DumpParts, "add", 2_000), (Storage, "write", 20_000)]
 )
-def test_a_disk_that_fills_leaves_nothing_half_and_the_same_command_goes_on(
+def test_a_full_disk_leaves_nothing_half_and_the_build_goes_on(
     owner, method, limit, dump, tmp_path, full_disk, monkeypatch
 ):
     out = tmp_path / "kb"
@@ -126,7 +125,7 @@ def test_a_disk_that_fills_leaves_nothing_half_and_the_same_command_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "words"),
     [
         ("empty.xml.bz2", b"", "empty"),
         ("page.html", b"<!doctype html><html><title>Index of /enwiki/</title></html>", "MediaWiki"),
@@ -134,15 +133,15 @@ def test_a_disk_that_fills_leaves_nothing_half_and_the_same_command_goes_on(
         ("dump.sql", b"-- MySQL dump 10.19\nDROP TABLE IF EXISTS `page`;\n", "MediaWiki"),
     ],
 )
-def test_what_is_no_dump_is_told(name, content, told, tmp_path):
+def test_what_is_no_dump_is_told(name, content, words, tmp_path):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=words):
         build_kb(Dumps(wikipedia=str(tmp_path / name)), out=tmp_path / "kb")
     assert not (tmp_path / "kb").exists()
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "option"),
     [
         ({"language": "English"}, "--lang"),
         ({"links": "all"}, "--links"),
@@ -151,8 +150,8 @@ def test_what_is_no_dump_is_told(name, content, told, tmp_path):
         ({"min_words": 0}, "--min-words"),
     ],
 )
-def test_settings_out_of_range_are_refused_by_the_name_of_their_option(changes, told):
-    with pytest.raises(InputError, match=told):
+def test_settings_out_of_range_are_refused_by_option(changes, option):
+    with pytest.raises(InputError, match=option):
         KbConfig(**changes)
 
 
@@ -162,9 +161,7 @@ def test_no_source_at_all_is_refused():
 
 
 @pytest.mark.parametrize("pack", ["bz2", "gz"])
-def test_what_is_behind_damage_is_not_read_again_by_a_build_that_goes_on(
-    pack, tmp_path, monkeypatch
-):
+def test_a_build_that_goes_on_reads_nothing_behind_damage(pack, tmp_path, monkeypatch):
     whole = pages_dump(tmp_path / "whole", PAGES, pack=pack).read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 3])
     if pack == "bz2":  # readable again behind the damage
@@ -186,9 +183,7 @@ def _interrupted(*_):
     raise KeyboardInterrupt
 
 
-def test_a_part_that_is_missing_before_damage_is_read_and_nothing_behind_it(
-    dump, tmp_path, monkeypatch
-):
+def test_a_missing_part_before_damage_is_read_nothing_behind(dump, tmp_path, monkeypatch):
     broken = bytearray(dump.read_bytes())
     middle = len(broken) // 2
     broken[middle : middle + 64] = bytes(64)
@@ -206,5 +201,5 @@ def test_a_part_that_is_missing_before_damage_is_read_and_nothing_behind_it(
     )
     built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
     assert built.damage and read == [1]
-    found = ids(tmp_path / "kb")
-    assert found == set(list(PAGES)[: len(found)])
+    entity_ids = ids(tmp_path / "kb")
+    assert entity_ids == set(list(PAGES)[: len(entity_ids)])

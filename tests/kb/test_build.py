@@ -14,7 +14,8 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.kb import build as steps
 from argus.kb.build import build_kb
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.config import KbConfig
+from argus.kb.source import Dumps
 from argus.knowledge.sources import EntityRows
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
@@ -73,14 +74,14 @@ def rows(folder, table):
     return pq.read_table(folder / table / "part-00000.parquet").to_pylist()
 
 
-def test_two_dumps_become_entities_with_paragraph_aliases_and_relations(built):
-    found = {e["id"]: e for e in rows(built.folder, "entities")}
-    assert list(found) == ["Q170790", "Q21", "Q7251", "Q84"]
-    turing = found["Q7251"]
+def test_two_dumps_become_entities_aliases_and_relations(built):
+    entities = {e["id"]: e for e in rows(built.folder, "entities")}
+    assert list(entities) == ["Q170790", "Q21", "Q7251", "Q84"]
+    turing = entities["Q7251"]
     assert turing["paragraph"] == "Alan Turing was a mathematician from London (a city)."
     assert (turing["span_start"], turing["span_end"], turing["prepended"]) == (0, 11, False)
     assert turing["related"] == 2 and turing["target"]
-    made_first = found["Q170790"]
+    made_first = entities["Q170790"]
     assert made_first["prepended"] and made_first["span_end"] == len("mathematician")
     relations = rows(built.folder, "relations")
     wikidata = [(r["subject"], r["property"], r["object"]) for r in relations
@@ -166,7 +167,7 @@ def test_a_shard_that_is_gone_or_another_setting_make_it_again(dumps, tmp_path):
     assert not build(dumps, tmp_path / "kb", config=KbConfig(min_words=6)).unchanged
 
 
-def test_a_dump_of_another_language_is_refused_before_anything_is_written(dumps, tmp_path):
+def test_another_language_is_refused_before_any_writing(dumps, tmp_path):
     german = pages_dump(tmp_path / "dewiki.xml.bz2", TEXT, lang="de")
     with pytest.raises(InputError, match="a dump of dewiki") as caught:
         build_kb(Dumps(wikipedia=str(german)), out=tmp_path / "kb")
@@ -224,6 +225,14 @@ def test_a_second_build_into_the_same_folder_is_kept_out(dumps, tmp_path):
     assert build(dumps, tmp_path / "kb", fresh=True).summary["counts"]["entities"] == 4
 
 
+def test_what_a_build_writes_is_recorded_for_fresh(dumps, built, tmp_path):
+    contents = {path.name for path in built.folder.iterdir()} - {".argus", ".lock"}
+    assert {"entities", "words", "kb.json", "report.html"} < contents
+    assert contents <= ArtifactFolder(built.folder).recorded()
+    apart = build(dumps, tmp_path / "apart", shards=str(tmp_path / "shards")).folder
+    assert "entities" not in ArtifactFolder(apart).recorded()
+
+
 def test_the_folder_is_locked_until_the_report_is_there(dumps, tmp_path, monkeypatch):
     seen = []
 
@@ -245,14 +254,14 @@ def test_the_folder_is_locked_until_the_report_is_there(dumps, tmp_path, monkeyp
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # and free when it is done
 
 
-def test_dumps_are_in_the_manifest_and_the_report_by_size_and_time(dumps, built):
+def test_manifest_and_report_have_dumps_by_size_and_time(dumps, built):
     inputs = json.loads((built.folder / "manifest.json").read_text())["kb"]["inputs"]
     for name, location in (("wikipedia", dumps.wikipedia), ("wikidata", dumps.wikidata)):
         status = Path(location).stat()
-        changed = datetime.fromtimestamp(status.st_mtime, UTC)
+        expected = datetime.fromtimestamp(status.st_mtime, UTC)
         assert inputs[name].keys() == {"file", "bytes", "changed"}
         assert (inputs[name]["file"], inputs[name]["bytes"]) == (location, status.st_size)
-        said = datetime.fromisoformat(inputs[name]["changed"])
-        assert abs(said - changed) < timedelta(milliseconds=1)
+        changed = datetime.fromisoformat(inputs[name]["changed"])
+        assert abs(changed - expected) < timedelta(milliseconds=1)
     report = (built.folder / "report.html").read_text()
     assert f"{Path(dumps.wikipedia).stat().st_size:,} bytes, changed " in report

@@ -52,10 +52,10 @@ def test_only_the_paragraphs_that_are_shown_are_read(kb, monkeypatch):
 
     monkeypatch.setattr(KnowledgeFolder, "_read", noted)
     monkeypatch.setattr(module, "SHOWN", 3)
-    found = findings(kb)
-    assert [e["id"] for e in found["shown"]] == ["Q0000", "Q0499", "Q0999"]
+    shards = findings(kb)
+    assert [e["id"] for e in shards["shown"]] == ["Q0000", "Q0499", "Q0999"]
     assert [n for n, texts in rows if texts] == [100, 100, 100]
-    assert {b["from"]: b["entities"] for b in found["related"]} == plain_histogram(
+    assert {b["from"]: b["entities"] for b in shards["related"]} == plain_histogram(
         [i % 97 for i in range(1000)]
     )
 

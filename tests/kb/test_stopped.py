@@ -12,8 +12,9 @@ from argus.data.corpus import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.kb.build import build_kb
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps
 from tests.support.dumps import pages_dump
 
 PAGES = {
@@ -25,7 +26,8 @@ SPLIT = 45_000
 STALLING = """
 from argus.kb.build import build_kb
 from argus.kb.parts import DumpParts
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.config import KbConfig
+from argus.kb.source import Dumps
 import sys, time
 add = DumpParts.add
 
@@ -44,7 +46,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp_path, monkeypatch):
+def test_a_killed_build_reads_the_rest_and_gives_equal_shards(tmp_path, monkeypatch):
     dump = pages_dump(tmp_path / "enwiki.xml.bz2", PAGES)
     assert dump.stat().st_size > 8 * SPLIT
     out, script = tmp_path / "kb", tmp_path / "build.py"
@@ -55,10 +57,10 @@ def test_a_killed_build_reads_only_what_is_missing_and_gives_the_same_shards(tmp
         text=True,
         start_new_session=True,
     )
-    said = process.stdout.read(len("stalled"))
+    signal_text = process.stdout.read(len("stalled"))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
-    assert said == "stalled"
+    assert signal_text == "stalled"
     read = _parts(out)
     assert len(read) == 2
     with pytest.raises(InputError, match="kb build"):

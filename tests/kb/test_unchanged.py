@@ -14,8 +14,9 @@ from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.kb import build as steps
 from argus.kb.build import build_kb
+from argus.kb.config import KbConfig
 from argus.kb.keys import build_key, reading_key, state_of
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.source import Dumps
 from argus.knowledge.sources import EntityRows, TripleFiles
 from argus.remedies.repair.reference import ReferenceConfig, read_words
 from tests.support.dumps import pages_dump
@@ -57,7 +58,7 @@ def build(source, out, config=A, **options):
 
 @pytest.mark.parametrize("step", ["write_words", "findings", "write_report"])
 @pytest.mark.parametrize("words", [True, False])
-def test_a_finished_build_is_made_again_where_a_killed_one_left_its_shards(
+def test_a_build_is_made_again_over_shards_of_a_killed_one(
     step, words, source, tmp_path, monkeypatch
 ):
     first, second = (KbConfig(min_words=n, words=words) for n in (3, 8))
@@ -73,9 +74,7 @@ def test_a_finished_build_is_made_again_where_a_killed_one_left_its_shards(
     assert build(source, tmp_path / "kb", first).unchanged
 
 
-def test_a_build_that_was_killed_before_its_words_or_report_is_not_finished(
-    source, tmp_path, monkeypatch
-):
+def test_a_build_killed_before_words_or_report_is_not_finished(source, tmp_path, monkeypatch):
     for step in ("write_words", "write_report"):
         build(source, tmp_path / "kb")  # its summary stays
         for config, stopped_at in ((B, "findings"), (A, step)):
@@ -91,7 +90,7 @@ def test_a_build_that_was_killed_before_its_words_or_report_is_not_finished(
     assert build(source, tmp_path / "kb").unchanged
 
 
-def test_two_folders_that_share_a_place_for_shards_know_their_own(source, tmp_path):
+def test_folders_that_share_a_place_for_shards_know_their_own(source, tmp_path):
     place = str(tmp_path / "shards")
     build(source, tmp_path / "a", A, shards=place)
     theirs = build(source, tmp_path / "b", B, shards=place)
@@ -129,9 +128,7 @@ def test_words_of_other_paragraphs_are_not_used(source, tmp_path):
     assert read_words(ReferenceConfig(kb=(tmp_path / "kb",))) is None
 
 
-def test_words_lie_beside_shards_that_are_elsewhere_and_the_folder_stands_for_them(
-    source, tmp_path, monkeypatch
-):
+def test_words_lie_beside_shards_that_are_elsewhere(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     built = build(source, "out", shards="shards")
     assert built.summary["shards"] == str(tmp_path / "shards")
@@ -147,9 +144,7 @@ def test_words_lie_beside_shards_that_are_elsewhere_and_the_folder_stands_for_th
     assert str(tmp_path / "shards") in str(caught.value)
 
 
-def test_no_words_are_made_for_shards_in_a_store_and_the_folder_stands_for_them(
-    source, tmp_path, store
-):
+def test_shards_in_a_store_have_no_words(source, tmp_path, store):
     built = build(source, tmp_path / "out", shards="s3://bucket/kb")
     assert built.summary["words"] is None and not (tmp_path / "out" / "words").exists()
     assert not any("words" in name for name in store.objects)

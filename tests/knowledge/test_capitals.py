@@ -34,13 +34,11 @@ def surfaces(text: str, *others: str) -> list[str]:
         (" \n", []),
     ],
 )
-def test_runs_of_capitalised_words_with_connectors_inside_are_names(
-    text: str, names: list[str]
-) -> None:
+def test_capitalised_runs_with_connectors_inside_are_names(text: str, names: list[str]) -> None:
     assert surfaces(text) == names
 
 
-def test_a_first_word_alone_counts_when_the_texts_never_have_it_in_lower_case() -> None:
+def test_a_first_word_alone_counts_if_never_in_lower_case() -> None:
     assert surfaces("Rain fell. Cremona slept.", "the rain") == ["Cremona"]
     assert surfaces("Rain fell.") == ["Rain"]
     assert surfaces("He saw Rain.", "the rain") == ["Rain"]
@@ -56,10 +54,10 @@ def test_a_first_function_word_is_not_part_of_a_name() -> None:
 
 def test_most_titles_that_begin_a_wiki2_passage_are_found_whole(shared) -> None:
     documents = [d for d in read_corpus(shared("wiki2")) if d.text.startswith(f"{d.title}(")]
-    found = CapitalisedNames().find([d.text for d in documents])
+    mentions = CapitalisedNames().find([d.text for d in documents])
     whole = [
-        bool(mentions) and mentions[0].surface == document.title
-        for document, mentions in zip(documents, found, strict=True)
+        bool(own) and own[0].surface == document.title
+        for document, own in zip(documents, mentions, strict=True)
     ]
     assert len(whole) > 1000
     assert sum(whole) / len(whole) > 0.8, "0.831 when this was written"
@@ -67,7 +65,9 @@ def test_most_titles_that_begin_a_wiki2_passage_are_found_whole(shared) -> None:
 
 def test_places_of_implicit_questions_are_found(shared) -> None:
     documents = read_corpus(shared("impliret_wknow_multi"))[:3]
-    found = [{m.surface for m in ms} for ms in CapitalisedNames().find([d.text for d in documents])]
-    assert {"Dante", "Church of St Michael the Archangel", "Aldershot"} <= found[0]
-    assert {"Alejandro", "Soyu Stadium"} <= found[1]
-    assert {"Jin", "Cinemagic Bacaxá"} <= found[2]
+    surfaces = [
+        {m.surface for m in ms} for ms in CapitalisedNames().find([d.text for d in documents])
+    ]
+    assert {"Dante", "Church of St Michael the Archangel", "Aldershot"} <= surfaces[0]
+    assert {"Alejandro", "Soyu Stadium"} <= surfaces[1]
+    assert {"Jin", "Cinemagic Bacaxá"} <= surfaces[2]

@@ -62,7 +62,7 @@ def base() -> KnowledgeBase:
 
 
 @pytest.fixture(scope="module")
-def found(base: KnowledgeBase) -> list[Deprecation]:
+def entries(base: KnowledgeBase) -> list[Deprecation]:
     return deprecations(base)
 
 
@@ -74,8 +74,8 @@ def member(name: str, kind: str = "function", bases: tuple[str, ...] = (), doc: 
     return Member(name, kind, name.rpartition(".")[0], name, bases, doc)
 
 
-def test_the_running_interpreter_says_what_was_read_by_eye(found: list[Deprecation]) -> None:
-    pairs = {(d.deprecated_id, d.replacement_id) for d in found}
+def test_the_running_interpreter_says_what_was_read_by_eye(entries: list[Deprecation]) -> None:
+    pairs = {(d.deprecated_id, d.replacement_id) for d in entries}
     assert pairs >= ALWAYS
     if sys.version_info < (3, 13):
         assert pairs >= UP_TO_3_12
@@ -85,32 +85,32 @@ def test_the_running_interpreter_says_what_was_read_by_eye(found: list[Deprecati
 
 
 def test_both_ends_are_entities_and_there_is_one_entry_per_pair(
-    base: KnowledgeBase, found: list[Deprecation]
+    base: KnowledgeBase, entries: list[Deprecation]
 ) -> None:
-    pairs = [(d.deprecated_id, d.replacement_id) for d in found]
+    pairs = [(d.deprecated_id, d.replacement_id) for d in entries]
     assert pairs == sorted(set(pairs))
     assert all(a in base.index and b in base.index and a != b for a, b in pairs)
 
 
-def test_nothing_replaces_what_replaces_it(found: list[Deprecation]) -> None:
-    deprecated = {d.deprecated_id for d in found}
-    assert not deprecated & {d.replacement_id for d in found}
+def test_nothing_replaces_what_replaces_it(entries: list[Deprecation]) -> None:
+    deprecated = {d.deprecated_id for d in entries}
+    assert not deprecated & {d.replacement_id for d in entries}
 
 
-def test_docstrings_and_warnings_both_give_pairs_with_their_words(
-    found: list[Deprecation],
+def test_docstrings_and_warnings_give_pairs_with_evidence(
+    entries: list[Deprecation],
 ) -> None:
-    by_pair = {(d.deprecated_id, d.replacement_id): d for d in found}
-    said = by_pair["threading.Event.isSet", "threading.Event.is_set"]
-    assert said.source == "docstring"
-    assert said.evidence == "This method is deprecated, use is_set() instead."
+    by_pair = {(d.deprecated_id, d.replacement_id): d for d in entries}
+    entry = by_pair["threading.Event.isSet", "threading.Event.is_set"]
+    assert entry.source == "docstring"
+    assert entry.evidence == "This method is deprecated, use is_set() instead."
     warned_of = by_pair["locale.getdefaultlocale", "locale.getlocale"]
     assert warned_of.source == "warning"
     # Releases of one Python word what stands before this differently.
     assert "Use setlocale(), getencoding() and getlocale() instead" in warned_of.evidence
 
 
-def test_the_version_that_deprecated_is_told_where_it_is_said_and_removals_are_not_it() -> None:
+def test_since_is_the_deprecating_version_never_the_removing() -> None:
     old, new = member("pathlib.Path.link_to"), member("pathlib.Path.hardlink_to")
     known = members(member("pathlib.Path", "class"), old, new)
     doc = "Deprecated since Python 3.10, to be removed in Python 3.12. Use `hardlink_to()` instead."
@@ -138,7 +138,7 @@ def test_a_part_of_the_library_gives_the_pairs_inside_of_it(base: KnowledgeBase)
         "Use newer() for speed.",
     ],
 )
-def test_what_is_said_of_something_else_or_names_no_entity_gives_nothing(doc: str) -> None:
+def test_statements_about_others_or_no_entity_give_nothing(doc: str) -> None:
     old = member("m.older")
     known = members(member("m", "module"), old, member("m.newer"), member("m.context"))
     assert list(replacements(old, doc, known)) == []
@@ -163,7 +163,7 @@ def test_the_ways_in_which_docstrings_say_it(doc: str, expected: list[str]) -> N
     assert [target for target, _, _ in replacements(old, doc, known)] == expected
 
 
-def test_a_name_is_the_one_of_the_class_then_its_bases_then_the_module_then_the_full_one() -> None:
+def test_names_resolve_by_class_bases_module_then_in_full() -> None:
     known = members(
         member("m", "module"),
         member("m.C", "class", ("m.B",)),

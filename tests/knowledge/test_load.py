@@ -80,11 +80,11 @@ def test_mentions_by_name_win_over_edges_beside_the_corpus(tmp_path: Path) -> No
 def test_a_given_file_wins_over_edges_beside_the_corpus(tmp_path: Path) -> None:
     corpus_in(tmp_path)
     (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
-    given = tmp_path / "mine.csv"
-    given.write_text("subject,object\na,c\na,zzz\n")
-    source = KnowledgeSource(relations=str(given), skip_unknown=True)
+    file = tmp_path / "mine.csv"
+    file.write_text("subject,object\na,c\na,zzz\n")
+    source = KnowledgeSource(relations=str(file), skip_unknown=True)
     base, where = load_knowledge(DOCUMENTS, source, corpus=tmp_path)
-    assert where == given
+    assert where == file
     assert pairs(base) == {("a", "c"), ("c", "a")}
     assert base.relations.unknown == 1
 

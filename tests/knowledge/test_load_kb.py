@@ -37,9 +37,9 @@ def kb(tmp_path: Path) -> Path:
 
 def pairs(base: KnowledgeBase) -> set[tuple[str, str]]:
     ids = [e.id for e in base.entities]
-    found = {(ids[i], ids[j]) for i in range(len(ids)) for j in base.relations.neighbours(i)}
-    assert found == {(j, i) for i, j in found}
-    return {(i, j) for i, j in found if i < j}
+    related = {(ids[i], ids[j]) for i in range(len(ids)) for j in base.relations.neighbours(i)}
+    assert related == {(j, i) for i, j in related}
+    return {(i, j) for i, j in related if i < j}
 
 
 def error_of(kb: Path, relations: str | Path, **source: object) -> str:
@@ -61,7 +61,7 @@ def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str)
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "wanted"),
+    ("relations", "source", "expected"),
     [
         ("hyperlink", "hyperlink", {("Q1", "Q4"), ("Q3", "Q5")}),
         (Path("wikidata"), "wikidata", {("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4")}),
@@ -71,10 +71,10 @@ def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str)
     ],
 )
 def test_relations_may_be_of_another_source(
-    kb: Path, asked: str, said: str, wanted: set[tuple[str, str]]
+    kb: Path, relations: str, source: str, expected: set[tuple[str, str]]
 ) -> None:
-    base, relations = load_knowledge(None, KnowledgeSource(relations=asked), corpus=kb)
-    assert (relations, pairs(base)) == (said, wanted)
+    base, origin = load_knowledge(None, KnowledgeSource(relations=relations), corpus=kb)
+    assert (origin, pairs(base)) == (source, expected)
 
 
 def test_the_documents_of_a_knowledge_base_may_be_given_too(kb: Path) -> None:
@@ -95,12 +95,12 @@ def test_other_documents_than_those_of_the_kb_are_a_mistake(kb: Path) -> None:
 
 
 def test_mentions_that_the_build_found_are_taken_before_new_ones(tmp_path: Path) -> None:
-    relations = [("Q4", "", "Q5", "mention")]
-    kb = Path(write_kb(tmp_path / "kb", relations=relations, graph="mention"))
-    for asked in (None, "mentions", "mention", "all"):
-        base, said = load_knowledge(None, KnowledgeSource(relations=asked), corpus=kb)
+    rows = [("Q4", "", "Q5", "mention")]
+    kb = Path(write_kb(tmp_path / "kb", relations=rows, graph="mention"))
+    for relations in (None, "mentions", "mention", "all"):
+        base, origin = load_knowledge(None, KnowledgeSource(relations=relations), corpus=kb)
         assert pairs(base) == {("Q4", "Q5")}
-        assert said == ("all" if asked == "all" else "mentions")
+        assert origin == ("all" if relations == "all" else "mentions")
 
 
 def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_pat
     assert error_of(kb, "wikidta").startswith(f"{kb}: 'wikidta' is neither a file nor a source")
     bare = Path(write_kb(tmp_path / "bare", relations=[], graph="mention"))
     assert "expected mentions: it has no other. Choose" in error_of(bare, "all")
-    base, said = load_knowledge(None, KnowledgeSource(), corpus=bare)
-    assert (said, len(pairs(base))) == ("mentions", 3)
+    base, origin = load_knowledge(None, KnowledgeSource(), corpus=bare)
+    assert (origin, len(pairs(base))) == ("mentions", 3)
 
 
 def test_a_source_is_no_file_of_another_corpus() -> None:
@@ -125,8 +125,8 @@ def test_a_file_of_relations_wins_over_those_of_the_kb(kb: Path, tmp_path: Path)
     edges = tmp_path / "mine.tsv"
     edges.write_text("Q1\tr\tQ5\nQ1\tr\tQ9\n")
     source = KnowledgeSource(relations=str(edges), skip_unknown=True)
-    base, said = load_knowledge(None, source, corpus=kb)
-    assert (said, pairs(base), base.relations.unknown) == (edges, {("Q1", "Q5")}, 1)
+    base, origin = load_knowledge(None, source, corpus=kb)
+    assert (origin, pairs(base), base.relations.unknown) == (edges, {("Q1", "Q5")}, 1)
     assert "'Q9' is not the id of an entity" in error_of(kb, edges)
 
 
@@ -142,8 +142,8 @@ def test_entities_may_be_a_knowledge_base_beside_another_corpus(kb: Path, tmp_pa
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text('{"_id": "d", "text": "Other words."}\n')
     source = KnowledgeSource(entities=kb)
-    base, said = load_knowledge(read_corpus(corpus), source, corpus=corpus)
-    assert (said, list(base.entities)) == ("wikidata", ENTITIES)
+    base, origin = load_knowledge(read_corpus(corpus), source, corpus=corpus)
+    assert (origin, list(base.entities)) == ("wikidata", ENTITIES)
     assert list(read_entities(kb, [])) == ENTITIES
     assert source.entities_file == kb / "kb.json"
     assert KnowledgeSource(entities=corpus).entities_file == corpus

@@ -42,7 +42,7 @@ def test_the_earliest_mention_is_taken() -> None:
         ("St Ives, Cornwall", "The harbour of St. Ives (Cornwall) is old.", "St. Ives (Cornwall"),
     ],
 )
-def test_case_white_space_and_punctuation_between_words_do_not_matter(
+def test_case_space_and_punctuation_between_words_do_not_matter(
     label: str, paragraph: str, mention: str
 ) -> None:
     assert found(label, paragraph) == mention
@@ -112,14 +112,12 @@ def test_a_short_label_is_not_found_without_its_punctuation(label: str, paragrap
         ("Ada", "\U0001f600 Ada", Span(2, 5)),
     ],
 )
-def test_spans_count_characters_of_the_text_itself_whatever_case_folding_does_to_its_length(
-    label: str, paragraph: str, span: Span
-) -> None:
+def test_spans_count_characters_before_case_folding(label: str, paragraph: str, span: Span) -> None:
     grounded = ground(label, paragraph)
     assert (grounded.text, grounded.span, grounded.prepended) == (paragraph, span, False)
 
 
-def test_a_label_that_does_not_occur_is_put_in_front_with_its_own_span() -> None:
+def test_an_absent_label_is_put_in_front_with_its_span() -> None:
     grounded = ground(" Ada ", "She wrote notes.")
     assert grounded.text == "Ada She wrote notes."
     assert grounded.span == Span(0, 3)
@@ -134,7 +132,7 @@ def test_an_empty_label_gives_no_span_and_leaves_the_paragraph(label: str) -> No
     assert (grounded.text, grounded.span, grounded.prepended) == ("She wrote notes.", None, False)
 
 
-def test_an_earlier_mention_with_other_punctuation_comes_before_a_later_exact_one() -> None:
+def test_an_earlier_loose_mention_wins_over_a_later_exact_one() -> None:
     assert ground("Spider Man", "Spider-Man is Spider Man.").span == Span(0, 10)
 
 
@@ -147,7 +145,7 @@ pieces = st.text(alphabet="aAsSkİıßẞſK1_ .-+(\n", max_size=6) | st.text(ma
 
 
 @given(label=pieces, around=st.lists(pieces, max_size=4), flipped=st.booleans())
-def test_a_span_covers_the_label_in_front_or_a_mention_at_word_boundaries(
+def test_a_span_is_the_label_in_front_or_a_whole_mention(
     label: str, around: list[str], flipped: bool
 ) -> None:
     paragraph = (label.swapcase() if flipped else label).join(around)
@@ -237,7 +235,7 @@ def test_the_longest_name_wins() -> None:
     ) == {(1, 2)}
 
 
-def test_a_final_parenthesis_may_be_left_out_of_a_name_of_two_words() -> None:
+def test_two_words_may_be_named_without_final_parenthesis() -> None:
     assert related(("Get Carter (film)", ""), ("Other", "He saw Get Carter.")) == {(0, 1)}
     assert related(("Get Carter (film)", ""), ("Other", "He saw Get Carter (film).")) == {(0, 1)}
     assert related(("Mercury (planet)", ""), ("Other", "He saw Mercury.")) == set()
@@ -277,13 +275,13 @@ def test_no_entities_and_no_names_give_an_empty_graph() -> None:
     assert (nameless.n, nameless.n_pairs) == (2, 0)
 
 
-def test_a_longer_name_that_is_not_at_boundaries_does_not_hide_a_shorter_one() -> None:
+def test_a_longer_name_off_boundaries_hides_no_shorter_one() -> None:
     assert related(
         ("Apollo Program", ""), ("Apollo Program 1", ""), ("Other", "The Apollo Program 1961.")
     ) == {(0, 2)}
 
 
-def test_mentions_on_2wiki_agree_with_the_edges_that_were_derived_independently(shared) -> None:
+def test_mentions_on_2wiki_agree_with_independent_edges(shared) -> None:
     root: Path = shared("wiki2")
     documents = read_corpus(root)
     given_edges, source = load_knowledge(documents, KnowledgeSource(), corpus=root)

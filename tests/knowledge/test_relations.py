@@ -55,8 +55,8 @@ def test_a_graph_may_have_no_edges_and_no_entities() -> None:
 
 def test_restricting_renumbers_and_drops_edges_to_what_is_gone() -> None:
     g = graph(5, (0, 1), (1, 2), (2, 4), (0, 4), (3, 4))
-    kept = g.restrict(np.array([True, False, True, False, True]))
-    assert lists(kept) == [[2], [2], [0, 1]]
+    part = g.restrict(np.array([True, False, True, False, True]))
+    assert lists(part) == [[2], [2], [0, 1]]
     assert lists(g.restrict(np.ones(5, bool))) == lists(g)
     assert g.restrict(np.zeros(5, bool)).n == 0
 
@@ -87,7 +87,7 @@ def test_a_graph_holds_what_a_set_of_pairs_holds(
     ]
 
 
-def test_the_last_entity_may_be_without_edges_or_the_only_one_with_them() -> None:
+def test_the_last_entity_alone_may_have_edges_or_lack_them() -> None:
     assert lists(graph(3, (0, 1))) == [[1], [0], []]
     assert lists(graph(3, (1, 2))) == [[], [2], [1]]
 
@@ -154,7 +154,7 @@ def test_unknown_ends_are_dropped_and_counted_on_request(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "columns", "wanted"),
+    ("text", "line", "columns", "width"),
     [
         ("a\tr\tb\nb\tc\n", 2, 2, "expected 3 columns"),
         ("a\tb\nb\tr\tc\n", 2, 3, "expected 2 columns"),
@@ -163,11 +163,11 @@ def test_unknown_ends_are_dropped_and_counted_on_request(tmp_path: Path) -> None
     ],
 )
 def test_a_line_of_another_width_is_refused_by_line(
-    tmp_path: Path, text: str, line: int, columns: int, wanted: str
+    tmp_path: Path, text: str, line: int, columns: int, width: str
 ) -> None:
     path = tmp_path / "e.tsv"
     message = error_of(path, text)
-    assert message.startswith(f"{path}, line {line}: {columns} columns; {wanted}")
+    assert message.startswith(f"{path}, line {line}: {columns} columns; {width}")
 
 
 def test_a_row_wider_than_its_header_is_refused_by_line(tmp_path: Path) -> None:
@@ -194,13 +194,11 @@ def test_an_empty_file_has_no_edges(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("relation", ["source", "to", "head"])
-def test_a_relation_that_is_called_like_a_column_does_not_make_a_header(
-    tmp_path: Path, relation: str
-) -> None:
+def test_a_relation_called_like_a_column_makes_no_header(tmp_path: Path, relation: str) -> None:
     assert read(tmp_path / "e.tsv", f"a\t{relation}\tb\nb\tr\tc\n") == EXPECTED
 
 
-def test_the_whole_of_fb15k237_is_read_with_the_counts_of_its_readme(shared) -> None:
+def test_fb15k237_is_read_with_the_counts_of_its_readme(shared) -> None:
     root: Path = shared("fb15k237")
     ids: dict[str, int] = {}
     pairs: set[tuple[str, str]] = set()
@@ -309,9 +307,9 @@ def test_plain_files_are_read_by_column(
     monkeypatch.setattr(edge_columns, "BLOCK_BYTES", max(block, 16))
     data = PLAIN[name].encode()
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    found = read_edge_columns(tmp_path / name, INDEX)
-    assert found is not None
-    assert (found.subjects.tolist(), found.objects.tolist(), found.unknown) == ([0], [1], 1)
+    columns = read_edge_columns(tmp_path / name, INDEX)
+    assert columns is not None
+    assert (columns.subjects.tolist(), columns.objects.tolist(), columns.unknown) == ([0], [1], 1)
 
 
 def test_positions_are_those_of_the_index_in_whatever_order(tmp_path: Path) -> None:
@@ -373,5 +371,5 @@ def test_columns_of_parquet_give_what_rows_give(
         pq.write_table(table, path, row_group_size=group)
         assert read(by_row=False) == read(by_row=True)
         if kind in ("string", "large", "dictionary") and not any(None in row for row in rows):
-            found = read_edge_columns(path, index)
-            assert (found is None) == (names == ("left", "right"))
+            columns = read_edge_columns(path, index)
+            assert (columns is None) == (names == ("left", "right"))

@@ -18,8 +18,8 @@ from argus.knowledge.spotting import (
 )
 
 
-def places(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    return [(start, end) for _, start, end in leftmost_longest([(None, *p) for p in found])]
+def places(matches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(start, end) for _, start, end in leftmost_longest([(None, *p) for p in matches])]
 
 
 def test_what_begins_first_wins_and_of_those_the_longest() -> None:
@@ -32,10 +32,10 @@ intervals = st.tuples(st.integers(0, 12), st.integers(1, 5)).map(lambda t: (t[0]
 
 
 @given(st.lists(intervals, max_size=12))
-def test_winners_do_not_overlap_and_every_loser_overlaps_one_that_beats_it(found) -> None:
-    winners = places(found)
+def test_winners_do_not_overlap_and_losers_overlap_a_winner(matches) -> None:
+    winners = places(matches)
     assert all(a[1] <= b[0] for a, b in pairwise(winners))
-    for start, end in set(found) - set(winners):
+    for start, end in set(matches) - set(winners):
         rivals = [w for w in winners if w[0] < end and start < w[1]]
         assert any((w[0], -w[1]) < (start, -end) for w in rivals)
 
@@ -96,6 +96,6 @@ def test_common_words_are_single_ones_that_occur_in_lower_case() -> None:
 @pytest.mark.parametrize("finder", [Gazetteer({"Ada Byron": ("1",)}), CapitalisedNames()])
 def test_finders_tell_their_name_and_one_list_per_text(finder: MentionFinder) -> None:
     texts = ["notes by Ada Byron", "", "  \n"]
-    found = list(finder.find(texts))
-    assert [[m.surface for m in mentions] for mentions in found] == [["Ada Byron"], [], []]
+    mentions = list(finder.find(texts))
+    assert [[m.surface for m in of_text] for of_text in mentions] == [["Ada Byron"], [], []]
     assert finder.name.split()[0] in {"gazetteer", "capitalised-names"}

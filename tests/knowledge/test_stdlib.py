@@ -44,7 +44,7 @@ def edges(*members: Member) -> set[tuple[str, str]]:
     }
 
 
-def test_there_are_thousands_of_entities_each_with_a_paragraph_in_the_order_of_ids(
+def test_thousands_of_entities_have_paragraphs_in_order_of_ids(
     base: KnowledgeBase,
 ) -> None:
     assert len(base.entities) >= 3000
@@ -138,9 +138,7 @@ def test_a_base_is_found_where_it_was_made() -> None:
         ("First.\n\nWorks like other_one.", set()),
     ],
 )
-def test_a_name_in_the_first_paragraph_counts_where_it_looks_like_code(
-    doc: str, expected: set[tuple[str, str]]
-) -> None:
+def test_a_name_counts_where_it_looks_like_code(doc: str, expected: set[tuple[str, str]]) -> None:
     assert edges(member("m.f", doc), member("m.other_one"), member("m.plain")) == expected
 
 
@@ -159,9 +157,7 @@ def test_a_name_in_the_first_paragraph_counts_where_it_looks_like_code(
         (" \n\n ", ""),
     ],
 )
-def test_the_first_paragraph_takes_the_next_one_along_behind_a_signature(
-    doc: str, paragraph: str
-) -> None:
+def test_a_signature_takes_the_next_paragraph_along(doc: str, paragraph: str) -> None:
     assert first_paragraph(doc) == paragraph
 
 
@@ -177,8 +173,8 @@ def test_questions_are_many_and_all_different() -> None:
 def test_every_question_can_be_answered_by_this_interpreter(
     base: KnowledgeBase, tmp_path: Path
 ) -> None:
-    asked, _ = write_sample_corpus(tmp_path, base)
-    assert [q.id for q in asked] == [q.id for q in standard_questions()[0]]
+    questions, _ = write_sample_corpus(tmp_path, base)
+    assert [q.id for q in questions] == [q.id for q in standard_questions()[0]]
 
 
 def test_at_least_half_of_the_questions_are_implicit() -> None:
@@ -187,7 +183,7 @@ def test_at_least_half_of_the_questions_are_implicit() -> None:
     assert implicit >= len(questions) / 2
 
 
-def test_a_question_is_implicit_when_it_shares_no_word_with_a_name_it_wants() -> None:
+def test_a_question_without_words_of_its_names_is_implicit() -> None:
     assert is_implicit("slip in a fake for the payment service", ["unittest.mock.patch"])
     assert not is_implicit("how do I patch a function", ["unittest.mock.patch"])
     assert not is_implicit("the list should be sorted by name", ["list.sort"])
@@ -231,15 +227,15 @@ def test_a_cut_corpus_keeps_only_questions_that_it_can_answer(
     assert all(d in cut.index for gold in qrels.values() for d in gold)
 
 
-def test_scenarios_ship_for_all_that_questions_want_and_as_many_others(
+def test_scenarios_ship_for_all_gold_and_as_many_others(
     base: KnowledgeBase,
 ) -> None:
     written = {row["_id"] for row in standard_scenarios(base)}
     assert written == {row["_id"] for row in standard_expansions(base)}
-    wanted = {doc for gold in standard_questions()[1].values() for doc in gold} & set(base.index)
+    gold_ids = {doc for gold in standard_questions()[1].values() for doc in gold} & set(base.index)
     assert len(written) >= 400
-    assert wanted <= written
-    assert len(written - wanted) >= len(wanted) - 10
+    assert gold_ids <= written
+    assert len(written - gold_ids) >= len(gold_ids) - 10
 
 
 def test_scenarios_were_not_copied_from_the_questions(
@@ -255,8 +251,11 @@ def test_scenarios_were_not_copied_from_the_questions(
 
     shared = []
     for query in queries:
-        asked = runs(query.text)
+        question_runs = runs(query.text)
         for doc in qrels[query.id]:
-            told = [" ".join(s.values()) for s in scenarios.get(doc, [])]
-            shared += [(query.id, doc, run) for run in asked & set().union(*map(runs, told), set())]
+            needs = [" ".join(s.values()) for s in scenarios.get(doc, [])]
+            shared += [
+                (query.id, doc, run)
+                for run in question_runs & set().union(*map(runs, needs), set())
+            ]
     assert {query for query, _, _ in shared} <= {"q009", "q119"}  # idioms: "remove duplicates ..."

@@ -22,7 +22,7 @@ def test_a_name_that_does_not_ship_is_told_with_those_that_do():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "words"),
     [
         ({"encode_s": 0}, "encode_s is 0"),
         ({"encode_s": "fast"}, "encode_s is 'fast'"),
@@ -32,10 +32,10 @@ def test_a_name_that_does_not_ship_is_told_with_those_that_do():
         ({"words_s": float("inf")}, "words_s is inf"),
     ],
 )
-def test_a_file_with_wrong_rates_is_refused(change, told, tmp_path):
-    given = asdict(load_hardware("two-cores")) | change
-    (tmp_path / "h.json").write_text(json.dumps(given))
-    with pytest.raises(InputError, match=told):
+def test_a_file_with_wrong_rates_is_refused(change, words, tmp_path):
+    values = asdict(load_hardware("two-cores")) | change
+    (tmp_path / "h.json").write_text(json.dumps(values))
+    with pytest.raises(InputError, match=words):
         load_hardware(str(tmp_path / "h.json"))
 
 

@@ -13,7 +13,7 @@ def steps(work, machine=MACHINE):
     return {step.name: step for step in plan(work, machine)}
 
 
-def test_ranks_cost_products_and_comparisons_with_every_candidate():
+def test_ranks_cost_a_product_and_comparisons_per_candidate():
     work = Workload(entities=1000, dim=100, neighbours=8)
     expected = 1000 * 1000 * 100 * 1e-11 + 1000 * 1000 * 8 * 1e-10
     assert steps(work)["rank"].seconds == pytest.approx(expected)
@@ -58,31 +58,31 @@ def test_dumps_are_planned_only_where_there_are_some():
 BASE, ENTITY, GRAPHS = 10**9, 5000, 16
 
 
-def held(n, pairs):
+def resident(n, pairs):
     return BASE + n * ENTITY + pairs * GRAPHS
 
 
 def test_memory_of_every_step_is_what_is_there_in_it():
     n, dim, pairs = 10_000, 100, 200_000
-    found = {s.name: s.memory_bytes for s in plan(Workload(entities=n, dim=dim), MACHINE)}
+    memory = {s.name: s.memory_bytes for s in plan(Workload(entities=n, dim=dim), MACHINE)}
     vectors = n * dim * 4
     exact_products = 2 * 512 * n * 4  # two workers, blocks of 512 queries
-    assert found == {
-        "load and ground": held(n, pairs),
-        "relation graph": held(n, pairs) + max(pairs / 2 * 200, vectors + pairs * 52),
-        "encode": held(n, pairs) + vectors,
-        "rank": held(n, pairs) + vectors + exact_products + pairs * 20,
-        "score and write": held(n, pairs) + vectors + pairs * (20 + 28)
+    assert memory == {
+        "load and ground": resident(n, pairs),
+        "relation graph": resident(n, pairs) + max(pairs / 2 * 200, vectors + pairs * 52),
+        "encode": resident(n, pairs) + vectors,
+        "rank": resident(n, pairs) + vectors + exact_products + pairs * 20,
+        "score and write": resident(n, pairs) + vectors + pairs * (20 + 28)
         + 2 * bounds().block_bytes,
     }  # fmt: skip
 
 
-def test_scoring_takes_what_is_largest_of_a_pass_the_projection_and_the_worst():
+def test_scoring_peaks_at_a_pass_the_projection_or_the_worst():
     def beyond(**work):
-        made = Workload(**work)
-        vectors = min(made.entities * made.dim * 4, bounds().gathered_bytes)
-        kept = held(made.entities, made.pairs) + vectors + made.pairs * 48
-        return steps(made)["score and write"].memory_bytes - kept
+        workload = Workload(**work)
+        vectors = min(workload.entities * workload.dim * 4, bounds().gathered_bytes)
+        before = resident(workload.entities, workload.pairs) + vectors + workload.pairs * 48
+        return steps(workload)["score and write"].memory_bytes - before
 
     assert beyond(entities=40_000, dim=32) == pytest.approx(800_000 * 300)
     assert beyond(entities=40_000, dim=1024, neighbours=2) == pytest.approx(40_000 * 1024 * 12)
@@ -92,22 +92,22 @@ def test_scoring_takes_what_is_largest_of_a_pass_the_projection_and_the_worst():
 
 def test_vectors_of_more_than_the_bound_are_a_file():
     small, large = (steps(Workload(entities=10**6, dim=d))["encode"] for d in (500, 4000))
-    kept = held(10**6, 2 * 10**7)
-    assert small.memory_bytes == pytest.approx(kept + 4 * 500 * 10**6)
-    assert large.memory_bytes == pytest.approx(kept + bounds().gathered_bytes)
+    resident_bytes = resident(10**6, 2 * 10**7)
+    assert small.memory_bytes == pytest.approx(resident_bytes + 4 * 500 * 10**6)
+    assert large.memory_bytes == pytest.approx(resident_bytes + bounds().gathered_bytes)
 
 
-def test_a_reservoir_holds_the_rows_of_its_candidates_once_per_worker():
+def test_a_reservoir_has_its_candidates_rows_once_per_worker():
     work = Workload(entities=10**6, dim=100)
     working = 2 * 1024 * 20_000 * 4 + 2 * 20_000 * 100 * 4
-    expected = held(10**6, work.pairs) + 4 * 100 * 10**6 + work.pairs * 20 + working
+    expected = resident(10**6, work.pairs) + 4 * 100 * 10**6 + work.pairs * 20 + working
     assert steps(work)["rank"].memory_bytes == pytest.approx(expected)
     every = Workload(entities=10**6, dim=100, reservoir=0)
     room = steps(every)["rank"].memory_bytes - expected + working
     assert 0.9 * bounds().working_bytes < room <= bounds().working_bytes
 
 
-def test_every_step_leaves_on_disk_what_an_audit_and_a_build_leave():
+def test_steps_leave_on_disk_what_audit_and_build_leave():
     work = Workload(entities=10_000, dim=100, wikipedia_bytes=10**9)
     assert {s.name: s.stored_bytes for s in plan(work, MACHINE)} == {
         "read the dumps": 0,
@@ -122,9 +122,9 @@ def test_every_step_leaves_on_disk_what_an_audit_and_a_build_leave():
 
 
 def test_all_that_the_dumps_state_is_joined():
-    found = steps(Workload(entities=1000, wikidata_bytes=10**6, stated=50))
-    assert found["align, write shards"].seconds == pytest.approx(1000 * 51 * 1e-5)
-    assert found["align, write shards"].memory_bytes > bounds().joins_bytes
+    planned = steps(Workload(entities=1000, wikidata_bytes=10**6, stated=50))
+    assert planned["align, write shards"].seconds == pytest.approx(1000 * 51 * 1e-5)
+    assert planned["align, write shards"].memory_bytes > bounds().joins_bytes
 
 
 def test_an_encoder_reads_no_more_than_its_window():
@@ -135,7 +135,7 @@ def test_an_encoder_reads_no_more_than_its_window():
     assert endless["encode"].seconds == pytest.approx(100 * 6750 * 1e-3)
 
 
-def test_the_bound_on_queries_of_an_exact_product_is_that_of_the_code():
+def test_the_bound_on_queries_of_a_product_is_the_codes():
     import numpy as np
 
     from argus.planning.model import EXACT_QUERIES
@@ -151,6 +151,6 @@ def test_the_bound_on_queries_of_an_exact_product_is_that_of_the_code():
     [("entities", 1), ("dim", 0), ("neighbours", -1.0), ("words", 0.0), ("machines", 0),
      ("reservoir", -1), ("parameters", 0), ("wikidata_bytes", -1), ("words", float("nan"))],
 )  # fmt: skip
-def test_numbers_out_of_range_are_refused_by_the_name_of_their_option(name, value):
+def test_numbers_out_of_range_are_refused_by_option(name, value):
     with pytest.raises(InputError, match=f"--{name.split('_')[0]}"):
         Workload(**({"entities": 100} | {name: value}))

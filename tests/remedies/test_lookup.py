@@ -9,7 +9,8 @@ from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.indexes.words import asked, words
-from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.knowledge.config import GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer
 from argus.remedies.lookup import K_AUG, PassageLookup
 
 

@@ -51,7 +51,7 @@ class Entities:
 
     def reference(self) -> ReferenceConfig:
         """Return what a diagnosis or a remedy is told by."""
-        from argus.knowledge.gazetteer import GazetteerConfig
+        from argus.knowledge.config import GazetteerConfig
         from argus.remedies.repair.reference import ReferenceConfig
 
         names = GazetteerConfig(

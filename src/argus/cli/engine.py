@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.cli.groups import Group
-from argus.settings import Doc, Option
+from argus.cli.groups import Group, example
+from argus.engine.config import CheckedEngine
+from argus.settings import Doc
 
 app = Group("Run heavy steps on more than one machine.")
-
-Name = Annotated[
-    str, Doc("local (this machine's cores) or ray (a cluster)."), Option(("--engine",))
-]
-Address = Annotated[
-    str | None,
-    Doc("Of a Ray cluster: host:port, ray://host:port, or auto; default: one is started here."),
-    Option(("--address",)),
-]
 
 
 @app.callback()
@@ -30,12 +22,11 @@ def engine() -> None:
 
 
 @app.command()
+@example("argus engine check --engine local")
 @with_blocks
 def check(
     *,
-    engine: Name = "ray",
-    address: Address = None,
-    workers: Annotated[int | None, Doc("Workers at once; default: one per core.")] = None,
+    engine: CheckedEngine,
     path: Annotated[
         Path | None,
         Doc("A file or folder that every machine has to see."),
@@ -48,17 +39,14 @@ def check(
     Exit code 2 where one of them cannot work.
     """
     from argus.engine.check import check_engine
-    from argus.engine.config import EngineConfig
-    from argus.engine.config import Name as EngineName
+    from argus.engine.verdict import words_of
 
-    found = check_engine(
-        EngineConfig(name=cast(EngineName, engine), address=address, workers=workers), path
-    )
+    result = check_engine(engine, path)
     if json:
-        o.print_json(found.summary)
+        o.print_json(result.summary)
     else:
-        for node in found.nodes:
-            typer.echo(node.words)
-        typer.echo(found.verdict)
-    if not found.good:
+        for node in result.nodes:
+            typer.echo(words_of(node))
+        typer.echo(result.verdict)
+    if not result.good:
         raise typer.Exit(2)

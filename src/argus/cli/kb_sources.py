@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.data.fields import FieldNames
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Option
+from argus.kb.config import DUMP, KbConfig, Links, unset_settings
+from argus.settings import Doc, Option, Setting, settings_of
 
 if TYPE_CHECKING:
-    from argus.kb.raw import Source
-    from argus.kb.settings import Dumps, KbConfig
+    from argus.kb.source import Dumps, Source
 
-DUMP, OTHER = "Dumps", "Other sources"
+OTHER = "Other sources"
 COMMAND = "argus kb build"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Options that name the one source, and those that only one kind of source knows."""
+    """Options that name the one source, and those that only one kind of source knows.
+
+    language, links, split_bytes: as in `KbConfig`, which declares them; None where they are not
+    given, since a source that has no use for them refuses them.
+    """
 
     wikipedia: Annotated[
         str | None,
@@ -30,16 +34,6 @@ class Sources:
     wikidata: Annotated[
         str | None,
         Doc("latest-all.json[.bz2|.gz]; s3://, gs://."),
-        Option(panel=DUMP),
-    ] = None
-    lang: Annotated[
-        str | None,
-        Doc("Language of labels and pages, or of the texts of triples. Default: en."),
-        Option(panel=DUMP),
-    ] = None
-    links: Annotated[
-        str | None,
-        Doc("Hyperlinks of the lead, of the whole page, or none. Default: lead."),
         Option(panel=DUMP),
     ] = None
     triples: Annotated[
@@ -67,18 +61,37 @@ class Sources:
         Doc("Folder of HTML or Markdown files with links."),
         Option(panel=OTHER),
     ] = None
-    split_mib: Annotated[
-        int | None,
-        Ge(1), Doc("Of a dump that a worker reads at once. Default: 16."), Option(panel=DUMP),
-    ] = None  # fmt: skip
+    language: str | None = None
+    links: Links | None = None
+    split_bytes: int | None = None
 
-    def chosen(self, config: KbConfig, columns: FieldNames, out: Path) -> Dumps | Source:
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return its own options, and those of the config that not every source has a use for."""
+        return (*settings_of(cls), *unset_settings())
+
+    @classmethod
+    def from_options(cls, *, split_bytes: int | None = None, **options: Any) -> Sources:
+        """Return what was given; split_bytes: in MiB."""
+        split = None if split_bytes is None else split_bytes << 20
+        return cls(split_bytes=split, **options)  # each as its field says
+
+    def settle(self, config: KbConfig) -> KbConfig:
+        """Return the config with what was given here."""
+        return replace(
+            config,
+            language=self.language or config.language,
+            links=self.links or config.links,
+            split_bytes=self.split_bytes or config.split_bytes,
+        )
+
+    def source(self, config: KbConfig, columns: FieldNames, out: Path) -> Dumps | Source:
         """Return the one source that was given.
 
         Raises InputError for none or several, for pages that `out` lies among, and for an option
         that the source has no use for.
         """
-        from argus.kb.settings import Dumps
+        from argus.kb.source import Dumps
         from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
 
         self._check_one()
@@ -96,13 +109,13 @@ class Sources:
         return Dumps(wikipedia=self.wikipedia, wikidata=self.wikidata)
 
     def _check_one(self) -> None:
-        given = {
+        sources = {
             "--wikipedia, --wikidata": self.wikipedia or self.wikidata,
             "--triples": self.triples,
             "--entities": self.entities,
             "--pages": self.pages,
         }
-        named = [name for name, value in given.items() if value]
+        named = [name for name, value in sources.items() if value]
         if len(named) > 1:
             raise InputError(
                 " and ".join(named),
@@ -122,16 +135,16 @@ class Sources:
         rows, dumps = bool(self.entities), bool(self.wikipedia or self.wikidata)
         of_rows = "columns of --entities"
         of_texts = "the language of --wikipedia, --wikidata and --triples"
-        given = [
+        uses = [
             ("--id-field", columns.id, rows, of_rows),
             ("--title-field", columns.title, rows, of_rows),
             ("--text-field", columns.text, rows, of_rows),
             ("--coerce-ids", columns.coerce_ids or None, rows, "ids of --entities"),
             ("--links", self.links, bool(self.wikipedia), "the hyperlinks of --wikipedia"),
-            ("--lang", self.lang, dumps or bool(self.triples), of_texts),
-            ("--split-mib", self.split_mib, dumps, "how --wikipedia and --wikidata are read"),
+            ("--lang", self.language, dumps or bool(self.triples), of_texts),
+            ("--split-mib", self.split_bytes, dumps, "how --wikipedia and --wikidata are read"),
         ]
-        for name, value, is_used, what in given:
+        for name, value, is_used, what in uses:
             if value is not None and not is_used:
                 raise InputError(
                     f"{name} with a source that has no use for it",

@@ -5,9 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.data.types import Document, Qrels, Query
+
+
+class BeirRow(TypedDict):
+    """A document as a row of a BEIR corpus."""
+
+    _id: str
+    title: str
+    text: str
+    metadata: dict[str, object]
 
 
 def write_beir(
@@ -22,7 +32,7 @@ def write_beir(
     (folder / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def as_rows(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
+def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
     """Yield documents as the rows of a BEIR corpus."""
     for d in documents:
         yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}

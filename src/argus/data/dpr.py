@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from argus.data.artifacts import replacing
 from argus.data.rows import Row, id_value, read_lines, text_value
 from argus.data.types import Query, Topic
@@ -21,6 +23,8 @@ from argus.errors import InputError, Location
 INDENT = 4
 """Of the published files."""
 ID_FIELDS = ("id", "_id", "query_id", "qid")
+KeyRow = list[str | int | float]
+"""A key as it is written: text, count, weight."""
 _TOPIC = '[{"question": "...", "answers": ["..."]}, ...]'
 _QAS = "question<TAB>['answer', ...]"
 
@@ -49,6 +53,16 @@ class DprPassage:
     keys: tuple[DprKey, ...] | None = None
 
 
+class DprContext(TypedDict):
+    """A passage as it stands among the ctxs of a question."""
+
+    title: str
+    text: str
+    score: float
+    passage_id: str
+    keys: list[KeyRow] | None
+
+
 @dataclass(frozen=True, slots=True)
 class DprResult:
     """One question and the passages that were found for it, best first."""
@@ -71,7 +85,7 @@ def write_dpr(path: Path, results: Iterable[DprResult], *, indent: int | None = 
     return path
 
 
-def as_item(result: DprResult) -> dict[str, Any]:
+def as_item(result: DprResult) -> dict[str, object]:
     """Return a result as the object that stands in the file: the topic's own fields, then ctxs."""
     topic = result.topic
     own = {"id": topic.query.id, "question": topic.query.text, "answers": list(topic.answers)}
@@ -79,7 +93,7 @@ def as_item(result: DprResult) -> dict[str, Any]:
     return {**own, **rest, "ctxs": [_context(passage) for passage in result.passages]}
 
 
-def keys_as_lists(passage: DprPassage) -> list[list[Any]] | None:
+def keys_as_lists(passage: DprPassage) -> list[KeyRow] | None:
     """Return the keys as they are written, `[text, count, weight]` each."""
     if passage.keys is None:
         return None
@@ -197,20 +211,19 @@ def _topic(row: Row, position: str, *, coerce_ids: bool) -> Topic:
             where=row.at("answers"),
         )
     own = {"question", "answers", "ctxs", id_field}
-    given = {name: value for name, value in row.values.items() if name not in own}
-    return Topic(Query(id_, text_value(row, "question")), tuple(answers), given)
+    rest = {name: value for name, value in row.values.items() if name not in own}
+    return Topic(Query(id_, text_value(row, "question")), tuple(answers), rest)
 
 
-def _passage(row: _Item, values: Any, position: int) -> DprPassage:
+def _passage(row: _Item, values: object, position: int) -> DprPassage:
     """Return one of the ctxs; title and text may be missing, as keys may."""
-    held = values if isinstance(values, dict) else {}
+    fields = values if isinstance(values, dict) else {}
     try:
-        id_, keys = held["passage_id"], held.get("keys")
+        id_, keys = fields["passage_id"], fields.get("keys")
         if isinstance(id_, bool) or not isinstance(id_, (str, int)):
             raise TypeError("passage_id is neither text nor a whole number")
-        read = None if keys is None else tuple(DprKey(str(t), int(n), float(w)) for t, n, w in keys)
-        title, text = str(held.get("title") or ""), str(held.get("text") or "")
-        return DprPassage(str(id_), title, text, float(held["score"]), read)
+        title, text = str(fields.get("title") or ""), str(fields.get("text") or "")
+        return DprPassage(str(id_), title, text, float(fields["score"]), _keys(keys))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{_short(values)} ({type(error).__name__}: {error})",
@@ -220,7 +233,11 @@ def _passage(row: _Item, values: Any, position: int) -> DprPassage:
         ) from error
 
 
-def _items(path: Path) -> list[Any]:
+def _keys(rows: list[KeyRow] | None) -> tuple[DprKey, ...] | None:
+    return None if rows is None else tuple(DprKey(str(t), int(n), float(w)) for t, n, w in rows)
+
+
+def _items(path: Path) -> list[Any]:  # as JSON has them: a topic's own fields may be anything
     try:
         content = json.loads("".join(line for _, line in read_lines(path)))
     except (ValueError, RecursionError) as error:
@@ -240,7 +257,7 @@ def _items(path: Path) -> list[Any]:
     return content
 
 
-def _context(passage: DprPassage) -> dict[str, Any]:
+def _context(passage: DprPassage) -> DprContext:
     return {
         "title": passage.title,
         "text": passage.text,
@@ -250,7 +267,7 @@ def _context(passage: DprPassage) -> dict[str, Any]:
     }
 
 
-def _item(item: dict[str, Any], indent: int | None) -> str:
+def _item(item: dict[str, object], indent: int | None) -> str:
     """Return an item of the list as `json.dump` would write it there."""
     text = json.dumps(item, ensure_ascii=False, allow_nan=False, indent=indent)
     if indent is None:
@@ -259,6 +276,6 @@ def _item(item: dict[str, Any], indent: int | None) -> str:
     return margin + text.replace("\n", "\n" + margin)  # a text's own line breaks are escaped
 
 
-def _short(value: Any, width: int = 60) -> str:
+def _short(value: object, width: int = 60) -> str:
     text = repr(value)
     return text if len(text) <= width else text[:width] + "..."

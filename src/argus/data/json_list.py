@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import numba
 import numpy as np
@@ -90,8 +90,8 @@ class JsonList:
         if text[:1] == b"[":
             return False
         if text[:1] != b"{":
-            shown = text[:40].decode("utf-8", "replace").splitlines()[0]
-            raise _no_list(f"begins with {shown!r}", self.path)
+            excerpt = text[:40].decode("utf-8", "replace").splitlines()[0]
+            raise _no_list(f"begins with {excerpt!r}", self.path)
         line, end, _ = text.partition(b"\n")
         if end and not _is_whole(line):
             fix = "Give the file of results itself; one object per line has no line breaks inside."
@@ -131,22 +131,22 @@ class JsonList:
 
     def _line_items(self) -> Iterator[Item]:
         number, begin = 0, 0
-        kept = io.BytesIO()
+        unfinished = io.BytesIO()
         for block in self._blocks():
             *lines, rest = block.split(b"\n")
             for line in lines:
-                kept.write(line)
-                content = kept.getvalue()
-                kept = io.BytesIO()
+                unfinished.write(line)
+                content = unfinished.getvalue()
+                unfinished = io.BytesIO()
                 if bare := _bare(content, begin):
                     yield Item(number, begin, bare)
                     number += 1
                 begin += len(content) + 1
-            kept.write(rest)
-            if kept.tell() > self.longest:
+            unfinished.write(rest)
+            if unfinished.tell() > self.longest:
                 self.broken = _too_long(number, begin, self.longest)
                 return
-        last = _bare(kept.getvalue(), begin)
+        last = _bare(unfinished.getvalue(), begin)
         if whole := bool(last) and _is_whole(last):
             yield Item(number, begin, last)
         if self.broken is not None or (last and not whole):
@@ -164,26 +164,26 @@ class JsonList:
                 self.position = file.tell()
                 yield block
 
-    def _unpacked(self, file: Any) -> Iterator[bytes]:
+    def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
         """Yield the text of one or more gzip members, all of it that stands before damage."""
         unpack = zlib.decompressobj(wbits=31)
-        waiting = b""
+        packed = b""
         try:
-            while waiting := waiting or file.read(_COMPRESSED):
+            while packed := packed or file.read(_COMPRESSED):
                 self.position = file.tell()
                 if unpack.eof:
-                    waiting = waiting.lstrip(b"\0")  # padding after a member is allowed
-                    unpack = zlib.decompressobj(wbits=31) if waiting else unpack
+                    packed = packed.lstrip(b"\0")  # padding after a member is allowed
+                    unpack = zlib.decompressobj(wbits=31) if packed else unpack
                     continue
                 before = unpack.copy()
                 try:
-                    text = unpack.decompress(waiting, self.block)
+                    text = unpack.decompress(packed, self.block)
                 except zlib.error:
-                    yield from _until_damage(before, waiting)
+                    yield from _until_damage(before, packed)
                     raise
                 if text:
                     yield text
-                waiting = unpack.unconsumed_tail or unpack.unused_data
+                packed = unpack.unconsumed_tail or unpack.unused_data
             while text := unpack.decompress(unpack.unconsumed_tail, self.block):
                 yield text
             if not unpack.eof:
@@ -192,7 +192,7 @@ class JsonList:
             self.broken = f"the gzip data are damaged ({error})"
 
 
-def _until_damage(unpack: Any, packed: bytes) -> Iterator[bytes]:
+def _until_damage(unpack: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
     """Yield what can be unpacked of data that are damaged somewhere, byte by byte."""
     try:
         for at in range(len(packed)):
@@ -293,13 +293,13 @@ def _bare(line: bytes, begin: int) -> bytes:
     return (line if begin else line.removeprefix(BOM)).strip(SPACE)
 
 
-def _garbage(phase: int, number: int, at: int, found: bytes) -> str:
+def _garbage(phase: int, number: int, at: int, content: bytes) -> str:
     """Say what stands where no item can."""
-    shown = repr(found.decode("utf-8", "replace"))
+    excerpt = repr(content.decode("utf-8", "replace"))
     if phase == _CLOSED:
-        return f"after the end of the list, at byte {at:,}, there is more: {shown}"
-    wanted = "a comma or the end of the list" if phase == _AFTER else "an item"
-    return f"before item [{number}], at byte {at:,}, {shown} stands where {wanted} should be"
+        return f"after the end of the list, at byte {at:,}, there is more: {excerpt}"
+    expected = "a comma or the end of the list" if phase == _AFTER else "an item"
+    return f"before item [{number}], at byte {at:,}, {excerpt} stands where {expected} should be"
 
 
 def _ends(damage: str | None, number: int, begin: int | None) -> str:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +27,7 @@ from argus.data.kb_tables import (
     SORTED_BY,
     SOURCES,
     TABLES,
+    KbFacts,
     Shard,
 )
 from argus.data.storage import Storage
@@ -67,12 +67,11 @@ class KbWriter:
         self._remove_others(table)
         return sum(shard.rows for shard in shards)
 
-    def finish(self, graph: str, facts: Mapping[str, Any]) -> None:
+    def finish(self, graph: str, facts: KbFacts) -> None:
         """Write `kb.json`, which makes the folder whole.
 
-        graph: the source of relations that is used unless another is asked for. facts: JSON values
-        (language, counts). Raises ValueError for a graph that has no relations here; mentions can
-        always be found in the paragraphs.
+        graph: the source of relations that is used unless another is asked for. Raises ValueError
+        for a graph that has no relations here; mentions can always be found in the paragraphs.
         """
         if graph not in (*self._sources, ALL, MENTION):
             raise ValueError(f"graph {graph!r}, but relations are from {dict(self._sources)}")
@@ -128,17 +127,17 @@ class KbWriter:
 
 def _parts(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield tables of SHARD_ROWS rows, the last of fewer; none where there is no row."""
-    held: list[pa.Table] = []
+    tables: list[pa.Table] = []
     rows = 0
     for batch in batches:
-        held.append(pa.Table.from_batches([batch]).select(schema.names).cast(schema))
+        tables.append(pa.Table.from_batches([batch]).select(schema.names).cast(schema))
         rows += batch.num_rows
         while rows >= SHARD_ROWS:
-            table = pa.concat_tables(held)
+            table = pa.concat_tables(tables)
             yield table[:SHARD_ROWS]
-            held, rows = [table[SHARD_ROWS:]], rows - SHARD_ROWS
+            tables, rows = [table[SHARD_ROWS:]], rows - SHARD_ROWS
     if rows:
-        yield pa.concat_tables(held)
+        yield pa.concat_tables(tables)
 
 
 def _check_order(

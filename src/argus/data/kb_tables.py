@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pyarrow as pa
+from typing_extensions import TypedDict
 
 KB_FILE = "kb.json"
 """Names every shard with its rows and size; written after them: without it they are not whole."""
@@ -47,6 +48,16 @@ TABLES = {
     "redirects": REDIRECTS,
 }
 SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
+
+
+class KbFacts(TypedDict, total=False):
+    """What a build notes of itself in kb.json. damage: where a dump breaks off, by its name."""
+
+    argus: str
+    key: str
+    language: str
+    sample: int | None
+    damage: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,46 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
-from argus.data.dpr import DprPassage, DprResult, keys_as_lists
+from argus.data.dpr import DprPassage, DprResult, KeyRow, keys_as_lists
 from argus.data.rows import Row, id_value, read_rows, text_value
 from argus.data.types import Query, Topic
 from argus.errors import InputError
 
 TITLE_END = " @@ "
+
+
+class KiltMeta(TypedDict):
+    """What is said of a passage beside the fields of KILT."""
+
+    keys: list[KeyRow] | None
+
+
+class KiltPassage(TypedDict):
+    """A passage of the provenance."""
+
+    title: str
+    text: str
+    score: float
+    passage_id: str
+    meta: KiltMeta
+
+
+class KiltOutput(TypedDict):
+    """The passages of a question."""
+
+    provenance: list[KiltPassage]
+
+
+class KiltLine(TypedDict):
+    """One line of the file."""
+
+    id: str
+    input: str
+    output: list[KiltOutput]
 
 
 def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
@@ -29,7 +60,7 @@ def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
     return path
 
 
-def as_line(result: DprResult) -> dict[str, Any]:
+def as_line(result: DprResult) -> KiltLine:
     """Return one line of the file as an object."""
     query = result.topic.query
     provenance = [_provenance(passage) for passage in result.passages]
@@ -63,11 +94,11 @@ def _answers(row: Row) -> tuple[str, ...]:
             fix="Leave the field out where no answer is known.",
             where=row.at("output"),
         )
-    found = (one.get("answer") for one in output)
-    return tuple(dict.fromkeys(a for a in found if isinstance(a, str) and a))
+    answers = (one.get("answer") for one in output)
+    return tuple(dict.fromkeys(a for a in answers if isinstance(a, str) and a))
 
 
-def _provenance(passage: DprPassage) -> dict[str, Any]:
+def _provenance(passage: DprPassage) -> KiltPassage:
     return {
         "title": passage.title,
         "text": f"{passage.title}{TITLE_END}{passage.text}",

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import Environment, InputFile
 from argus.data.records import read_record
+from argus.engine.protocol import EngineRecord
 from argus.errors import InputError
 
 MANIFEST = "manifest.json"
@@ -42,7 +43,7 @@ class EncoderFacts(TypedDict, total=False):
 class RanOn(TypedDict, total=False):
     """The engine, where there was one, as `Engine.describe` says it."""
 
-    engine: dict[str, object]
+    engine: EngineRecord
 
 
 class ManifestSection(RanOn):

@@ -91,14 +91,14 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
     Raises InputError for other columns, of which one may hold the grade: rows with grade 0 must
     not count as relevant.
     """
-    found = [name for name in GRADE_FIELDS if name in row.values]
-    if len(found) == 1:
-        return found[0]
+    columns = [name for name in GRADE_FIELDS if name in row.values]
+    if len(columns) == 1:
+        return columns[0]
     others = [n for n in row.values if n not in (query, doc, *ITERATION_FIELDS)]
     if not others:
         return None
     raise InputError(
-        f"the grade may be in any of {', '.join(map(repr, found or others))}",
+        f"the grade may be in any of {', '.join(map(repr, columns or others))}",
         expected=f"one column of grades, called {', '.join(GRADE_FIELDS)}",
         fix="Call it score, and remove or rename what else is called so; without any further "
         "column every row is relevant.",
@@ -106,7 +106,7 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
     )
 
 
-def _grade(raw: Any, where: Location) -> int:
+def _grade(raw: Any, where: Location) -> int:  # a value of a foreign file
     try:
         grade = int(raw)
         if isinstance(raw, float) and raw != grade:

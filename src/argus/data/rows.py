@@ -8,10 +8,10 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from argus.errors import InputError, Location
 
@@ -24,7 +24,7 @@ csv.field_size_limit(1 << 30)  # documents are longer than the csv module's defa
 class Row:
     """One record of a file and where it stands."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, Any]  # of a foreign file: anything that JSON or Parquet can hold
     file: Path
     line: int
 
@@ -72,7 +72,8 @@ def read_rows(path: Path) -> Iterator[Row]:
         yield from _json_rows(path)
 
 
-_PACKINGS: dict[str, tuple[Any, str, tuple[type[Exception], ...]]] = {
+_Opener = Callable[[Path, Literal["rb"]], io.BufferedIOBase]
+_PACKINGS: dict[str, tuple[_Opener, str, tuple[type[Exception], ...]]] = {
     ".gz": (gzip.open, "gzip", (EOFError, zlib.error, gzip.BadGzipFile)),
     ".bz2": (bz2.open, "bzip2", (EOFError, OSError, ValueError)),
 }

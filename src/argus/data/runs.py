@@ -6,9 +6,9 @@ import gzip
 import json
 import math
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import replacing
 from argus.data.rows import read_columns, read_lines
@@ -68,8 +68,12 @@ def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
         for rank, doc in enumerate(ranking(run[query]), start=1)
     )
     with replacing(path) as temporary:
-        opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-        with opener(temporary, "wt", encoding="utf-8") as file:
+        is_packed = path.suffix.lower() == ".gz"
+        with (
+            gzip.open(temporary, "wt", encoding="utf-8")
+            if is_packed
+            else temporary.open("w", encoding="utf-8")
+        ) as file:
             file.writelines(lines)
 
 
@@ -78,10 +82,10 @@ def ranking(scores: dict[str, float]) -> list[str]:
     return sorted(scores, key=lambda doc: (-scores[doc], doc))
 
 
-def first_rank(scores: dict[str, float], wanted: Container[str]) -> int | None:
-    """Return the 1-based rank of the first document that is wanted; None where there is none."""
+def first_rank(scores: dict[str, float], relevant: Container[str]) -> int | None:
+    """Return the 1-based rank of the first relevant document; None where there is none."""
     ranked = enumerate(ranking(scores), start=1)
-    return next((rank for rank, doc in ranked if doc in wanted), None)
+    return next((rank for rank, doc in ranked if doc in relevant), None)
 
 
 def cut(run: Run, depth: int) -> Run:
@@ -126,13 +130,14 @@ def _read_json(path: Path) -> Run:
     return run
 
 
-class _Pairs(list[tuple[str, Any]]):
+class _Pairs(list[tuple[str, object]]):
     """A JSON object as its pairs, so that a name that stands twice is seen."""
 
 
-def _scored(documents: list[Any], path: Path, query: str) -> _Pairs:
+def _scored(documents: list[object], path: Path, query: str) -> _Pairs:
     """Return a list of ids, best first, as pairs with falling scores."""
-    for doc in documents:
+    pairs = _Pairs()
+    for place, doc in enumerate(documents):
         if not isinstance(doc, str) or not doc:
             raise InputError(
                 f"{doc!r} in a list of documents",
@@ -140,10 +145,11 @@ def _scored(documents: list[Any], path: Path, query: str) -> _Pairs:
                 fix="Write the ids alone, or {document: score}.",
                 where=Location(path, field=query),
             )
-    return _Pairs((doc, len(documents) - i) for i, doc in enumerate(documents))
+        pairs.append((doc, len(documents) - place))
+    return pairs
 
 
-def _pairs(value: Any, path: Path, what: str) -> Sequence[tuple[str, Any]]:
+def _pairs(value: object, path: Path, what: str) -> Sequence[tuple[str, object]]:
     if isinstance(value, _Pairs):
         return value
     raise InputError(
@@ -154,11 +160,11 @@ def _pairs(value: Any, path: Path, what: str) -> Sequence[tuple[str, Any]]:
     )
 
 
-def _score(raw: Any, where: Location) -> float:
-    try:
-        score = math.nan if isinstance(raw, bool) else float(raw)
-    except (TypeError, ValueError, OverflowError):
-        score = math.nan
+def _score(raw: object, where: Location) -> float:
+    score = math.nan
+    if isinstance(raw, str | int | float) and not isinstance(raw, bool):
+        with suppress(ValueError, OverflowError):
+            score = float(raw)
     if not math.isfinite(score):
         raise InputError(
             f"{raw!r}",

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from argus.data.artifacts import replacing
 from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import Buffer, NativeFile
+    from pyarrow.fs import FileSystem
 
 _SCHEME = re.compile(r"(s3|gs|gcs|file)(?=:/):/+|([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _STORES = ("s3", "gs", "gcs")
@@ -88,7 +92,7 @@ def state_of_file(location: str | Path) -> FileState | None:
     return FileState(info.size, info.mtime_ns) if info.type == fs.FileType.File else None
 
 
-def open_storage(location: str | Path) -> tuple[Any, str]:
+def open_storage(location: str | Path) -> tuple[FileSystem, str]:
     """Return the pyarrow filesystem of a location, and the path in it.
 
     location: a path, file://, s3:// or gs://; a `Path` that swallowed a slash ("s3:/bucket/x") is
@@ -142,7 +146,7 @@ class Storage:
     """A folder, wherever it is; names are relative to it, with `/` between their parts."""
 
     location: str
-    filesystem: Any
+    filesystem: FileSystem
     root: str
 
     @classmethod
@@ -165,8 +169,8 @@ class Storage:
         from pyarrow import fs
 
         with reaching(self.location):
-            found = self.filesystem.get_file_info([f"{self.root}/{name}" for name in names])
-        return [info.size if info.type == fs.FileType.File else None for info in found]
+            infos = self.filesystem.get_file_info([f"{self.root}/{name}" for name in names])
+        return [info.size if info.type == fs.FileType.File else None for info in infos]
 
     def files(self, folder: str) -> list[str]:
         """Return the names of the files in a folder, sorted; none where there is no folder."""
@@ -174,10 +178,10 @@ class Storage:
 
         selector = fs.FileSelector(f"{self.root}/{folder}", allow_not_found=True)
         with reaching(self.location):
-            found = self.filesystem.get_file_info(selector)
-        return sorted(f"{folder}/{i.base_name}" for i in found if i.type == fs.FileType.File)
+            infos = self.filesystem.get_file_info(selector)
+        return sorted(f"{folder}/{i.base_name}" for i in infos if i.type == fs.FileType.File)
 
-    def open(self, name: str) -> Any:
+    def open(self, name: str) -> NativeFile:
         """Open a file for reading at any place in it."""
         with reaching(self.where(name)):
             return self.filesystem.open_input_file(f"{self.root}/{name}")
@@ -187,7 +191,7 @@ class Storage:
         with self.open(name) as file, reaching(self.where(name)):
             return bytes(file.read())
 
-    def write(self, name: str, data: Any) -> None:
+    def write(self, name: str, data: bytes | Buffer) -> None:
         """Put `data` (bytes or a buffer) at `name`: all of it, or nothing. Raises OSError."""
         if self.local is None:  # an object is there when its upload is complete
             with self.filesystem.open_output_stream(f"{self.root}/{name}") as stream:
@@ -219,17 +223,17 @@ def _address(location: str | Path) -> str:
 
 def _with_options(address: str, scheme: str) -> str:
     """Add what the environment says of the store, unless the address says it."""
-    given = address.partition("?")[2]
+    query = address.partition("?")[2]
     options: list[str] = []
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if scheme == "s3" and endpoint and "endpoint_override=" not in given:
+    if scheme == "s3" and endpoint and "endpoint_override=" not in query:
         parts = urlsplit(endpoint if "//" in endpoint else f"https://{endpoint}")
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
         options = [f"endpoint_override={parts.netloc}", f"scheme={parts.scheme}"]
-        if "region=" not in given:
+        if "region=" not in query:
             options.append(f"region={region or 'us-east-1'}")
-    if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in given:
+    if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in query:
         options = [f"retry_limit_seconds={GIVE_UP_S}"]
     if not options:
         return address
-    return address + ("&" if given else "?") + "&".join(options)
+    return address + ("&" if query else "?") + "&".join(options)

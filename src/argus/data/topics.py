@@ -39,8 +39,8 @@ def read_topics(
     do, for an id that comes twice, and where there is no question.
     """
     file = topics_file(path)
-    chosen = _guess(file) if kind is TopicFormat.AUTO else kind
-    topics = list(islice(_read(file, chosen, coerce_ids, limit), limit))
+    topic_format = _guess(file) if kind is TopicFormat.AUTO else kind
+    topics = list(islice(_read(file, topic_format, coerce_ids, limit), limit))
     if not topics:
         raise InputError(
             "no question in it",
@@ -48,30 +48,30 @@ def read_topics(
             fix="Check that this is the right file and that writing it did not break off.",
             where=file,
         )
-    seen: set[str] = set()
+    ids: set[str] = set()
     for topic in topics:
-        if topic.query.id in seen:
+        if topic.query.id in ids:
             raise InputError(
                 f"two questions have the id {topic.query.id!r}",
                 expected="one question per id",
                 fix="Rename one of the two; give all questions of a DPR file an id, or none.",
                 where=file,
             )
-        seen.add(topic.query.id)
+        ids.add(topic.query.id)
     return topics
 
 
 def topics_file(path: Path) -> Path:
     """Return the file that `path`, a file or a BEIR folder, stands for."""
-    found = path if path.is_file() else find_file(path, ["queries"])
-    if found is None:
+    file = path if path.is_file() else find_file(path, ["queries"])
+    if file is None:
         raise InputError(
             "the folder holds no queries file" if path.is_dir() else "no such file",
             expected="questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder",
             fix="Check the path.",
             where=path,
         )
-    return found
+    return file
 
 
 def _guess(file: Path) -> TopicFormat:
@@ -102,15 +102,15 @@ def _read(file: Path, kind: TopicFormat, coerce_ids: bool, limit: int | None) ->
 
 def _answers(row: Row) -> tuple[str, ...]:
     """Return the `answers` of a row of queries, a list or one text; none where it has none."""
-    given = row.values.get("answers")
-    listed = [given] if isinstance(given, str) and given else given
-    if not listed:
+    value = row.values.get("answers")
+    answers = [value] if isinstance(value, str) and value else value
+    if not answers:
         return ()
-    if not isinstance(listed, list) or not all(isinstance(answer, str) for answer in listed):
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
         raise InputError(
-            f"{str(given)[:60]!r}",
+            f"{str(value)[:60]!r}",
             expected="a list of strings",
             fix="Quote each answer; leave the field out where none is known.",
             where=row.at("answers"),
         )
-    return tuple(listed)
+    return tuple(answers)

@@ -78,7 +78,7 @@ class Document:
     id: str
     text: str
     title: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # the corpus's own: any JSON
 
     @property
     def content(self) -> str:
@@ -126,4 +126,4 @@ class Topic:
 
     query: Query
     answers: tuple[str, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)  # of a foreign file: any JSON

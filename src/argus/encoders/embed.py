@@ -114,9 +114,9 @@ def embed(
             advance(len(batch))
     failures = {i: failed[key] for i, key in enumerate(keys) if key in failed}
     ok = np.array([key not in failed for key in keys], bool)
-    kept = [key for key in keys if key not in failed]
+    stored = [key for key in keys if key not in failed]
     del keys, missing  # of millions, before their vectors come
-    return Embedded(store.gather(kept), ok, failures, kept)
+    return Embedded(store.gather(stored), ok, failures, stored)
 
 
 def _encoded(
@@ -130,13 +130,13 @@ def _encoded(
         return
     under_way: dict[int, list[tuple[bytes, Item]]] = {}
 
-    def sent() -> Iterator[Batch]:
+    def feed() -> Iterator[Batch]:
         for number, batch in batches:
             under_way[number] = batch
             yield [item for _, item in batch]
 
     if missing:  # or workers would load a model for nothing
-        for number, done in encoder.encode_batches(sent()):
+        for number, done in encoder.encode_batches(feed()):
             yield number, under_way.pop(number), done
 
 

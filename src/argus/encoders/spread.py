@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 from argus.data.types import FloatArray, IntArray, Span
 from argus.encoders.config import EncoderConfig
@@ -27,8 +27,8 @@ class Encoding:
 
 def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded]:
     """Load the encoder in a worker. Raises ArgusError where it is not the one of the driver."""
-    given = encoding.encoder
-    encoder = load_encoder(given).encoder if isinstance(given, EncoderConfig) else given
+    source = encoding.encoder
+    encoder = load_encoder(source).encoder if isinstance(source, EncoderConfig) else source
     if encoder.fingerprint != encoding.fingerprint:
         raise ArgusError(
             "A worker has another encoder than the one that runs the job; two encoders are never "
@@ -52,10 +52,10 @@ class SpreadEncoder:
         if config is None:
             _check_portable(encoder)
         self.encoder, self.engine = encoder, engine
-        sent = encoder if config is None else to_send(config)
-        shared = Encoding(sent, encoder.fingerprint)
+        source = encoder if config is None else to_send(config)
+        shared = Encoding(source, encoder.fingerprint)
         # The encoder uses all cores itself; an endpoint is pressed as hard as its settings say.
-        self._work: Work[Any, Any, Any] = Work(
+        self._work: Work[Encoding, Batch, Encoded] = Work(
             setup=begin_encoding, shared=shared, what="embedding", threaded=True
         )
 
@@ -91,21 +91,28 @@ class SpreadEncoder:
         yield from self.engine.run(self._work, batches)
 
 
-class CountingSpreadEncoder(SpreadEncoder):
-    """One whose encoder knows how much of a text it reads."""
+class CountingEncoder(Encoder, TokenCounter, Protocol):
+    """An encoder that knows how much of a text it reads."""
 
-    encoder: Any
+
+class CountingSpreadEncoder(SpreadEncoder):
+    """A `SpreadEncoder` that knows so, too."""
+
+    encoder: CountingEncoder
+
+    def __init__(
+        self, encoder: CountingEncoder, engine: Engine, config: EncoderConfig | None = None
+    ) -> None:
+        super().__init__(encoder, engine, config)
 
     @property
     def max_tokens(self) -> int | None:
         """Longest input in tokens, special tokens included; None when unlimited."""
-        longest: int | None = self.encoder.max_tokens
-        return longest
+        return self.encoder.max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, special tokens included, nothing cut."""
-        counts: IntArray = self.encoder.count_tokens(texts)
-        return counts
+        return self.encoder.count_tokens(texts)
 
 
 def on_engine(
@@ -118,8 +125,9 @@ def on_engine(
     """
     if engine is None or engine.name == "local":
         return encoder
-    kind = CountingSpreadEncoder if isinstance(encoder, TokenCounter) else SpreadEncoder
-    return kind(encoder, engine, config)
+    if isinstance(encoder, TokenCounter):
+        return CountingSpreadEncoder(encoder, engine, config)
+    return SpreadEncoder(encoder, engine, config)
 
 
 class _Nowhere:

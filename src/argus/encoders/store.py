@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -177,8 +176,7 @@ def stored_fingerprint(path: Path) -> str | None:
     if not header.is_file():
         return None
     try:
-        content: dict[str, Any] = json.loads(header.read_text(encoding="utf-8"))
-        return str(content["fingerprint"])
+        return str(json.loads(header.read_text(encoding="utf-8"))["fingerprint"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             "is not the header of an embedding store",

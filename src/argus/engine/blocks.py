@@ -52,7 +52,7 @@ class Blocks:
         return len(self._open)
 
     @property
-    def given_out(self) -> int:
+    def at_work(self) -> int:
         """Those of them that a worker has."""
         return len(self._open) - len(self._lost)
 

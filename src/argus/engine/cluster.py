@@ -6,7 +6,9 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,22 +33,30 @@ class Seat:
     threads: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Facts:
+class Facts(TypedDict):
     """What a machine says of itself; argus is None, with the reason, where it is not installed.
 
-    sees: whether the path asked for is there.
+    sees: whether the path asked for is there; None where there was none.
     """
 
     host: str
     python: str
     ray: str
     argus: str | None
-    reason: str = ""
-    sees: bool | None = None
+    sees: NotRequired[bool | None]
+    reason: NotRequired[str]
 
 
-def living(nodes: Sequence[dict[str, Any]]) -> list[Node]:
+class RayNode(TypedDict):
+    """A machine as `ray.nodes()` has it, as far as it is read."""
+
+    NodeID: str
+    NodeManagerAddress: str
+    Alive: bool
+    Resources: dict[str, float]
+
+
+def living(nodes: Sequence[RayNode]) -> list[Node]:
     """Return the machines that are up, of what `ray.nodes()` says."""
     return [
         Node(
@@ -93,13 +103,13 @@ def argus_version() -> str:
     return str(importlib.import_module("argus").__version__)
 
 
-def facts_of_node() -> Callable[[str | None], dict[str, Any]]:
+def facts_of_node() -> Callable[[str | None], Facts]:
     """Return a function for `Facts`, which runs where Argus is not installed, too.
 
     A function within a function travels as its code, not as a name to import.
     """
 
-    def facts(path: str | None) -> dict[str, Any]:
+    def facts(path: str | None) -> Facts:
         import importlib
         import os
         import platform
@@ -107,7 +117,7 @@ def facts_of_node() -> Callable[[str | None], dict[str, Any]]:
 
         import ray
 
-        found: dict[str, Any] = {
+        own: Facts = {
             "host": socket.gethostname(),
             "python": platform.python_version(),
             "ray": ray.__version__,
@@ -115,9 +125,9 @@ def facts_of_node() -> Callable[[str | None], dict[str, Any]]:
             "sees": None if path is None else os.path.exists(path),  # noqa: PTH110
         }
         try:
-            found["argus"] = importlib.import_module("argus").__version__
+            own["argus"] = importlib.import_module("argus").__version__
         except Exception as error:  # whatever a broken installation raises
-            found["reason"] = f"{type(error).__name__}: {error}"
-        return found
+            own["reason"] = f"{type(error).__name__}: {error}"
+        return own
 
     return facts

@@ -97,3 +97,17 @@ class EngineConfig:
         """Host and port of the cluster; None where they are not given."""
         match = _ADDRESS.fullmatch(self.address or "")
         return None if match is None else (match[2].strip("[]"), int(match[3]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedEngine(EngineConfig):
+    """Which engine `argus engine check` tries out: a cluster, unless it is told otherwise."""
+
+    name: Annotated[
+        Name, Doc("local (this machine's cores) or ray (a cluster)."), Option(("--engine",))
+    ] = "ray"
+    address: Annotated[
+        str | None,
+        Doc("Of a Ray cluster: host:port, ray://host:port, or auto; default: one is started here."),
+    ] = None
+    workers: Annotated[int | None, Ge(1), Doc("Workers at once; default: one per core.")] = None

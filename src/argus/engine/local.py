@@ -16,7 +16,7 @@ from argus.engine.config import EngineConfig
 from argus.engine.outcome import outcome_of, raised, result_of
 from argus.engine.packing import Packed, pack
 from argus.engine.processes import GRACE_S, Child, Spool, inbox_of
-from argus.engine.protocol import Work
+from argus.engine.protocol import EngineRecord, Work
 
 S = TypeVar("S")
 B = TypeVar("B")
@@ -67,7 +67,7 @@ class LocalEngine:
                 self._crews.remove(crew)
                 crew.close(grace_s)
 
-    def describe(self) -> dict[str, object]:
+    def describe(self) -> EngineRecord:
         """See `Engine.describe`; workers: the most that there were, 0 where none was needed."""
         most = max([self._most, *(crew.most for crew in self._crews)])
         return {"name": self.name, "workers": most, "machines": 1}
@@ -117,7 +117,7 @@ class Crew:
                 self._least_busy().give(*block)
             if not blocks.under_way:
                 return
-            for member in self._heard_from():
+            for member in self._next_members():
                 self._require_open()  # it may have been closed while a result was looked at
                 if (message := _message(member)) is None:
                     self._bury(member, blocks)
@@ -146,7 +146,7 @@ class Crew:
             self.most = max(self.most, len(self.members))
         return member
 
-    def _heard_from(self) -> list[_Member]:
+    def _next_members(self) -> list[_Member]:
         """Wait until a process says something, or ends."""
         signs: dict[Any, _Member] = {m.child.conn: m for m in self.members}
         signs |= {m.child.process.sentinel: m for m in self.members}

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NotRequired, Protocol, TypeVar
+
+from typing_extensions import TypedDict
 
 S = TypeVar("S")
 B = TypeVar("B")
 R = TypeVar("R")
+
+
+class EngineRecord(TypedDict):
+    """An engine as manifests have it: where it ran, no machine by name. gpus, ray: of a cluster."""
+
+    name: str
+    workers: int
+    machines: int
+    cores: NotRequired[int]
+    gpus: NotRequired[int]
+    ray: NotRequired[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +61,7 @@ class Engine(Protocol):
         """
         ...
 
-    def describe(self) -> dict[str, object]:
+    def describe(self) -> EngineRecord:
         """Return what manifests say: name, workers, machines."""
         ...
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from argus.engine.cluster import Facts, Node, argus_version
-from argus.engine.ray_connect import facts, misfit
+from argus.engine.ray_connect import facts_of_nodes, misfit
+from argus.engine.verdict import NodeCheck
 
 TRIES = 5
 LARGE = 64 << 20
@@ -16,36 +17,41 @@ LARGE = 64 << 20
 _PATIENCE_S = 30.0
 
 
-def check_nodes(ray: Any, nodes: list[Node], path: str | None) -> list[dict[str, Any]]:
-    """Return the fields of a `NodeCheck` for every machine."""
-    found = facts(ray, nodes, path)
-    return [_check(ray, node, found[node.id], path) for node in nodes]
+def check_nodes(ray: Any, nodes: list[Node], path: str | None) -> list[NodeCheck]:
+    """Try every machine out."""
+    facts_of = facts_of_nodes(ray, nodes, path)
+    return [_check(ray, node, facts_of[node.id], path) for node in nodes]
 
 
-def _check(ray: Any, node: Node, found: Facts | None, path: str | None) -> dict[str, Any]:
-    problem = misfit(node, found, argus_version(), ray.__version__)
-    if problem is None and found is not None and found.sees is False:
-        problem = f"{node.address} ({found.host}) does not see {path}"
+def _check(ray: Any, node: Node, facts: Facts | None, path: str | None) -> NodeCheck:
+    problem = misfit(node, facts, argus_version(), ray.__version__)
+    if problem is None and facts is not None and facts.get("sees") is False:
+        problem = f"{node.address} ({facts['host']}) does not see {path}"
     if problem is None and node.object_store < 2 * LARGE:
         problem = f"{node.address} has an object store of only {node.object_store >> 20} MiB"
-    checked: dict[str, Any] = {
+    latency_ms = mib_per_s = None
+    if facts is not None:
+        try:
+            latency_ms, mib_per_s = _measure(ray, node)
+        except ray.exceptions.RayError as error:
+            words = str(error).partition("\n")[0][:200]
+            reason = f"{node.address} did not return a block ({type(error).__name__}: {words})"
+            problem = problem or reason
+    return {
         "address": node.address,
+        "host": facts and facts["host"],
         "cores": node.cores,
         "gpus": node.gpus,
         "memory": node.memory,
         "object_store": node.object_store,
+        "python": facts and facts["python"],
+        "ray": facts and facts["ray"],
+        "argus": facts and facts["argus"],
+        "sees": facts and facts.get("sees"),
+        "latency_ms": latency_ms,
+        "mib_per_s": mib_per_s,
         "problem": problem,
     }
-    if found is None:
-        return checked
-    checked |= {name: getattr(found, name) for name in ("host", "python", "ray", "argus", "sees")}
-    try:
-        latency_ms, mib_per_s = _measure(ray, node)
-    except ray.exceptions.RayError as error:
-        said = str(error).partition("\n")[0][:200]
-        reason = f"{node.address} did not return a block ({type(error).__name__}: {said})"
-        return checked | {"problem": problem or reason}
-    return checked | {"latency_ms": latency_ms, "mib_per_s": mib_per_s}
 
 
 def _measure(ray: Any, node: Node) -> tuple[float, float]:

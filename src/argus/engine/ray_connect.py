@@ -56,7 +56,10 @@ def unanswered(config: EngineConfig, why: str) -> ArgusError:
 
 def connect(ray: Any, config: EngineConfig, cores: int) -> list[Node]:
     """Connect to the cluster, or start one of `cores` cores; return its machines."""
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    options: dict[str, Any] = {  # what Ray takes by name
+        "log_to_driver": False,
+        "logging_level": "error",
+    }
     if config.address is None:
         options |= {
             "address": "local",
@@ -82,15 +85,15 @@ def connect(ray: Any, config: EngineConfig, cores: int) -> list[Node]:
 
 def _refused(config: EngineConfig, error: Exception) -> ArgusError:
     """Return what a failure to connect, or to start, comes to in words."""
-    said = " ".join(str(error).split())
+    words = " ".join(str(error).split())
     if config.address is None:
         return ArgusError(
-            f"Ray could not start on this machine ({type(error).__name__}: {said[:400]}). Check "
+            f"Ray could not start on this machine ({type(error).__name__}: {words[:400]}). Check "
             "that memory, /dev/shm and the disk of /tmp have room, or use --engine local."
         )
-    if "ersion mismatch" in said:
+    if "ersion mismatch" in words:
         return InputError(
-            f"the cluster runs other versions ({said[:400]})",
+            f"the cluster runs other versions ({words[:400]})",
             expected="the same Python and the same Ray here and there",
             fix="Install them here, or there; argus engine check lists them.",
             where=WHERE,
@@ -102,15 +105,15 @@ def _refused(config: EngineConfig, error: Exception) -> ArgusError:
             fix="Set the variable, and copy the file from the head.",
             where=WHERE,
         )
-    return unanswered(config, f"{type(error).__name__}: {said[:400]}")
+    return unanswered(config, f"{type(error).__name__}: {words[:400]}")
 
 
-def facts(ray: Any, nodes: list[Node], path: str | None = None) -> dict[str, Facts | None]:
+def facts_of_nodes(ray: Any, nodes: list[Node], path: str | None = None) -> dict[str, Facts | None]:
     """Return what every machine, by its id, says of itself; None for one that does not answer."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     task = ray.remote(facts_of_node())
-    asked = {
+    tasks = {
         task.options(
             num_cpus=0,
             max_retries=0,
@@ -118,37 +121,37 @@ def facts(ray: Any, nodes: list[Node], path: str | None = None) -> dict[str, Fac
         ).remote(path): node.id
         for node in nodes
     }
-    done, _ = ray.wait(list(asked), num_returns=len(asked), timeout=FACTS_S)
-    found: dict[str, Facts | None] = dict.fromkeys(asked.values())
+    done, _ = ray.wait(list(tasks), num_returns=len(tasks), timeout=FACTS_S)
+    facts_of: dict[str, Facts | None] = dict.fromkeys(tasks.values())
     for ref in done:
         try:
-            found[asked[ref]] = Facts(**ray.get(ref))
+            facts_of[tasks[ref]] = ray.get(ref)
         except ray.exceptions.RayError:
             continue
-    return found
+    return facts_of
 
 
-def misfit(node: Node, found: Facts | None, argus: str, ray: str) -> str | None:
+def misfit(node: Node, facts: Facts | None, argus: str, ray: str) -> str | None:
     """Return why a machine cannot work with this one; None where it can."""
-    if found is None:
+    if facts is None:
         return f"{node.address} does not answer"
-    where, python = f"{node.address} ({found.host})", platform.python_version()
-    if found.python.split(".")[:2] != python.split(".")[:2]:
-        return f"{where} runs Python {found.python}, this machine {python}"
-    if found.ray != ray:
-        return f"{where} has Ray {found.ray}, this machine {ray}"
-    if found.argus is None:
-        return f"{where} cannot import argus ({found.reason})"
-    if found.argus != argus:
-        return f"{where} has argus {found.argus}, this machine {argus}"
+    where, python = f"{node.address} ({facts['host']})", platform.python_version()
+    if facts["python"].split(".")[:2] != python.split(".")[:2]:
+        return f"{where} runs Python {facts['python']}, this machine {python}"
+    if facts["ray"] != ray:
+        return f"{where} has Ray {facts['ray']}, this machine {ray}"
+    if facts["argus"] is None:
+        return f"{where} cannot import argus ({facts.get('reason', '')})"
+    if facts["argus"] != argus:
+        return f"{where} has argus {facts['argus']}, this machine {argus}"
     return None
 
 
 def check_fit(ray: Any, nodes: list[Node]) -> None:
     """Raise InputError unless every machine can work with this one."""
     version = argus_version()
-    found = facts(ray, nodes)
-    reasons = [misfit(node, found[node.id], version, ray.__version__) for node in nodes]
+    facts_of = facts_of_nodes(ray, nodes)
+    reasons = [misfit(node, facts_of[node.id], version, ray.__version__) for node in nodes]
     if wrong := [reason for reason in reasons if reason is not None]:
         raise InputError(
             "; ".join(wrong),

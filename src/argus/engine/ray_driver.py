@@ -57,7 +57,7 @@ class _Run:
     free: list[Seat]
     began: float = field(default_factory=time.monotonic)
     members: list[_Member] = field(default_factory=list)
-    waiting: deque[tuple[int, bytes]] = field(default_factory=deque)
+    backlog: deque[tuple[int, bytes]] = field(default_factory=deque)
     stillborn: int = 0
     placed: bool = False
 
@@ -125,7 +125,7 @@ class _Driver:
 
     def serve(self) -> None:
         """Do what the parent says, and pass on what workers say, until the parent has gone."""
-        said = time.monotonic()
+        beat = time.monotonic()
         while True:
             try:
                 event = self.inbox.get(timeout=BEAT_S)
@@ -139,8 +139,8 @@ class _Driver:
                 return
             except Exception as error:
                 self.conn.send(("failed", raised(self._in_words(error))))
-            if time.monotonic() - said >= BEAT_S:
-                said = time.monotonic()
+            if time.monotonic() - beat >= BEAT_S:
+                beat = time.monotonic()
                 self.conn.send(("beat",))
 
     def _on_tick(self) -> None:
@@ -172,7 +172,7 @@ class _Driver:
 
     def _on_block(self, number: int, payload: bytes) -> None:
         if self.run is not None:
-            self.run.waiting.append((number, payload))
+            self.run.backlog.append((number, payload))
             self._hand_out(self.run)
 
     def _on_end(self) -> None:
@@ -189,14 +189,14 @@ class _Driver:
 
     def _dismiss_all_but(self, seats: list[Seat]) -> None:
         """End the resting actors whose seats are not among those of the next run."""
-        wanted, kept = list(seats), []
+        open_seats, idle = list(seats), []
         for seat, handle in self.idle:
-            if seat in wanted:
-                wanted.remove(seat)
-                kept.append((seat, handle))
+            if seat in open_seats:
+                open_seats.remove(seat)
+                idle.append((seat, handle))
             else:
                 self.ray.kill(handle)
-        self.idle = kept
+        self.idle = idle
 
     def _on_check(self, path: str | None) -> None:
         from argus.engine.ray_check import check_nodes
@@ -206,16 +206,16 @@ class _Driver:
 
     def _hand_out(self, run: _Run) -> None:
         """Give blocks to the workers that have the fewest; start more while blocks wait."""
-        while run.waiting:
+        while run.backlog:
             able = [m for m in run.members if m.ready and not m.dead and len(m.doing) < AHEAD]
             if not able:
                 break
             member = min(able, key=lambda m: len(m.doing))
-            number, payload = run.waiting.popleft()
+            number, payload = run.backlog.popleft()
             member.doing.append(number)
             self._follow(member.handle.do.remote(payload), "done", run, member, number)
         starting = sum(not m.ready for m in run.members)
-        for _ in range(min(len(run.waiting) - starting, len(run.free))):
+        for _ in range(min(len(run.backlog) - starting, len(run.free))):
             self._start(run)
 
     def _start(self, run: _Run) -> None:
@@ -288,8 +288,8 @@ class _Driver:
         deaths = (e.RayActorError, e.ObjectLostError, e.WorkerCrashedError, e.NodeDiedError)
         if not isinstance(error, (*deaths, e.OutOfMemoryError)):
             raise error
-        said = " ".join(str(error).split())
-        reason = said.partition("The actor is dead because ")[2] or said
+        words = " ".join(str(error).split())
+        reason = words.partition("The actor is dead because ")[2] or words
         return f"died ({reason[:300]})"
 
     def _bury(self, run: _Run, member: _Member, how: str) -> None:
@@ -329,7 +329,7 @@ class _Driver:
         return error
 
 
-def passed_on(environ: Mapping[str, str], named: tuple[str, ...]) -> dict[str, str]:
+def passed_on(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     """Return the variables that workers get: no secrets, unless they are named."""
 
     def passes(name: str) -> bool:
@@ -337,5 +337,5 @@ def passed_on(environ: Mapping[str, str], named: tuple[str, ...]) -> dict[str, s
             name.startswith("ARGUS_") and not any(word in name for word in _SECRET)
         )
 
-    chosen = {name: value for name, value in environ.items() if passes(name) or name in named}
-    return {**chosen, "TOKENIZERS_PARALLELISM": "false"}
+    variables = {name: value for name, value in environ.items() if passes(name) or name in names}
+    return {**variables, "TOKENIZERS_PARALLELISM": "false"}

@@ -14,7 +14,8 @@ from argus.engine.config import EngineConfig
 from argus.engine.outcome import result_of
 from argus.engine.packing import pack
 from argus.engine.processes import GRACE_S, Child, Spool
-from argus.engine.protocol import Work
+from argus.engine.protocol import EngineRecord, Work
+from argus.engine.verdict import NodeCheck
 from argus.errors import ArgusError, InputError
 
 S = TypeVar("S")
@@ -123,7 +124,7 @@ class RayEngine:
         room = self._expect("room", SILENCE_S)[1]
         self._child.send("block", *first)
         while True:
-            while blocks.given_out < room:
+            while blocks.at_work < room:
                 if (block := blocks.take()) is None:
                     break
                 self._child.send("block", *block)
@@ -149,19 +150,20 @@ class RayEngine:
         except _Gone:
             self._child.process.kill()
 
-    def check(self, path: str | None) -> Any:
-        """Return what `ray_check.check_nodes` finds."""
+    def check(self, path: str | None) -> list[NodeCheck]:
+        """Return what `ray_check.check_nodes` returns."""
         self._child.send("check", path)
         try:
-            return result_of(self._expect("checked", SILENCE_S)[1])
+            nodes: list[NodeCheck] = result_of(self._expect("checked", SILENCE_S)[1])
+            return nodes
         except _Gone as gone:
             raise self._lost(gone) from None
 
     def unseen(self, path: str) -> list[str]:
         """See `Engine.unseen`."""
-        return [node["address"] for node in self.check(path) if node.get("sees") is False]
+        return [node["address"] for node in self.check(path) if node["sees"] is False]
 
-    def describe(self) -> dict[str, object]:
+    def describe(self) -> EngineRecord:
         """See `Engine.describe`."""
         single = seats(self.nodes, threaded=False, workers=self.config.workers)
         return {

@@ -20,7 +20,7 @@ class Parts:
     """
 
     def __init__(self, folder: ArtifactFolder, key: str) -> None:
-        self.home = folder / PARTS / key
+        self.home = folder.own(PARTS) / key
         self.home.mkdir(parents=True, exist_ok=True)
 
     def __contains__(self, number: int) -> bool:

@@ -18,7 +18,7 @@ def alone(*folders: Path) -> Iterator[None]:
 
     Raises ArgusError where one is at work there, InputError for a folder that cannot be written.
     """
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for folder in dict.fromkeys(path.resolve() for path in folders):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def alone(*folders: Path) -> Iterator[None]:
                     f"{folder} is in use by another kb build; wait for it, or give another --out "
                     "(and --shards)."
                 )
-                held.enter_context(take_lock(folder / LOCK, busy=busy))
+                locks.enter_context(take_lock(folder / LOCK, busy=busy))
             except OSError as error:
                 raise InputError(
                     f"cannot be written ({error.strerror})",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
+from argus.data.kb_tables import KB_FILE, TABLES, KbFacts
 from argus.data.provenance import describe_large_inputs
+from argus.data.records import read_record
 from argus.data.storage import absolute, is_remote, local_path
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -17,16 +18,19 @@ from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
 from argus.jobs.workspace import Record, check_folder
 from argus.kb.alone import alone
+from argus.kb.config import KbConfig
 from argus.kb.findings import findings, outcomes, write_words
 from argus.kb.keys import build_key, reading_key
-from argus.kb.raw import RawInput, Source
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.raw import RawInput
+from argus.kb.source import Dumps, Source
+from argus.kb.summary import BuildCounts, KbSummary
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
 
 JOB = "kb"
+SUMMARY = "summary.json"
 WORK = "work"
 REPORT = "report.html"
 
@@ -40,7 +44,7 @@ class KbResult:
 
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: KbSummary
     unchanged: bool = False
 
     @property
@@ -73,7 +77,7 @@ def build_kb(
     config = config or KbConfig()
     folder = ArtifactFolder(Path(out), fresh=fresh)
     place = absolute(shards or folder.path)
-    given = RawInput(source, config)
+    raw = RawInput(source, config)
     build = _Build(source, config, folder, place, build_key(source, config, shards and place))
     record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
     check_folder(folder, record)
@@ -81,11 +85,12 @@ def build_kb(
         if not fresh and (summary := build.finished()):
             return KbResult(folder.path, folder / REPORT, summary, unchanged=True)
         record.open(folder)
+        build.own()
         with opened(engine or EngineConfig()) as running:
             assert running is not None
             record.runs_on(running)
-            summary = build.shards(given, running, record)
-        summary |= build.tell(record)
+            counts = build.shards(raw, running, record)
+        summary = build.tell(counts, record)
         return KbResult(folder.path, build.report(record, summary), summary)
 
 
@@ -110,16 +115,25 @@ class _Build:
         here = self.shards_here
         return here / WORDS if here is not None and self.config.words else None
 
-    def finished(self) -> dict[str, Any] | None:
+    def own(self) -> None:
+        """Record in the folder what is written there beside summary and manifest."""
+        names, here = [WORK, REPORT], self.shards_here
+        if here is not None and here.resolve() == self.folder.path.resolve():
+            names += [*TABLES, KB_FILE, WORDS]
+        for name in names:
+            self.folder.own(name)
+
+    def finished(self) -> KbSummary | None:
         """Return the summary if all that this build writes is there, and is its own.
 
         The shards tell whose they are, and so do words: two folders may share a place for them. A
         report is the newest that there is: a build removes it before it writes shards.
         """
-        summary = self.folder.read_json("summary.json").get(JOB)
-        if not isinstance(summary, dict) or summary.get("key") != self.key:
+        content = self.folder.read_json(SUMMARY).get(JOB)
+        if not isinstance(content, dict) or content.get("key") != self.key:
             return None
         try:
+            summary = read_record(KbSummary, content, where=self.folder / SUMMARY, section=JOB)
             theirs = KnowledgeFolder.open(self.place).facts.get("key")
         except InputError:  # it is made again
             return None
@@ -127,23 +141,23 @@ class _Build:
             return None
         if self.words is not None and not LexicalIndex.is_saved(self.words, made_of=self.key):
             return None
-        return summary | {"shards": self.place}
+        return {**summary, "shards": self.place}
 
-    def shards(self, given: RawInput, engine: Engine, record: Record) -> dict[str, Any]:
+    def shards(self, raw: RawInput, engine: Engine, record: Record) -> BuildCounts:
         """Read the source and write the shards; return what was counted."""
         config = self.config
         settings = AlignSettings(
             language=config.language, sample=config.sample, seed=config.seed,
-            min_words=1 if given.is_of_dumps else config.min_words,
+            min_words=1 if raw.is_of_dumps else config.min_words,
             memory_bytes=config.memory_bytes,
         )  # fmt: skip
         work = _work_folder(self.folder, reading_key(self.source, config))
-        read = given.to_raw(work, settings, engine, record)
+        read = raw.to_raw(work, settings, engine, record)
         with record.timed("writing the shards"):
             self._remove_older()
             writer = KbWriter(self.place)
             counts = finish(work, writer, engine, settings)
-            facts = {
+            facts: KbFacts = {
                 "argus": __version__,
                 "key": self.key,
                 "language": config.language,
@@ -151,18 +165,23 @@ class _Build:
                 "damage": read.damage,
             }
             writer.finish(counts["graph"], facts)
-        made: dict[str, Any] = {"read": read.counts, "damage": read.damage, "counts": counts}
-        return made | {"outcomes": outcomes(made)}
+        return {
+            "read": read.counts,
+            "damage": read.damage,
+            "counts": counts,
+            "outcomes": outcomes(read.counts, counts["dropped"]),
+        }
 
-    def tell(self, record: Record) -> dict[str, Any]:
+    def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
         """Index the words of the shards; return what they hold, and what they were made of."""
         kb = KnowledgeFolder.open(self.place)
-        found = findings(kb)
+        shards = findings(kb)
         if self.words is not None:
             with record.timed("indexing the paragraphs"):
                 write_words(kb, self.words, made_of=self.key)
         return {
-            **found,
+            **counts,
+            **shards,
             "key": self.key,
             "shards": self.place,
             "words": None if self.words is None else str(self.words),
@@ -170,7 +189,7 @@ class _Build:
             "made_of": {name: str(path) for name, path in self.source.inputs().items()},
         }
 
-    def report(self, record: Record, summary: dict[str, Any]) -> Path:
+    def report(self, record: Record, summary: KbSummary) -> Path:
         """Write summary, manifest and, last, the report; return it.
 
         Inputs are in the manifest by size and time: hashing a dump takes a quarter of an hour.
@@ -178,9 +197,9 @@ class _Build:
         inputs = self.source.inputs()
         names = ", ".join(path.name for path in inputs.values())
         record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
-        section = replace(record, inputs={}).manifest(summary["counts"])
+        section = replace(record, inputs={}).manifest(dict(summary["counts"]))
         section |= {"inputs": describe_large_inputs(**inputs)}
-        self.folder.write_section("summary.json", JOB, summary)
+        self.folder.write_section(SUMMARY, JOB, summary)
         self.folder.write_section("manifest.json", JOB, section)
         report = write_report(self.folder.path)
         shutil.rmtree(self.folder / WORK, ignore_errors=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from argus.data.provenance import content_hash
 from argus.data.storage import is_remote, local_path, state_of_file
-from argus.kb.raw import Source
-from argus.kb.settings import MEMORY_BYTES, Dumps, KbConfig
-from argus.knowledge.dumps.splits import SPLIT_SIZE
+from argus.kb.config import MEMORY_BYTES, KbConfig
+from argus.kb.source import Dumps, Source
+from argus.knowledge.dumps import SPLIT_SIZE
 from argus.version import __version__
 
 
@@ -19,7 +19,7 @@ def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> st
     place: of the shards, if they are not in the folder of the build.
     """
     same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_SIZE)
-    return content_hash(*_given(source), repr(same), place or "", size=8).hex()
+    return content_hash(*_states_of(source), repr(same), place or "", size=8).hex()
 
 
 def reading_key(source: Dumps | Source, config: KbConfig) -> str:
@@ -28,7 +28,7 @@ def reading_key(source: Dumps | Source, config: KbConfig) -> str:
     More memory, another sample or another place for the shards cost no second reading.
     """
     read_by = (config.language, config.links, config.min_words, config.limit, config.split_bytes)
-    return content_hash(*_given(source), repr(read_by), size=8).hex()
+    return content_hash(*_states_of(source), repr(read_by), size=8).hex()
 
 
 def state_of(location: Path | str) -> str:
@@ -51,6 +51,6 @@ def _stat(path: Path) -> str:
     return f"{path.resolve()}:{status.st_size}:{status.st_mtime_ns}"
 
 
-def _given(source: Dumps | Source) -> list[str]:
+def _states_of(source: Dumps | Source) -> list[str]:
     states = [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
     return [__version__, *states, repr(source)]

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
 
@@ -24,6 +24,14 @@ class Part:
     tables: Mapping[str, pa.Table]
     counts: Mapping[str, int]
     damage: str | None = None
+
+
+class _Note(TypedDict):
+    """What is on disk of a part."""
+
+    tables: list[str]
+    counts: dict[str, int]
+    damage: str | None
 
 
 class DumpParts:
@@ -51,7 +59,11 @@ class DumpParts:
             home.mkdir(exist_ok=True)
             with replacing(home / f"{part.number:06d}.parquet") as temporary:
                 pq.write_table(table, temporary, compression="zstd")
-        note = {"tables": list(part.tables), "counts": dict(part.counts), "damage": part.damage}
+        note: _Note = {
+            "tables": list(part.tables),
+            "counts": dict(part.counts),
+            "damage": part.damage,
+        }
         with replacing(self._notes / f"{part.number:06d}.json") as temporary:
             temporary.write_text(json.dumps(note), encoding="utf-8")
 
@@ -70,6 +82,7 @@ class DumpParts:
             damage = note["damage"]
         return counts, damage
 
-    def _note(self, number: int) -> dict[str, Any]:
+    def _note(self, number: int) -> _Note:
         path = self._notes / f"{number:06d}.json"
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        note: _Note = json.loads(path.read_text(encoding="utf-8"))
+        return note

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Literal
 
 from argus.engine.protocol import Engine
 from argus.errors import InputError
 from argus.jobs.workspace import Record
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
-from argus.kb.reading import check_items, read_wikidata, read_wikipedia, site_of
-from argus.kb.settings import Dumps, KbConfig
+from argus.kb.reading import Read, check_items, read_wikidata, read_wikipedia, site_of
+from argus.kb.source import Dumps, Source
+from argus.kb.summary import ReadCounts
 from argus.knowledge.alignment import AlignSettings, align
 from argus.knowledge.dumps.site import Site
 from argus.knowledge.sources import RawWriter, mention_rows
@@ -21,28 +22,18 @@ from argus.knowledge.sources import RawWriter, mention_rows
 LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
 
 
-class Source(Protocol):
-    """What is not a dump: triples, rows, a folder of pages (argus.knowledge.sources)."""
-
-    def write(self, into: RawWriter) -> dict[str, int]:
-        """Write its entities and relations; return what was left out, by reason."""
-
-    def inputs(self) -> dict[str, Path]:
-        """Return its files, named for a manifest."""
-
-
 @dataclass
 class Readout:
     """What was read, by what it came to, for every input; and which of them break off, where."""
 
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    counts: ReadCounts = field(default_factory=ReadCounts)
     damage: dict[str, str] = field(default_factory=dict)
 
-    def note(self, name: str, counts: Counter[str], damage: str | None) -> None:
-        """Take over what became of one input."""
-        self.counts[name] = dict(counts)
-        if damage is not None:
-            self.damage[name] = damage
+    def note(self, name: Literal["wikipedia", "wikidata"], dump: Read) -> None:
+        """Take over what became of one dump."""
+        self.counts[name] = dict(dump.counts)
+        if dump.damage is not None:
+            self.damage[name] = dump.damage
 
 
 def _check_installed() -> None:
@@ -79,32 +70,31 @@ class RawInput:
         self, work: Path, settings: AlignSettings, engine: Engine, record: Record
     ) -> Readout:
         """Write the raw tables under `work`; what is there of dumps is not read again."""
-        found = Readout()
+        readout = Readout()
         if isinstance(self._source, Dumps):
-            self._read_dumps(self._source, work, engine, record, found)
+            self._read_dumps(self._source, work, engine, record, readout)
             with record.timed("aligning"):
-                found.counts["aligned"] = align(work, settings)
+                readout.counts["aligned"] = align(work, settings)
         else:
             with record.timed("reading"), RawWriter(work, limit=self._config.limit) as raw:
-                found.counts["source"] = self._source.write(raw)
+                counts = self._source.write(raw)
                 if raw.beyond:
-                    found.counts["source"] |= {"entities beyond --limit": raw.beyond}
+                    counts |= {"entities beyond --limit": raw.beyond}
+                readout.counts["source"] = counts
         if self._config.mentions:
             with record.timed("relating by mention"), RawWriter(work) as raw:
-                found.counts["mentions"] = mention_rows(work, raw)
-        return found
+                readout.counts["mentions"] = mention_rows(work, raw)
+        return readout
 
     def _read_dumps(
-        self, dumps: Dumps, work: Path, engine: Engine, record: Record, found: Readout
+        self, dumps: Dumps, work: Path, engine: Engine, record: Record, readout: Readout
     ) -> None:
         if dumps.wikipedia and self._site:
             with record.timed("reading Wikipedia"):
                 parts = DumpParts(work, "wikipedia")
                 read = read_wikipedia(dumps.wikipedia, self._site, parts, self._config, engine)
-                found.note("wikipedia", read.counts, read.damage)
+                readout.note("wikipedia", read)
         if dumps.wikidata:
             with record.timed("reading Wikidata"):
-                read = read_wikidata(
-                    dumps.wikidata, DumpParts(work, "wikidata"), self._config, engine
-                )
-                found.note("wikidata", read.counts, read.damage)
+                parts = DumpParts(work, "wikidata")
+                readout.note("wikidata", read_wikidata(dumps.wikidata, parts, self._config, engine))

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from argus.engine.protocol import Engine, Work
 from argus.errors import InputError
+from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts, Part
-from argus.kb.settings import KbConfig
 from argus.knowledge.dumps.endings import cut_short
 from argus.knowledge.dumps.item_rows import ItemSetup, read_items
 from argus.knowledge.dumps.page_rows import PageSetup, read_pages
@@ -101,13 +101,13 @@ def read_wikidata(location: str, parts: DumpParts, config: KbConfig, engine: Eng
 
 
 def _pages(records: Iterable[bytes], setup: PageSetup) -> Tables:
-    found = read_pages(records, setup)
-    return {"pages": found.pages, "links": found.links}, found.counts
+    part = read_pages(records, setup)
+    return {"pages": part.pages, "links": part.links}, part.counts
 
 
 def _items(records: Iterable[bytes], setup: ItemSetup) -> Tables:
-    found = read_items(records, setup)
-    return {"items": found.items, "statements": found.statements}, found.counts
+    part = read_items(records, setup)
+    return {"items": part.items, "statements": part.statements}, part.counts
 
 
 def _read(dump: _Dump[S], parts: DumpParts, config: KbConfig, engine: Engine) -> Read:

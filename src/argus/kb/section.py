@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from argus.kb.summary import KbSummary, RelatedBar
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import Section, naming, table
 
 
-def section(folder: Path, kb: dict[str, Any]) -> Section:
+def section(folder: Path, kb: KbSummary) -> Section:
     """Build it from summary.json."""
     counts = kb["counts"]
     tables = {
         "kb_read": table(
             {"input": "text", "came to": "text", "number": "count"},
-            [[name, what, n] for name, found in kb["outcomes"] for what, n in found.items()],
+            [[name, what, n] for name, rows in kb["outcomes"] for what, n in rows.items()],
         ),
         "kb_shown": table(
             {"entity": "text", "related": "count", "first paragraph": "text"},
@@ -33,7 +33,7 @@ def section(folder: Path, kb: dict[str, Any]) -> Section:
     return Section({"kb_related": _related(kb["related"])}, tables, brief)
 
 
-def _related(histogram: list[dict[str, int]]) -> Figure:
+def _related(histogram: list[RelatedBar]) -> Figure:
     names = [
         f"{bar['from']:,}" if bar["to"] == bar["from"] else f"{bar['from']:,}–{bar['to']:,}"
         for bar in histogram

@@ -4,10 +4,8 @@ from .base import (
     KnowledgeBase as KnowledgeBase,
 )
 from .capitals import CapitalisedNames as CapitalisedNames
-from .gazetteer import (
-    Gazetteer as Gazetteer,
-    GazetteerConfig as GazetteerConfig,
-)
+from .config import GazetteerConfig as GazetteerConfig
+from .gazetteer import Gazetteer as Gazetteer
 from .load import (
     MENTIONS as MENTIONS,
     load_knowledge as load_knowledge,

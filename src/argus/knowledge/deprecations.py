@@ -58,16 +58,16 @@ def deprecations(base: KnowledgeBase) -> list[Deprecation]:
     the name attribute") give none.
     """
     members = {member.name: member for member in walk_members()}
-    said = [(m.name, m.doc, "docstring") for m in members.values() if "eprecated" in m.doc]
-    said += [(name, text, "warning") for name, text in warned(members)]
-    found: dict[tuple[str, str], Deprecation] = {}
-    for name, text, source in said:
+    texts = [(m.name, m.doc, "docstring") for m in members.values() if "eprecated" in m.doc]
+    texts += [(name, text, "warning") for name, text in warned(members)]
+    pairs: dict[tuple[str, str], Deprecation] = {}
+    for name, text, source in texts:
         stated = replacements(members[name], text, members, warning=source == "warning")
         for replacement, since, evidence in stated:
             if name in base.index and replacement in base.index:
                 entry = Deprecation(name, replacement, since, evidence, source)
-                found.setdefault((name, replacement), entry)
-    return [found[pair] for pair in sorted(found)]
+                pairs.setdefault((name, replacement), entry)
+    return [pairs[pair] for pair in sorted(pairs)]
 
 
 def replacements(
@@ -79,13 +79,13 @@ def replacements(
     Y", "This method is deprecated ...", "name() is deprecated ...". The text of a warning that it
     always gives is such a statement as a whole. Of "use X or Y" both are taken.
     """
-    for said in [" ".join(text.split())] if warning else _statements(member, text):
-        use = _REPLACED.search(said)
-        since = _SINCE.search(said)
-        for name, end in _names(said, use):
+    for statement in [" ".join(text.split())] if warning else _statements(member, text):
+        use = _REPLACED.search(statement)
+        since = _SINCE.search(statement)
+        for name, end in _names(statement, use):
             target = resolve(name, member, members)
             if target is not None and target != member.name:
-                evidence = said[: _sentence_end(said, end)].strip()
+                evidence = statement[: _sentence_end(statement, end)].strip()
                 yield target, since[1] if since else "", evidence
 
 
@@ -136,14 +136,14 @@ def resolve(name: str, member: Member, members: Mapping[str, Member]) -> str | N
 def _with_bases(member: Member, members: Mapping[str, Member]) -> Iterator[str]:
     """Yield a class and its base classes, nearest first."""
     made_at = {m.origin: m.name for m in members.values() if m.kind == "class"}
-    waiting, seen = [member.name], set[str]()
-    while waiting:
-        name = waiting.pop(0)
+    queue, seen = [member.name], set[str]()
+    while queue:
+        name = queue.pop(0)
         if name in seen:
             continue
         seen.add(name)
         yield name
-        waiting += [made_at[b] for b in members[name].bases if b in made_at]
+        queue += [made_at[b] for b in members[name].bases if b in made_at]
 
 
 def warned(members: Mapping[str, Member]) -> Iterator[tuple[str, str]]:
@@ -197,32 +197,32 @@ def _definitions(
             yield prefix + node.name, list(_decorated(node, wrappers))
             yield from _definitions(node.body, f"{prefix}{node.name}.", wrappers, constants)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            texts = [*_decorated(node, wrappers), *_given(node.body, constants)]
+            texts = [*_decorated(node, wrappers), *_warnings(node.body, constants)]
             name = prefix.removesuffix(".") if node.name in ("__init__", "__new__") else ""
             yield name or prefix + node.name, texts
 
 
-def _given(body: Sequence[ast.stmt], outer: Mapping[str, ast.expr]) -> Iterator[str]:
+def _warnings(body: Sequence[ast.stmt], outer: Mapping[str, ast.expr]) -> Iterator[str]:
     """Yield the texts of deprecation warnings among the statements themselves."""
-    known = {**outer, **_constants(body)}
+    constants = {**outer, **_constants(body)}
     for node in body:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
             continue
         call = node.value
         called = ast.unparse(call.func).rpartition(".")[2]
         if called == "_deprecated" and call.args:
-            yield _private_warning(call, known)
+            yield _private_warning(call, constants)
         elif called in ("warn", "_warn") and "DeprecationWarning" in ast.unparse(call):
-            yield _text(call.args[0], known) if call.args else ""
+            yield _text(call.args[0], constants) if call.args else ""
 
 
-def _private_warning(call: ast.Call, known: Mapping[str, ast.expr]) -> str:
+def _private_warning(call: ast.Call, constants: Mapping[str, ast.expr]) -> str:
     """Return the text of `warnings._deprecated(name, message, remove=(3, 15))`."""
-    named = {keyword.arg: keyword.value for keyword in call.keywords}
-    message = named.get("message", call.args[1] if len(call.args) > 1 else None)
-    removed = re.findall(r"\d+", ast.unparse(named["remove"])) if "remove" in named else []
-    text = _text(message, known) if message is not None else ""
-    text = text.replace("{name!r}", _text(call.args[0], known))
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    message = keywords.get("message", call.args[1] if len(call.args) > 1 else None)
+    removed = re.findall(r"\d+", ast.unparse(keywords["remove"])) if "remove" in keywords else []
+    text = _text(message, constants) if message is not None else ""
+    text = text.replace("{name!r}", _text(call.args[0], constants))
     return text.replace("{remove}", ".".join(removed))
 
 
@@ -233,7 +233,7 @@ def _wrappers(tree: ast.Module, constants: Mapping[str, ast.expr]) -> dict[str, 
             text
             for inner in node.body
             if isinstance(inner, ast.FunctionDef)
-            for text in _given(inner.body, constants)
+            for text in _warnings(inner.body, constants)
         ]
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
@@ -262,18 +262,18 @@ def _constants(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     }
 
 
-def _text(node: ast.expr, known: Mapping[str, ast.expr]) -> str:
+def _text(node: ast.expr, constants: Mapping[str, ast.expr]) -> str:
     """Return the text of an expression, {} for what is not known before it runs."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part, known) for part in node.values)
+        return "".join(_text(part, constants) for part in node.values)
     if isinstance(node, ast.FormattedValue):
-        return _text(node.value, known)
+        return _text(node.value, constants)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _text(node.left, known) + _text(node.right, known)
-    if isinstance(node, ast.Name) and node.id in known:
-        return _text(known[node.id], {k: v for k, v in known.items() if k != node.id})
+        return _text(node.left, constants) + _text(node.right, constants)
+    if isinstance(node, ast.Name) and node.id in constants:
+        return _text(constants[node.id], {k: v for k, v in constants.items() if k != node.id})
     if isinstance(node, ast.Attribute) and node.attr == "_DEPRECATED_MSG":
         return "{name!r} is deprecated and slated for removal in Python {remove}"
     return "{}"

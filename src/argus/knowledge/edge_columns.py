@@ -64,11 +64,11 @@ def read_edge_columns(
     with suppress(_OutOfTheOrdinary, *_UNREADABLE):
         ids = pa.array(list(index), pa.large_string())
         for ends in _ends(path, coerce_ids=coerce_ids):
-            found = [pc.index_in(_as_ids(end), value_set=ids) for end in ends]
-            kept = pc.and_(pc.is_valid(found[0]), pc.is_valid(found[1]))
-            unknown += len(kept) - pc.sum(kept, min_count=0).as_py()
-            subjects.append(positions[found[0].filter(kept).to_numpy()])
-            objects.append(positions[found[1].filter(kept).to_numpy()])
+            places = [pc.index_in(_as_ids(end), value_set=ids) for end in ends]
+            valid = pc.and_(pc.is_valid(places[0]), pc.is_valid(places[1]))
+            unknown += len(valid) - pc.sum(valid, min_count=0).as_py()
+            subjects.append(positions[places[0].filter(valid).to_numpy()])
+            objects.append(positions[places[1].filter(valid).to_numpy()])
         return EdgeColumns(np.concatenate(subjects), np.concatenate(objects), unknown)
     return None
 
@@ -96,14 +96,14 @@ def _parquet_ends(path: Path, *, coerce_ids: bool) -> Iterator[Ends]:
         for end in ends:
             if not _is_id_type(file.schema_arrow.field(end).type, coerce_ids=coerce_ids):
                 raise _OutOfTheOrdinary
-        held: list[pa.Table] = []
+        groups: list[pa.Table] = []
         for group in range(file.num_row_groups):
-            held.append(file.read_row_group(group, list(dict.fromkeys(ends))))
+            groups.append(file.read_row_group(group, list(dict.fromkeys(ends))))
             whole = group + 1 == file.num_row_groups
-            if whole or sum(table.nbytes for table in held) >= BLOCK_BYTES:
-                table = pa.concat_tables(held)
+            if whole or sum(table.nbytes for table in groups) >= BLOCK_BYTES:
+                table = pa.concat_tables(groups)
                 yield table[ends[0]], table[ends[1]]
-                held = []
+                groups = []
 
 
 def _is_id_type(kind: pa.DataType, *, coerce_ids: bool) -> bool:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
 from argus.errors import InputError
+from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.names import FUNCTION_WORDS, is_common_word, lower_case_words, names_of
 from argus.knowledge.spotting import (
     Mention,
@@ -25,32 +26,11 @@ from argus.knowledge.spotting import (
     without_surrogates,
 )
 
+if TYPE_CHECKING:
+    from ahocorasick_rs import AhoCorasick
+
 _UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")
 _PIECES = re.compile(r"\s+|\S")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GazetteerConfig:
-    """Which names count, and how they are compared.
-
-    min_length: names of fewer characters are left out. common_words: keep one-word names that are
-    common words, too; by default they are left out, because "It" or "Jaws" at the beginning of a
-    sentence is rarely the film. Common are words that occur in lower case in the texts; with
-    `ignore_case`, where names are expected in lower case and that tells nothing, only English
-    function words ("after", "what"), so that "jaws" is found wherever it stands.
-    """
-
-    ignore_case: bool = False
-    min_length: int = 3
-    common_words: bool = False
-
-    def __post_init__(self) -> None:
-        if self.min_length < 1:
-            raise InputError(
-                f"min_length {self.min_length}",
-                expected="a number of characters from 1",
-                fix="Leave it out for the default.",
-            )
 
 
 @dataclass(frozen=True)
@@ -84,8 +64,8 @@ class Gazetteer:
         left.
         """
         config = config or GazetteerConfig()
-        named = _names_of(documents)
-        if not named:
+        ids_by_name = _ids_by_name(documents)
+        if not ids_by_name:
             raise InputError(
                 f"none of {len(documents):,} documents of the knowledge base has a title",
                 expected="names in the field `title`, or aliases in `metadata.aliases`",
@@ -94,7 +74,7 @@ class Gazetteer:
         common = _common_words(documents, config, texts)
         names: dict[str, tuple[str, ...]] = {}
         left_out: Counter[str] = Counter()
-        for name, ids in named.items():
+        for name, ids in ids_by_name.items():
             if reason := _why_not(name, config, common):
                 left_out[reason] += 1
             else:
@@ -123,14 +103,14 @@ class Gazetteer:
 
     def _find(self, text: str) -> list[Mention]:
         automaton, entity_ids = self._automaton
-        if not text or not entity_ids:
+        if not text or automaton is None:
             return []
         folded = _fold(text, ignore_case=self.ignore_case)
         # On one thread: the search lets others run meanwhile, but it is a small part of the time.
-        found = automaton.find_matches_as_indexes(folded.text, overlapping=True)
+        matches = automaton.find_matches_as_indexes(folded.text, overlapping=True)
         whole = (
             (pattern, *place)
-            for pattern, start, end in found
+            for pattern, start, end in matches
             if (place := folded.place(start, end)) and is_whole_word(text, *place)
         )
         return [
@@ -139,15 +119,15 @@ class Gazetteer:
         ]
 
     @cached_property
-    def _automaton(self) -> tuple[Any, list[tuple[str, ...]]]:
+    def _automaton(self) -> tuple[AhoCorasick | None, list[tuple[str, ...]]]:
         """The automaton over folded names, and the ids of each of its patterns."""
         import ahocorasick_rs
 
         patterns: dict[str, tuple[str, ...]] = {}
         for name, ids in self.names.items():
             for form in _forms(name, ignore_case=self.ignore_case):
-                known = patterns.get(form)
-                patterns[form] = tuple(dict.fromkeys((*known, *ids))) if known else ids
+                earlier = patterns.get(form)
+                patterns[form] = tuple(dict.fromkeys((*earlier, *ids))) if earlier else ids
         if not patterns:
             return None, []
         automaton = ahocorasick_rs.AhoCorasick(
@@ -205,13 +185,13 @@ def _forms(name: str, *, ignore_case: bool) -> list[str]:
     return list(dict.fromkeys(_fold(form, ignore_case=ignore_case).text for form in forms))
 
 
-def _names_of(documents: Sequence[Document]) -> dict[str, list[str]]:
+def _ids_by_name(documents: Sequence[Document]) -> dict[str, list[str]]:
     """Return every name, white space made even, and the ids that bear it, in document order."""
-    named: dict[str, list[str]] = {}
+    ids: dict[str, list[str]] = {}
     for document in documents:
         for name in names_of(document):
-            named.setdefault(name, []).append(document.id)
-    return named
+            ids.setdefault(name, []).append(document.id)
+    return ids
 
 
 def _common_words(

@@ -54,8 +54,8 @@ def _begins_with(label: str, paragraph: str) -> bool:
 
 def search(label: str, paragraph: str) -> Grounded:
     """Return what `ground` does of a label without outer white space, wherever it stands."""
-    found = [_literal(label).search(paragraph), _loose_search(label, paragraph)]
-    spans = [match.span() for match in found if match is not None]
+    matches = [_literal(label).search(paragraph), _loose_search(label, paragraph)]
+    spans = [match.span() for match in matches if match is not None]
     if spans:
         return Grounded(paragraph, Span(*min(spans)))
     text = f"{label} {paragraph}" if paragraph else label
@@ -96,9 +96,9 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
         automaton = ahocorasick_rs.AhoCorasick(patterns)
         for i, entity in enumerate(entities):
             text = without_surrogates(entity.paragraph)
-            found = automaton.find_matches_as_indexes(text, overlapping=True)
+            matches = automaton.find_matches_as_indexes(text, overlapping=True)
             # Boundaries first: a longer name that ends inside a word must not hide a shorter one.
-            whole = (match for match in found if is_whole_word(text, match[1], match[2]))
+            whole = (match for match in matches if is_whole_word(text, match[1], match[2]))
             for pattern, _, _ in leftmost_longest(whole):
                 subjects.append(i)
                 objects.append(owners[pattern])

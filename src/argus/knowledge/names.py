@@ -46,8 +46,8 @@ def names_of(document: Document) -> list[str]:
     Aliases are a list of strings in `metadata["aliases"]`, or one string with "|" between them.
     Raises InputError for others.
     """
-    given = (document.title, without_parenthesis(document.title), *_aliases(document))
-    return [name for name in dict.fromkeys(" ".join(text.split()) for text in given) if name]
+    titles = (document.title, without_parenthesis(document.title), *_aliases(document))
+    return [name for name in dict.fromkeys(" ".join(text.split()) for text in titles) if name]
 
 
 def name_key(name: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
 
 from argus.data.provenance import file_hash
 from argus.data.types import Span
@@ -14,12 +16,30 @@ from argus.errors import InputError
 from argus.knowledge.spotting import Mention, is_inside_word, leftmost_longest, without_surrogates
 
 if TYPE_CHECKING:
+    import numpy as np
     from transformers import PreTrainedModel, PreTrainedTokenizerBase, TokenClassificationPipeline
 
 DEFAULT_MODEL = "dslim/bert-base-NER"
 OUTSIDE = "O"
 NO_LIMIT_WINDOW = 512  # for a model that names no longest input
 BLOCK_BATCHES = 16  # texts are sorted by length within this many batches
+
+
+class Group(TypedDict):
+    """Tokens of one entity, as the pipeline gives them; start and end in characters."""
+
+    entity_group: str
+    start: int
+    end: int
+
+
+class Token(TypedDict):
+    """A token, as the pipeline has it before it groups them."""
+
+    start: int
+    end: int
+    scores: np.ndarray
+    is_subword: bool
 
 
 class TokenClassifier:
@@ -88,15 +108,17 @@ class TokenClassifier:
         order = [i for i, text in enumerate(texts) if text.strip()]
         order.sort(key=lambda i: -len(texts[i]))
         readable = [without_surrogates(texts[i]) for i in order]
-        found: list[list[Mention]] = [[] for _ in texts]
+        mentions: list[list[Mention]] = [[] for _ in texts]
         if readable:
-            tagged = self._pipeline(readable, batch_size=self.batch_size)
-            for i, entities in zip(order, tagged, strict=True):
-                found[i] = _mentions(texts[i], self._places(entities))
-        return found
+            tagged: list[list[Group]] = self._pipeline(  # type: ignore[assignment] # not all is text
+                readable, batch_size=self.batch_size
+            )
+            for i, groups in zip(order, tagged, strict=True):
+                mentions[i] = _mentions(texts[i], self._places(groups))
+        return mentions
 
-    def _places(self, entities: Any) -> list[tuple[int, int]]:
-        return [(e["start"], e["end"]) for e in entities if e["entity_group"] in self.labels]
+    def _places(self, groups: Sequence[Group]) -> list[tuple[int, int]]:
+        return [(g["start"], g["end"]) for g in groups if g["entity_group"] in self.labels]
 
 
 def _mentions(text: str, places: Sequence[tuple[int, int]]) -> list[Mention]:
@@ -126,7 +148,7 @@ def _load(model: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
-    def load(*, local_only: bool) -> tuple[Any, Any]:
+    def load(*, local_only: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         network, report = AutoModelForTokenClassification.from_pretrained(
             model, local_files_only=local_only, output_loading_info=True
         )
@@ -153,15 +175,15 @@ def _check_labels(
     tags = (network.config.id2label or {}).values()
     if OUTSIDE not in tags:
         raise _not_a_tagger(model, f"its tags are {', '.join(sorted(tags)[:5])}")
-    known = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
-    unknown = sorted(set(labels or ()) - known)
+    kinds = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
+    unknown = sorted(set(labels or ()) - kinds)
     if unknown or (labels is not None and not labels):
         raise InputError(
             f"labels {unknown} for the model {model!r}",
-            expected=f"some of {', '.join(sorted(known))}",
+            expected=f"some of {', '.join(sorted(kinds))}",
             fix="Mend them, or leave them out to keep all.",
         )
-    return tuple(sorted(known if labels is None else set(labels)))
+    return tuple(sorted(kinds if labels is None else set(labels)))
 
 
 def _pipeline(
@@ -206,12 +228,12 @@ def _pipeline_class() -> type[TokenClassificationPipeline]:
                 sentence, input_ids, scores, offset_mapping, special_tokens_mask,
                 AggregationStrategy.NONE, word_ids, word_to_chars_map,
             )  # fmt: skip
-            return list(_mark_words(sentence, tokens))
+            return list(_mark_words(sentence, tokens))  # type: ignore[arg-type] # bare dicts
 
     return WordPipeline
 
 
-def _mark_words(sentence: str, tokens: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _mark_words(sentence: str, tokens: list[Token]) -> Iterator[Token]:
     """Yield the tokens that are not white space, each told whether it continues a word.
 
     Where a space is a token of its own it is the first of the word behind it, also in training.

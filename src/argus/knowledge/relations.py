@@ -90,8 +90,8 @@ class RelationGraph:
         new = np.cumsum(keep) - 1
         s = np.repeat(np.arange(self.n), self.degree)
         both = keep[s] & keep[self.indices]
-        kept = RelationGraph.from_edges(int(keep.sum()), new[s[both]], new[self.indices[both]])
-        return replace(kept, triples=self.triples, self_loops=self.self_loops, unknown=self.unknown)
+        part = RelationGraph.from_edges(int(keep.sum()), new[s[both]], new[self.indices[both]])
+        return replace(part, triples=self.triples, self_loops=self.self_loops, unknown=self.unknown)
 
 
 def read_relations(
@@ -104,10 +104,10 @@ def read_relations(
     another width and for an id that is not among the entities, unless `skip_unknown`, which
     counts and drops such edges.
     """
-    found = read_edge_columns(path, index, coerce_ids=coerce_ids)
-    if found is not None and (skip_unknown or not found.unknown):
+    columns = read_edge_columns(path, index, coerce_ids=coerce_ids)
+    if columns is not None and (skip_unknown or not columns.unknown):
         return RelationGraph.from_edges(
-            len(index), found.subjects, found.objects, unknown=found.unknown
+            len(index), columns.subjects, columns.objects, unknown=columns.unknown
         )
     return read_relations_by_row(path, index, skip_unknown=skip_unknown, coerce_ids=coerce_ids)
 

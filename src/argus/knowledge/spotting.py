@@ -60,7 +60,7 @@ class LeavesOut(Protocol):
         ...
 
 
-def leftmost_longest(found: Iterable[tuple[T, int, int]]) -> Iterator[tuple[T, int, int]]:
+def leftmost_longest(matches: Iterable[tuple[T, int, int]]) -> Iterator[tuple[T, int, int]]:
     """Yield of (what, start, end) those that count, in order, none overlapping another.
 
     What begins first wins; of those that begin together, the longest; what is covered in part or in
@@ -68,7 +68,7 @@ def leftmost_longest(found: Iterable[tuple[T, int, int]]) -> Iterator[tuple[T, i
     word must not hide a shorter one.
     """
     covered = 0
-    for what, start, end in sorted(found, key=lambda match: (match[1], -match[2])):
+    for what, start, end in sorted(matches, key=lambda match: (match[1], -match[2])):
         if start >= covered:
             covered = end
             yield what, start, end

@@ -16,15 +16,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from argus.data.beir import write_beir, write_jsonl
+from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query
 from argus.errors import ArgusError
 from argus.knowledge.base import Entity, KnowledgeBase
 from argus.knowledge.relations import RelationGraph
+
+T = TypeVar("T")
 
 WALK_TIMEOUT_S = 120
 
@@ -51,6 +55,38 @@ class Member:
         The qualified name as label would make an audit trivial: what is related shares its prefix.
         """
         return self.name if self.kind == "module" else self.name.rpartition(".")[2]
+
+
+class SampleQuestion(TypedDict):
+    """A question that ships, and the names that answer it."""
+
+    _id: str
+    text: str
+    gold: list[str]
+
+
+class SampleNeed(TypedDict):
+    """Something that an entity's text is good for, and why."""
+
+    information_need: str
+    explanation: str
+
+
+class SampleProfile(TypedDict):
+    """A scenario profile that ships; _id: the entity's."""
+
+    _id: str
+    main_topic: str
+    key_aspects: list[str]
+    scenarios: list[SampleNeed]
+
+
+class SampleExpansion(TypedDict):
+    """Pseudo-queries and a summary that ship; _id: the entity's."""
+
+    _id: str
+    pseudo_queries: list[str]
+    summary: str
 
 
 def standard_library() -> KnowledgeBase:
@@ -151,29 +187,32 @@ def standard_questions() -> tuple[list[Query], Qrels]:
     Written for this project. Gold entities are names of the standard library; those that the
     running interpreter does not document are left out, and a question without any goes with them.
     """
-    records = _shipped("stdlib_questions.jsonl")
-    queries = [Query(r["_id"], r["text"]) for r in records]
-    return queries, {r["_id"]: dict.fromkeys(r["gold"], 1) for r in records}
+    rows = _rows(SampleQuestion, "stdlib_questions.jsonl")
+    queries = [Query(r["_id"], r["text"]) for r in rows]
+    return queries, {r["_id"]: dict.fromkeys(r["gold"], 1) for r in rows}
 
 
-def standard_scenarios(base: KnowledgeBase) -> list[dict[str, Any]]:
+def standard_scenarios(base: KnowledgeBase) -> list[SampleProfile]:
     """Return the scenario profiles of entities of `base` that ship with Argus, by id.
 
     Written for this project after SPIKE Table 8, from each entity's text alone and without sight of
     the questions: of all that some question wants, of as many documents that lie nearest to those,
     and of 34 drawn at random. The sample teacher set.
     """
-    return [r for r in _shipped("stdlib_scenarios.jsonl") if r["_id"] in base.index]
+    rows = _rows(SampleProfile, "stdlib_scenarios.jsonl")
+    return [row for row in rows if row["_id"] in base.index]
 
 
-def standard_expansions(base: KnowledgeBase) -> list[dict[str, Any]]:
+def standard_expansions(base: KnowledgeBase) -> list[SampleExpansion]:
     """Return three pseudo-queries and a summary of each of these entities, by the same writer."""
-    return [r for r in _shipped("stdlib_expansions.jsonl") if r["_id"] in base.index]
+    rows = _rows(SampleExpansion, "stdlib_expansions.jsonl")
+    return [row for row in rows if row["_id"] in base.index]
 
 
-def _shipped(name: str) -> list[dict[str, Any]]:
-    raw = files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")
-    return [json.loads(line) for line in raw.splitlines()]
+def _rows(kind: type[T], name: str) -> list[T]:
+    """Return the rows of a file that ships."""
+    text = files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")
+    return [read_record(kind, json.loads(line), where=Path(name)) for line in text.splitlines()]
 
 
 def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from typing_extensions import TypedDict
+
 # Modules that open a browser or a window, print, run tests, or are documented under another name
 # (posix as os, posixpath as os.path).
 SKIPPED = frozenset(
@@ -54,12 +56,23 @@ FUNCTION_KINDS = (
 )
 
 
+class MemberRow(TypedDict):
+    """A member as one line."""
+
+    name: str
+    kind: str
+    parent: str
+    origin: str
+    bases: list[str]
+    doc: str
+
+
 def module_names() -> list[str]:
     """Return the public standard modules and their public submodules, outer ones first."""
-    waiting = [n for n in sys.stdlib_module_names if _is_public(n)] + [*ALSO]
+    queue = [n for n in sys.stdlib_module_names if _is_public(n)] + [*ALSO]
     names = []
-    while waiting:
-        name = waiting.pop()
+    while queue:
+        name = queue.pop()
         try:
             module = importlib.import_module(name)
         except Exception:  # a module of another platform, or one built without its library
@@ -67,7 +80,7 @@ def module_names() -> list[str]:
         names.append(name)
         if name not in WITHOUT_SUBMODULES:
             inside = pkgutil.iter_modules(getattr(module, "__path__", []))
-            waiting += [f"{name}.{info.name}" for info in inside if _is_public(info.name)]
+            queue += [f"{name}.{info.name}" for info in inside if _is_public(info.name)]
     return sorted(names, key=lambda name: (name.count("."), name))
 
 
@@ -112,7 +125,7 @@ def belongs(module: ModuleType, name: str, value: Any, public: frozenset[str]) -
     return exported and (origin not in public or origin.startswith(f"{name}."))
 
 
-def walk() -> Iterator[dict[str, Any]]:
+def walk() -> Iterator[MemberRow]:
     """Yield every module, class, function and method once, under its first public name."""
     seen: set[int] = set()
     names = module_names()
@@ -135,21 +148,21 @@ def walk() -> Iterator[dict[str, Any]]:
 
 def _methods(
     qualified: str, cls: type, public: frozenset[str], seen: set[int]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[MemberRow]:
     """Yield the methods a class defines, and those it has from undocumented (C) base classes."""
-    taken: set[str] = set()
+    names: set[str] = set()
     for base in cls.__mro__:
         if base is not cls and (base.__module__ in public or base is object):
             continue
         for name, value in sorted(vars(base).items()):
-            if name.startswith("_") or name in taken or id(value) in seen or not is_function(value):
+            if name.startswith("_") or name in names or id(value) in seen or not is_function(value):
                 continue
-            taken.add(name)
+            names.add(name)
             seen.add(id(value))
             yield _member(f"{qualified}.{name}", "function", qualified, value)
 
 
-def _member(name: str, kind: str, parent: str, value: Any) -> dict[str, Any]:
+def _member(name: str, kind: str, parent: str, value: Any) -> MemberRow:
     raw = getattr(value, "__doc__", None)
     is_class = kind == "class"
     return {

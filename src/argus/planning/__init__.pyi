@@ -9,6 +9,6 @@ from .hardware import (
 )
 from .model import (
     Step as Step,
-    Workload as Workload,
     plan as plan,
 )
+from .workload import Workload as Workload

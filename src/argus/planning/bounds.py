@@ -34,7 +34,7 @@ class Bounds:
 def bounds() -> Bounds:
     """Return them. Imports what an audit imports, which takes a second."""
     from argus.encoders.store import LARGE_BYTES
-    from argus.kb.settings import MEMORY_BYTES
+    from argus.kb.config import MEMORY_BYTES
     from argus.retrievability.audit.findings import PROJECTED, WORST
     from argus.retrievability.displacement import BLOCK_BYTES
     from argus.retrievability.rank_kernels import DIRECT_RELATED

@@ -16,14 +16,33 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypeVar
 
 from argus.cores import available_cores
 from argus.data.provenance import describe_environment
 from argus.errors import ArgusError
 from argus.planning import rates
 from argus.planning.hardware import Hardware
+from argus.planning.records import (
+    AligningRates,
+    AuditRates,
+    AuditTrial,
+    DisplacingTrial,
+    DumpTrial,
+    EncodingRates,
+    EncodingTrial,
+    GraphRates,
+    GraphTrial,
+    KnowledgeTrial,
+    RankingRates,
+    RankingTrial,
+    Trial,
+    WordRates,
+    WordsTrial,
+)
 from argus.progress import Advance, progress
+
+T = TypeVar("T", bound=Trial)
 
 TIMEOUT_S = 900
 AUDITS = 3
@@ -73,32 +92,31 @@ def calibrate(
     dumps, or pieces of them, of some megabytes. sizes: of the trials; None takes SIZES. Raises
     ArgusError when a run fails.
     """
-    dumps = {"wikipedia": wikipedia, "wikidata": wikidata}
     with progress("measuring this machine", None) as advance, TemporaryDirectory() as home:
         trials = _Trials(Path(home), sizes or SIZES, advance)
-        encoding = trials.encoding(encoder)
-        ranked = trials.ranking()
-        related = trials.graph()
-        audits = trials.audits(ranked | related)
-        once_s = audits.pop("once_s") + encoding.pop("once_s")
-        measured = replace(
+        encoding, load_s = trials.encoding(encoder)
+        ranking, graph = trials.ranking(), trials.graph()
+        audits, once_s = trials.audits(ranking, graph)
+        hardware = replace(
             shipped,
             name=name,
             cores=available_cores(),
             memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             processor=describe_environment()["processor"],
             price_per_hour=price_per_hour,
-            start_s=once_s,
+            start_s=once_s + load_s,
             **encoding,
-            **ranked,
-            **related,
+            **ranking,
+            **graph,
             **audits,
-            **trials.knowledge(),
+            **trials.aligning(),
+            **trials.words(),
         )
-        for kind, dump in dumps.items():
-            if dump is not None:
-                measured = replace(measured, **trials.dump(kind, dump))
-    return measured
+        if wikipedia is not None:
+            hardware = replace(hardware, wikipedia_byte_s=trials.dump("wikipedia", wikipedia))
+        if wikidata is not None:
+            hardware = replace(hardware, wikidata_byte_s=trials.dump("wikidata", wikidata))
+    return hardware
 
 
 class _Trials:
@@ -107,79 +125,91 @@ class _Trials:
     def __init__(self, home: Path, sizes: Sizes, advance: Advance) -> None:
         self._home, self._sizes, self._advance = home, sizes, advance
 
-    def encoding(self, encoder: str) -> dict[str, Any]:
-        """Return the coefficients of an encoder, and once_s: its import, loading and check."""
+    def encoding(self, encoder: str) -> tuple[EncodingRates, float]:
+        """Return the coefficients of an encoder, and its import, loading and check."""
         with self._folder() as folder:
-            found = self._run("encoding", folder, encoder, *self._sizes.texts)
-        (few, many), once_s = found.pop("trials"), found.pop("load_s")
-        return {**found, **rates.of_encoding(few, many), "once_s": once_s}
+            trial = self._run(EncodingTrial, "encoding", folder, encoder, *self._sizes.texts)
+        return rates.of_encoding(trial), trial.load_s
 
-    def ranking(self) -> dict[str, Any]:
+    def ranking(self) -> RankingRates:
         """Return the rates of products, comparisons and of the k best."""
         sizes, (narrow, dim) = self._sizes, self._sizes.dims
         short, long, compared = (
-            self._run("ranking", queries, sizes.candidates, neighbours, dim)
+            self._run(RankingTrial, "ranking", queries, sizes.candidates, neighbours, dim)
             for queries, neighbours in (
                 (sizes.queries[0], sizes.compared[0]),
                 (sizes.queries[1], sizes.compared[0]),
                 (sizes.queries[1], sizes.compared[1]),
             )
         )
-        ranked: dict[str, Any] = rates.of_ranking(short, long, compared)
+        products = rates.of_ranking(short, long, compared)
+        among = sizes.explained_among, sizes.neighbours[1], narrow
         few, many = (
-            self._run("displacing", sizes.explained_among, sizes.neighbours[1], narrow, worst)
-            for worst in sizes.worst
+            self._run(DisplacingTrial, "displacing", *among, worst) for worst in sizes.worst
         )
-        return ranked | rates.of_displacing(few, many, ranked["multiply_s"])
+        partition_s = rates.of_displacing(few, many, products["multiply_s"])
+        return {**products, "partition_s": partition_s}
 
-    def graph(self) -> dict[str, Any]:
+    def graph(self) -> GraphRates:
         """Return what a relation takes that is read."""
-        return rates.of_graph(*(self._in_folder("graph", n) for n in self._sizes.edges))
+        few, many = (self._in_folder(GraphTrial, "graph", n) for n in self._sizes.edges)
+        return rates.of_graph(few, many)
 
-    def audits(self, measured: dict[str, Any]) -> dict[str, Any]:
-        """Return what entities, pairs and dimensions take in an audit, and once_s."""
+    def audits(self, ranking: RankingRates, graph: GraphRates) -> tuple[AuditRates, float]:
+        """Return what entities, pairs and dimensions take in an audit, and what it pays once."""
         (few, many), (narrow, wide) = self._sizes.entities, self._sizes.dims
         sparse, usual, dense = self._sizes.neighbours
         kinds = [
             (few, usual, narrow), (many, usual, narrow), (few, dense, narrow), (many, sparse, wide)
         ]  # fmt: skip
-        runs = [[self._in_folder("audit", *kind) for kind in kinds] for _ in range(AUDITS)]
+        runs = [
+            [self._in_folder(AuditTrial, "audit", *kind) for kind in kinds] for _ in range(AUDITS)
+        ]
         trials = [rates.fastest(of_kind) for of_kind in zip(*runs, strict=True)]
-        return rates.of_audits(*trials, measured=measured)
+        return rates.of_audits(
+            *trials, edge_s=graph["edge_s"], multiply_s=ranking["multiply_s"],
+            partition_s=ranking["partition_s"],
+        )  # fmt: skip
 
-    def knowledge(self) -> dict[str, Any]:
-        """Return what aligning and indexing take."""
+    def aligning(self) -> AligningRates:
+        """Return what aligning takes, and its shards."""
         (few, many), (_, usual, dense) = self._sizes.aligned, self._sizes.neighbours
-        sizes = (few, usual), (many, usual), (few, dense)
-        aligned = rates.of_knowledge(*(self._in_folder("knowledge", *size) for size in sizes))
-        indexed = rates.of_words(*(self._in_folder("words", n) for n in self._sizes.indexed))
-        return aligned | indexed
+        small, large, more = (
+            self._in_folder(KnowledgeTrial, "knowledge", *size)
+            for size in ((few, usual), (many, usual), (few, dense))
+        )
+        return rates.of_knowledge(small, large, more)
 
-    def dump(self, kind: str, location: Path) -> dict[str, Any]:
+    def words(self) -> WordRates:
+        """Return what a word takes in the BM25 index."""
+        few, many = (self._in_folder(WordsTrial, "words", n) for n in self._sizes.indexed)
+        return rates.of_words(few, many)
+
+    def dump(self, kind: str, location: Path) -> float:
         """Return the rate of a dump: read once, and some times over."""
         more = 1 + max(1, -(-self._sizes.dump_bytes // max(location.stat().st_size, 1)))
         trials = []
         for copies in (1, more):
             with self._folder() as folder:
-                trials.append(self._run("dump", kind, location, folder, copies))
-        return rates.of_dump(kind, *trials)
+                trials.append(self._run(DumpTrial, "dump", kind, location, folder, copies))
+        return rates.of_dump(*trials)
 
-    def _in_folder(self, job: str, *arguments: object) -> dict[str, Any]:
+    def _in_folder(self, kind: type[T], job: str, *arguments: object) -> T:
         with self._folder() as folder:
-            return self._run(job, folder, *arguments)
+            return self._run(kind, job, folder, *arguments)
 
     @contextmanager
     def _folder(self) -> Iterator[str]:
         with TemporaryDirectory(dir=self._home) as home:
             yield f"{home}/trial"
 
-    def _run(self, job: str, *arguments: object) -> dict[str, Any]:
-        found = run_trial(job, *arguments)
+    def _run(self, kind: type[T], job: str, *arguments: object) -> T:
+        trial = run_trial(kind, job, *arguments)
         self._advance(1)
-        return found
+        return trial
 
 
-def run_trial(job: str, *arguments: object) -> dict[str, Any]:
+def run_trial(kind: type[T], job: str, *arguments: object) -> T:
     """Return what a trial measured, in a process of its own. Raises ArgusError when it fails."""
     command = [sys.executable, "-m", "argus.planning.trials", job, *map(str, arguments)]
     try:
@@ -189,7 +219,6 @@ def run_trial(job: str, *arguments: object) -> dict[str, Any]:
     except subprocess.TimeoutExpired as late:
         raise ArgusError(f"Measuring {job} took more than {TIMEOUT_S} s on this machine.") from late
     if done.returncode:
-        told = done.stderr.strip().splitlines()
-        raise ArgusError(f"Measuring {job} failed: {told[-1] if told else done.returncode}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        lines = done.stderr.strip().splitlines()
+        raise ArgusError(f"Measuring {job} failed: {lines[-1] if lines else done.returncode}")
+    return kind(**json.loads(done.stdout.splitlines()[-1]))

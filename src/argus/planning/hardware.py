@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import replacing
 from argus.errors import InputError
@@ -116,10 +116,9 @@ def save_hardware(hardware: Hardware, path: Path) -> None:
 
 def _parsed(text: str, where: Path) -> Hardware:
     try:
-        given: dict[str, Any] = json.loads(text)
-        known = {f.name: f for f in fields(Hardware)}
-        _check(given, known)
-        return Hardware(**given)
+        values = json.loads(text)
+        _check(values)
+        return Hardware(**values)
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(
             f"is no description of hardware ({error})",
@@ -129,16 +128,20 @@ def _parsed(text: str, where: Path) -> Hardware:
         ) from error
 
 
-def _check(given: dict[str, Any], known: dict[str, Any]) -> None:
+def _check(values: Mapping[str, object]) -> None:
     """Raise ValueError for unknown names, missing ones, and rates that are no positive numbers."""
-    if unknown := sorted(given.keys() - known.keys()):
+    if unknown := sorted(values.keys() - {f.name for f in fields(Hardware)}):
         raise ValueError(f"unknown: {', '.join(unknown)}")
-    needed = [name for name, field in known.items() if field.default is MISSING]
-    if missing := [name for name in needed if name not in given]:
-        raise ValueError(f"{len(missing)} of {len(needed)} entries are missing: {missing[0]}, ...")
-    for name, value in given.items():
+    required = [f.name for f in fields(Hardware) if f.default is MISSING]
+    if missing := [name for name in required if name not in values]:
+        count = f"{len(missing)} of {len(required)}"
+        raise ValueError(f"{count} entries are missing: {missing[0]}, ...")
+    for name, value in values.items():
         is_rate = name.endswith(("_s", "_bytes")) or name in ("cores", "encoder_parameters")
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
         window = name == "encoder_window" and value is not None
-        if (is_rate or window) and not (number and 0 < value < math.inf):
+        if (is_rate or window) and not _is_positive(value):
             raise ValueError(f"{name} is {value!r}, not a number above 0")
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from argus.errors import InputError
-from argus.planning.bounds import bounds, reservoir_of
+from argus.planning.bounds import bounds
 from argus.planning.hardware import Hardware
+from argus.planning.workload import Workload
 
 TOKENS_PER_WORD = 1.35
 """Word pieces of English prose, BERT's vocabulary."""
-STATED = 80.0
-"""Statements and links per entity: 56 of an item and 28 of a lead, in real pieces of the dumps."""
 FLOAT, KEY_BYTES = 4, 16
 GRAPHS_BYTES = 16
 """Of a pair: in the graph as it was read, and in the one of entities with vectors."""
@@ -31,60 +29,6 @@ READER_BYTES = 512 << 20
 """Assumed of a process that reads a dump in splits of 16 MiB."""
 PROCESS_BYTES = 1 << 30
 """Assumed of a process with DuckDB and Arrow, beside what is counted."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workload:
-    """An audit. neighbours: related entities per entity, mean. words: of a paragraph, mean.
-
-    parameters: of the encoder's layers, None for the one that was measured. reservoir: competitors
-    per 1,024 queries, 0 for all, None as `argus audit` chooses. wikipedia_bytes, wikidata_bytes:
-    of the compressed dumps that the knowledge base is made of, 0 without. stated: statements and
-    links that the dumps hold per entity, all of which are joined. machines: of the hardware, that
-    share the work.
-    """
-
-    entities: int
-    dim: int = 384
-    neighbours: float = 20
-    words: float = 80
-    parameters: int | None = None
-    reservoir: int | None = None
-    wikipedia_bytes: int = 0
-    wikidata_bytes: int = 0
-    stated: float = STATED
-    machines: int = 1
-
-    def __post_init__(self) -> None:
-        least = {
-            "--entities": (self.entities, 2),
-            "--dim": (self.dim, 1),
-            "--neighbours": (self.neighbours, 0),
-            "--words": (self.words, 1),
-            "--reservoir": (self.reservoir, 0),
-            "--parameters": (self.parameters, 1),
-            "--wikipedia-gb": (self.wikipedia_bytes, 0),
-            "--wikidata-gb": (self.wikidata_bytes, 0),
-            "--stated": (self.stated, 0),
-            "--machines": (self.machines, 1),
-        }
-        for name, (value, at_least) in least.items():
-            if value is not None and not at_least <= value < 1e15:
-                raise InputError(
-                    f"{value:,}", expected=f"a number from {at_least}", fix="For example 7e6 "
-                    "entities of 1024 dimensions.", where=name,
-                )  # fmt: skip
-
-    @property
-    def candidates(self) -> int:
-        """What every query is ranked among."""
-        chosen = reservoir_of(self.reservoir, self.entities)
-        return self.entities if chosen is None else min(self.entities, chosen)
-
-    @property
-    def pairs(self) -> float:
-        """Related pairs (x, t)."""
-        return self.entities * min(self.neighbours, self.entities - 1)
 
 
 @dataclass(frozen=True)
@@ -138,13 +82,13 @@ def _knowledge(work: Workload, hw: Hardware) -> list[Step]:
 
 def _load(work: Workload, hw: Hardware) -> Step:
     seconds = hw.start_s + work.entities * hw.entity_s
-    return Step("load and ground", seconds, _held(work, hw), 0, "one core", False)
+    return Step("load and ground", seconds, _resident(work, hw), 0, "one core", False)
 
 
 def _graph(work: Workload, hw: Hardware) -> Step:
     edges = work.pairs / 2
     reading, restricting = edges * hw.edge_bytes, _vectors(work) + work.pairs * RESTRICT_BYTES
-    memory = _held(work, hw) + max(reading, restricting)
+    memory = _resident(work, hw) + max(reading, restricting)
     return Step("relation graph", edges * hw.edge_s, memory, 0, "one core, memory", False)
 
 
@@ -156,14 +100,14 @@ def _encode(work: Workload, hw: Hardware) -> Step:
     seconds = work.entities * tokens * hw.encode_s * larger / work.machines
     stored = work.entities * (work.dim * FLOAT + KEY_BYTES)
     bound = "accelerator" if hw.accelerator else "cores (the model's layers)"
-    return Step("encode", seconds, _held(work, hw) + _vectors(work), stored, bound, True)
+    return Step("encode", seconds, _resident(work, hw) + _vectors(work), stored, bound, True)
 
 
 def _rank(work: Workload, hw: Hardware) -> Step:
     products = work.entities * work.candidates * work.dim * hw.multiply_s
     compared = min(work.neighbours, bounds().direct_related)
     counts = work.entities * work.candidates * compared * hw.count_s
-    memory = _held(work, hw) + _vectors(work) + _working(work, hw) + work.pairs * RANKS_BYTES
+    memory = _resident(work, hw) + _vectors(work) + _working(work, hw) + work.pairs * RANKS_BYTES
     bound = "products" if products > counts else "comparisons"
     return Step("rank", (products + counts) / work.machines, memory, 0, bound, True)
 
@@ -178,14 +122,14 @@ def _score(work: Workload, hw: Hardware) -> Step:
         numbers * hw.number_bytes,
         2 * bounds().block_bytes,
     )
-    kept = work.pairs * (RANKS_BYTES + ORDER_BYTES)
-    memory = _held(work, hw) + _vectors(work) + kept + transient
+    ranks = work.pairs * (RANKS_BYTES + ORDER_BYTES)
+    memory = _resident(work, hw) + _vectors(work) + ranks + transient
     rows = work.entities * hw.stored_entity_bytes + work.pairs * hw.stored_pair_bytes
     stored = hw.report_bytes + rows
     return Step("score and write", seconds, memory, stored, "one core, memory", False)
 
 
-def _held(work: Workload, hw: Hardware) -> float:
+def _resident(work: Workload, hw: Hardware) -> float:
     """Return what a process holds of entities and relations from beginning to end."""
     return hw.base_bytes + work.entities * hw.entity_bytes + work.pairs * GRAPHS_BYTES
 
@@ -214,5 +158,5 @@ def displaced_s(
     entities: float, neighbours: float, dim: float, multiply_s: float, partition_s: float
 ) -> float:
     """Return how long it takes to say who outranks the worst: their related ask all entities."""
-    asked = min(entities, bounds().worst * neighbours)
-    return asked * entities * (dim * multiply_s + partition_s)
+    queries = min(entities, bounds().worst * neighbours)
+    return queries * entities * (dim * multiply_s + partition_s)

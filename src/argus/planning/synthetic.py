@@ -6,20 +6,20 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
 
+T = TypeVar("T")
+
 WORDS = 80
-
-
 """Of a text."""
 
 
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+def timed(run: Callable[[], T]) -> tuple[float, T]:
     """Return how many seconds something took, and what it gave."""
     start = time.perf_counter()
     result = run()
@@ -34,8 +34,8 @@ def random_texts(n: int, *, vary: bool = False) -> list[str]:
     words = _words()
     rng = np.random.default_rng(0)
     lengths = rng.exponential(WORDS, n).astype(int) + 1 if vary else np.full(n, WORDS)
-    drawn = (words[rng.integers(0, len(words), length)] for length in lengths)
-    return [f"{i:x} {' '.join(row)}" for i, row in enumerate(drawn)]
+    rows = (words[rng.integers(0, len(words), length)] for length in lengths)
+    return [f"{i:x} {' '.join(row)}" for i, row in enumerate(rows)]
 
 
 @cache

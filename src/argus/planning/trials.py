@@ -1,4 +1,4 @@
-"""The short runs that `calibrate` compares; each is a process: python -m ...plan.trials JOB.
+"""The short runs that `calibrate` compares; each is a process: python -m ... JOB.
 
 What a job measures is one line of JSON. Texts, vectors and relations are random: what a step takes
 does not depend on what they say.
@@ -10,16 +10,24 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from argus.data.provenance import content_hash, peak_memory_bytes
 from argus.data.types import FloatArray, Span
 from argus.knowledge.relations import read_relations
+from argus.planning.records import (
+    AuditTrial,
+    DisplacingTrial,
+    EncodingTrial,
+    GraphTrial,
+    RankingTrial,
+    Trial,
+)
 from argus.planning.synthetic import (
     WORDS,
     bytes_in,
@@ -61,11 +69,11 @@ class RandomEncoder:
         return self.encode_queries(texts)
 
 
-def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
+def encoding(folder: str, model: str, few: str, many: str) -> EncodingTrial:
     """Encode so many texts as an audit does, in the precision that it would choose.
 
     The texts are of many lengths, as those of a corpus: every length that a batch is padded to has
-    compiled code of its own, which takes memory. load_s: of what an audit pays once.
+    compiled code of its own, which takes memory.
     """
     begun = time.perf_counter()
     from argus.encoders import (
@@ -78,68 +86,63 @@ def encoding(folder: str, model: str, *counts: str) -> dict[str, Any]:
         load_encoder,
     )
 
-    few, many = map(int, counts)
     importing_s = time.perf_counter() - begun
-    texts = random_texts(few + many, vary=True)
+    n, texts = int(few), random_texts(int(few) + int(many), vary=True)
     load_s, encoder = timed(lambda: load_encoder(EncoderConfig(model=model), sample=texts).encoder)
     counter = encoder if isinstance(encoder, TokenCounter) else None
     window = counter.max_tokens if counter else None
     encoder.encode_documents(texts[:8])
-    trials = []
+    tokens, seconds = [], []
     with EmbeddingStore(Path(folder), fingerprint=encoder.fingerprint, dim=encoder.dim) as store:
-        for part in (texts[:few], texts[few:]):
+        for part in (texts[:n], texts[n:]):
             items = [Item(text, Role.SPAN, Span(0, text.index(" "))) for text in part]
-            seconds, _ = timed(partial(embed, items, encoder, store))
-            tokens = counter.count_tokens(part) if counter else np.full(len(part), WORDS)
-            read = tokens if window is None else tokens.clip(max=window)
-            trials.append({"tokens": int(read.sum()), "seconds": seconds})
-    return {
-        "encoder": encoder.fingerprint,
-        "encoder_parameters": _parameters(encoder),
-        "encoder_window": window,
-        "accelerator": _accelerator(),
-        "base_bytes": peak_memory_bytes(),
-        "load_s": importing_s + load_s,
-        "trials": trials,
-    }
+            seconds.append(timed(partial(embed, items, encoder, store))[0])
+            counts = counter.count_tokens(part) if counter else np.full(len(part), WORDS)
+            tokens.append(int((counts if window is None else counts.clip(max=window)).sum()))
+    return EncodingTrial(
+        encoder=encoder.fingerprint, encoder_parameters=_parameters(encoder),
+        encoder_window=window, accelerator=_accelerator(), base_bytes=peak_memory_bytes(),
+        load_s=importing_s + load_s, tokens=(tokens[0], tokens[1]),
+        seconds=(seconds[0], seconds[1]),
+    )  # fmt: skip
 
 
-def ranking(queries: str, candidates: str, neighbours: str, dim: str) -> dict[str, float]:
+def ranking(queries: str, candidates: str, neighbours: str, dim: str) -> RankingTrial:
     """Rank the related entities of so many queries among candidates; the best of RUNS."""
     from argus.retrievability.ranks import pair_ranks
 
-    sizes = {"queries": int(queries), "candidates": int(candidates)}
-    n = sizes["candidates"] + sizes["queries"]
+    n_queries, n_candidates = int(queries), int(candidates)
+    n = n_candidates + n_queries
     vectors, graph = unit_rows(n, int(dim)), random_graph(n, float(neighbours))
     pair_ranks(vectors[:50], random_graph(50, 2))  # compiles
     seconds = min(
-        timed(
-            lambda: pair_ranks(
-                vectors, graph, queries=range(sizes["queries"]), reservoir=sizes["candidates"]
-            )
-        )[0]
+        timed(lambda: pair_ranks(vectors, graph, queries=range(n_queries), reservoir=n_candidates))[
+            0
+        ]
         for _ in range(RUNS)
     )
-    return {**sizes, "neighbours": float(neighbours), "dim": int(dim), "seconds": seconds}
+    return RankingTrial(
+        queries=n_queries, candidates=n_candidates, neighbours=float(neighbours), dim=int(dim),
+        seconds=seconds,
+    )  # fmt: skip
 
 
-def displacing(entities: str, neighbours: str, dim: str, worst: str) -> dict[str, float]:
-    """Look up who outranks so many entities; asked: by how many queries."""
+def displacing(entities: str, neighbours: str, dim: str, worst: str) -> DisplacingTrial:
+    """Look up who outranks so many entities."""
     from argus.retrievability.displacement import displacers
 
     n = int(entities)
     vectors, graph = unit_rows(n, int(dim)), random_graph(n, float(neighbours))
-    chosen = list(range(int(worst)))
-    asked = np.unique(np.concatenate([graph.neighbours(x) for x in chosen]))
-    seconds = min(timed(lambda: displacers(vectors, graph, chosen, k=K))[0] for _ in range(RUNS))
-    return {"asked": len(asked), "entities": n, "dim": int(dim), "seconds": seconds}
+    targets = list(range(int(worst)))
+    queries = np.unique(np.concatenate([graph.neighbours(x) for x in targets]))
+    seconds = min(timed(lambda: displacers(vectors, graph, targets, k=K))[0] for _ in range(RUNS))
+    return DisplacingTrial(queries=len(queries), entities=n, dim=int(dim), seconds=seconds)
 
 
-def audit(folder: str, entities: str, neighbours: str, dim: str) -> dict[str, float]:
+def audit(folder: str, entities: str, neighbours: str, dim: str) -> AuditTrial:
     """Audit files of random entities, with vectors that cost nothing.
 
-    seconds: all but ranking. peak_bytes: without the vectors, gathered and as pages of their file.
-    stored_bytes: of the folder without the vectors.
+    The peak is without the vectors, gathered and as pages of their file.
     """
     n, home = int(entities), Path(folder)
     home.mkdir(parents=True)
@@ -152,14 +155,11 @@ def audit(folder: str, entities: str, neighbours: str, dim: str) -> dict[str, fl
     out, width = home / "out", int(dim)
     seconds, pairs = timed(lambda: _audit(home, out, width))
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["audit"]
-    return {
-        "entities": n,
-        "pairs": pairs,
-        "dim": width,
-        "seconds": seconds - manifest["timings_s"]["ranking"],
-        "peak_bytes": peak_memory_bytes() - 2 * 4 * n * width,
-        "stored_bytes": bytes_in(out) - bytes_in(out / "embeddings"),
-    }
+    return AuditTrial(
+        entities=n, pairs=pairs, dim=width, seconds=seconds - manifest["timings_s"]["ranking"],
+        peak_bytes=peak_memory_bytes() - 2 * 4 * n * width,
+        stored_bytes=bytes_in(out) - bytes_in(out / "embeddings"),
+    )  # fmt: skip
 
 
 def _audit(home: Path, out: Path, dim: int) -> int:
@@ -175,7 +175,7 @@ def _audit(home: Path, out: Path, dim: int) -> int:
     return len(result.ranks)
 
 
-def graph(folder: str, edges: str) -> dict[str, float]:
+def graph(folder: str, edges: str) -> GraphTrial:
     """Read a table of relations into a graph."""
     home, n_edges = Path(folder), int(edges)
     home.mkdir(parents=True)
@@ -184,7 +184,7 @@ def graph(folder: str, edges: str) -> dict[str, float]:
     del ends
     index = {id_: i for i, id_ in enumerate(_ids(GRAPH_ENTITIES))}
     seconds, _ = timed(lambda: read_relations(home / "edges.tsv", index))
-    return {"edges": n_edges, "seconds": seconds, "peak_bytes": peak_memory_bytes()}
+    return GraphTrial(edges=n_edges, seconds=seconds, peak_bytes=peak_memory_bytes())
 
 
 def _ids(n: int) -> list[str]:
@@ -200,7 +200,7 @@ def _write_edges(path: Path, ends: np.ndarray) -> None:
             file.writelines(f"Q{s:09d}\tP1\tQ{o:09d}\n" for s, o in rows)
 
 
-def _parameters(encoder: Any) -> int:
+def _parameters(encoder: object) -> int:
     """Return how many parameters the layers have; the tables of token vectors cost no time."""
     import torch
 
@@ -221,7 +221,7 @@ def _accelerator() -> str:
     return torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
 
 
-JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+JOBS: dict[str, Callable[..., Trial]] = {
     "encoding": encoding,
     "ranking": ranking,
     "displacing": displacing,
@@ -232,4 +232,4 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 if __name__ == "__main__":
     from argus.planning.trials_kb import JOBS as OF_KNOWLEDGE
 
-    print(json.dumps((JOBS | OF_KNOWLEDGE)[sys.argv[1]](*sys.argv[2:])))
+    print(json.dumps(asdict((JOBS | OF_KNOWLEDGE)[sys.argv[1]](*sys.argv[2:]))))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,19 +11,18 @@ import pyarrow.parquet as pq
 
 from argus.data.provenance import peak_memory_bytes
 from argus.engine import EngineConfig, open_engine
+from argus.planning.records import DumpTrial, KnowledgeTrial, Trial, WordsTrial
 from argus.planning.synthetic import bytes_in, random_ends, random_texts, timed
 
 SPLIT_BYTES = 1 << 20
 """Of the trial dumps, which are small: there is then work for all cores."""
 
 
-def knowledge(folder: str, entities: str, neighbours: str) -> dict[str, float]:
-    """Align pages and items; each edge is stated by an item and linked by a page.
-
-    rows: pages with their items, statements and links. stored_bytes: of the shards.
-    """
+def knowledge(folder: str, entities: str, neighbours: str) -> KnowledgeTrial:
+    """Align pages and items; each edge is stated by an item and linked by a page."""
     from argus.data.kb import KbWriter
     from argus.knowledge.alignment import AlignSettings, align, finish
+    from argus.knowledge.alignment.to_tables import KbCounts
 
     work, shards = Path(folder) / "work", Path(folder) / "shards"
     n = int(entities)
@@ -32,7 +30,7 @@ def knowledge(folder: str, entities: str, neighbours: str) -> dict[str, float]:
     _write_dumps(work, n, ends)
     settings = AlignSettings()
 
-    def run() -> dict[str, Any]:
+    def run() -> KbCounts:
         align(work, settings)
         writer = KbWriter(shards)
         with open_engine(EngineConfig()) as engine:
@@ -41,16 +39,13 @@ def knowledge(folder: str, entities: str, neighbours: str) -> dict[str, float]:
         return counts
 
     seconds, counts = timed(run)
-    return {
-        "entities": n,
-        "pairs": 2 * counts["relations"]["wikidata"],
-        "rows": n + 2 * ends.shape[1],
-        "seconds": seconds,
-        "stored_bytes": bytes_in(shards),
-    }
+    return KnowledgeTrial(
+        entities=n, pairs=2 * counts["relations"]["wikidata"], rows=n + 2 * ends.shape[1],
+        seconds=seconds, stored_bytes=bytes_in(shards),
+    )  # fmt: skip
 
 
-def words(folder: str, texts: str) -> dict[str, float]:
+def words(folder: str, texts: str) -> WordsTrial:
     """Index so many texts by their words, as `kb build` does, and save the index."""
     from argus.indexes.lexical import LexicalIndex
 
@@ -59,26 +54,24 @@ def words(folder: str, texts: str) -> dict[str, float]:
     out = Path(folder) / "words"
     out.parent.mkdir(parents=True, exist_ok=True)
     seconds, _ = timed(lambda: LexicalIndex.build(ids, contents).save(out))
-    return {
-        "words": sum(len(text.split()) for text in contents),
-        "seconds": seconds,
-        "peak_bytes": peak_memory_bytes(),
-        "stored_bytes": bytes_in(out),
-    }
+    return WordsTrial(
+        words=sum(len(text.split()) for text in contents), seconds=seconds,
+        peak_bytes=peak_memory_bytes(), stored_bytes=bytes_in(out),
+    )  # fmt: skip
 
 
-def dump(kind: str, location: str, folder: str, copies: str) -> dict[str, float]:
-    """Read a dump so many times over, on all cores; bytes: compressed, as it is."""
+def dump(kind: str, location: str, folder: str, copies: str) -> DumpTrial:
+    """Read a dump so many times over, on all cores."""
+    from argus.kb.config import KbConfig
     from argus.kb.parts import DumpParts
     from argus.kb.reading import read_wikidata, read_wikipedia, site_of
-    from argus.kb.settings import KbConfig
 
-    given, work = Path(location), Path(folder)
+    piece, work = Path(location), Path(folder)
     work.mkdir(parents=True)
-    path = work / given.name
+    path = work / piece.name
     with path.open("wb") as file:  # compressed streams, one after another, are one
         for _ in range(int(copies)):
-            file.write(given.read_bytes())
+            file.write(piece.read_bytes())
     config = KbConfig(split_bytes=SPLIT_BYTES)
     parts = DumpParts(work, kind)
 
@@ -89,7 +82,7 @@ def dump(kind: str, location: str, folder: str, copies: str) -> dict[str, float]
             else:
                 read_wikidata(str(path), parts, config, engine)
 
-    return {"bytes": path.stat().st_size, "seconds": timed(run)[0]}
+    return DumpTrial(bytes=path.stat().st_size, seconds=timed(run)[0])
 
 
 def _write_dumps(work: Path, n: int, ends: np.ndarray) -> None:
@@ -115,7 +108,7 @@ def _write_dumps(work: Path, n: int, ends: np.ndarray) -> None:
         pq.write_table(pa.table(arrays, schema=schema), work / name / "000000.parquet")
 
 
-JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+JOBS: dict[str, Callable[..., Trial]] = {
     "knowledge": knowledge,
     "words": words,
     "dump": dump,

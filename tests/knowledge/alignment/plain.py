@@ -116,32 +116,32 @@ class PlainAlignment:
                 self.entities[item.id] = (item.label, text, item.article, text)
 
     def redirects(self) -> list[tuple[str, str, str | None]]:
-        found = []
+        rows = []
         for page in self.pages.values():
             if page.redirect is not None:
                 title, reason = self.land(page.title)
                 if reason not in ("redirect loop", "redirect to no page"):
-                    found.append((page.title, title, self.owner.get(title)))
-        return found
+                    rows.append((page.title, title, self.owner.get(title)))
+        return rows
 
     def aliases(self) -> list[tuple[str, str, str]]:
-        found = [
+        rows = [
             (id_, alias, "alias")
             for id_, item in self.items.items()
             for alias in item.aliases
             if id_ in self.entities
         ]
-        found += [(id_, title, "redirect") for title, _, id_ in self.redirects() if id_]
-        found += [(id_, e[2], "title") for id_, e in self.entities.items() if e[2]]
-        return found
+        rows += [(id_, title, "redirect") for title, _, id_ in self.redirects() if id_]
+        rows += [(id_, e[2], "title") for id_, e in self.entities.items() if e[2]]
+        return rows
 
     def relations(self) -> list[tuple[str | None, str, str | None, str]]:
-        found = [(*statement, "wikidata") for statement in self.world.statements]
+        rows = [(*statement, "wikidata") for statement in self.world.statements]
         if self.pages:
             links = self.world.links
             ends = [(self.owner.get(s), self.owner.get(self.land(t)[0])) for s, t in links]
-            found += [(s, "link", o, "hyperlink") for s, o in ends]
-        return found if self.items else [r for r in found if r[3] != "wikidata"]
+            rows += [(s, "link", o, "hyperlink") for s, o in ends]
+        return rows if self.items else [r for r in rows if r[3] != "wikidata"]
 
 
 def plain_tables(
@@ -171,8 +171,8 @@ def plain_tables(
 
     kept_relations = proper
     drawn = sorted(entities, key=lambda i: hashlib.md5(f"{seed}:{i}".encode()).hexdigest())[:sample]
-    kept = set(drawn).union(*(neighbours(id_) for id_ in drawn))
-    kept_relations = {r for r in proper if r[0] in kept and r[2] in kept}
+    entities_left = set(drawn).union(*(neighbours(id_) for id_ in drawn))
+    kept_relations = {r for r in proper if r[0] in entities_left and r[2] in entities_left}
     sources = {r[3] for r in kept_relations}
     graph = next((g for g in ("wikidata", "hyperlink") if g in sources), "mention")
     for source, n in (
@@ -181,23 +181,25 @@ def plain_tables(
         lost[source]["not sampled"] = n
 
     rows = []
-    for id_ in sorted(kept):
+    for id_ in sorted(entities_left):
         label, description, article, paragraph = entities[id_]
-        found = ground(label, paragraph)
+        grounded = ground(label, paragraph)
         related = len(neighbours(id_))
         rows.append(
             (
                 *(id_, label, description, article, paragraph),
-                *(found.span.start, found.span.end, found.prepended),
+                *(grounded.span.start, grounded.span.end, grounded.prepended),
                 *(id_ in drawn and related > 0, related),
             )
         )
     aliases: dict[tuple[str, str], str] = {}
     for id_, alias, source in sorted(aligned.aliases(), key=lambda row: row[2], reverse=True):
-        if id_ in kept and alias.strip() and alias != entities[id_][0]:
+        if id_ in entities_left and alias.strip() and alias != entities[id_][0]:
             aliases[id_, alias] = source
-    redirects = [(t, to, i if i in kept else None) for t, to, i in sorted(aligned.redirects())]
-    dropped = {"no paragraph": no_paragraph, "not sampled": len(entities) - len(kept)}
+    redirects = [
+        (t, to, i if i in entities_left else None) for t, to, i in sorted(aligned.redirects())
+    ]
+    dropped = {"no paragraph": no_paragraph, "not sampled": len(entities) - len(entities_left)}
     return {
         "entities": rows,
         "relations": sorted(kept_relations),

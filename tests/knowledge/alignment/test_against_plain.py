@@ -59,23 +59,23 @@ def test_a_world_becomes_what_plain_python_makes_of_it(world, sample, seed):
             with pytest.raises(InputError, match="no entity is left"):
                 align(work, AlignSettings(memory_bytes=SMALL))
             return
-        counts = align(work, AlignSettings(memory_bytes=SMALL))
-        assert counts["entities"] == len(plain.entities)
+        fates = align(work, AlignSettings(memory_bytes=SMALL))
+        assert fates["entities"] == len(plain.entities)
         for table, lost in (("pages", plain.page_reasons), ("items", plain.item_reasons)):
             if getattr(world, table):
-                part = counts[table]
+                part = fates[table]
                 assert part["dropped"] == dict(+lost)
                 assert part["read"] == len(getattr(world, table))
-                assert part["read"] == counts["entities"] + sum(part["dropped"].values())
+                assert part["read"] == fates["entities"] + sum(part["dropped"].values())
         expected, expected_counts = plain_tables(plain, sample, seed)
         try:
-            tables, found = finished(work, sample=sample, seed=seed)
+            tables, counts = finished(work, sample=sample, seed=seed)
         except InputError as error:
             assert "no entity is left" in str(error)
             assert not expected["entities"]
         else:
             assert tables.rows == expected
-            assert {name: found[name] for name in expected_counts} == expected_counts
-            assert found["entities"] == len(expected["entities"])
-            assert found["prepended"] == sum(row[7] for row in expected["entities"])
-            assert found["targets"] == sum(row[8] for row in expected["entities"])
+            assert {name: counts[name] for name in expected_counts} == expected_counts
+            assert counts["entities"] == len(expected["entities"])
+            assert counts["prepended"] == sum(row[7] for row in expected["entities"])
+            assert counts["targets"] == sum(row[8] for row in expected["entities"])

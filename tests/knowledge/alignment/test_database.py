@@ -42,7 +42,7 @@ def test_words_are_counted_as_in_paragraphs_of_dumps(tmp_path):
             assert short == {text: count_words(text) < n for text in texts}
 
 
-def test_a_query_larger_than_memory_goes_to_disk_and_is_gone_in_the_end(tmp_path):
+def test_a_query_larger_than_memory_uses_the_disk_meanwhile(tmp_path):
     with database(tmp_path, MEMORY) as db:
         db.run("CREATE TABLE t AS SELECT range AS x, md5(range::VARCHAR) AS y FROM range(1500000)")
         assert any((tmp_path / "database").iterdir())

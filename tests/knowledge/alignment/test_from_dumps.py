@@ -49,7 +49,7 @@ def test_an_item_gets_the_paragraph_of_the_article_that_it_names(tmp_path):
     assert not (tmp_path / "database").exists()
 
 
-def test_every_item_that_is_dropped_has_the_first_reason_that_holds(tmp_path):
+def test_dropped_items_have_the_first_reason_that_holds(tmp_path):
     world = World(
         pages=[
             Page("A"),
@@ -130,7 +130,7 @@ def test_a_redirect_to_a_page_that_is_not_there_leads_nowhere(tmp_path):
     assert dropped(counts, "items") == {"redirect to no page": 1, "article not in the dump": 1}
 
 
-def test_a_redirect_to_a_page_that_is_no_entity_has_a_target_and_no_id(tmp_path):
+def test_a_redirect_to_no_entity_has_a_target_and_no_id(tmp_path):
     world = World(
         pages=[Page("A"), Page("D", "", "disambiguation"), redirect("R", "D"), redirect("S", "A")],
         items=[Item("Q1", "A", "A"), Item("Q2", "two", "R")],
@@ -158,9 +158,7 @@ def test_a_redirect_is_an_alias_unless_it_is_the_label(tmp_path):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_an_article_belongs_to_the_item_that_names_it_directly_then_to_the_smaller_number(
-    tmp_path, reverse
-):
+def test_an_article_is_of_the_item_that_names_it_else_the_first(tmp_path, reverse):
     items = [
         Item("Q20", "direct", "A"),
         Item("Q3", "by a redirect", "To A"),
@@ -189,7 +187,7 @@ def test_an_item_without_a_label_leaves_its_article_to_another(tmp_path):
     assert dropped(counts, "items") == {"no label": 1}
 
 
-def test_a_disambiguation_item_that_a_redirect_leads_to_an_article_does_not_drop_it(tmp_path):
+def test_a_disambiguation_item_by_redirect_drops_no_article(tmp_path):
     world = World(
         pages=[Page("A"), redirect("R", "A")],
         items=[Item("Q1", "a", "A"), Item("Q2", "two", "R", disambiguation=True)],
@@ -250,7 +248,7 @@ def test_pages_and_items_that_are_there_twice_count_once(tmp_path):
     assert dropped(counts, "items") == {"duplicate id": 1}
 
 
-def test_wikipedia_alone_has_titles_as_ids_and_hyperlinks_as_relations(tmp_path):
+def test_wikipedia_alone_has_titles_as_ids_and_hyperlinks(tmp_path):
     world = World(
         pages=[
             *(Page("Mercury (planet)"), Page("Sun"), Page("(parenthesis)"), Page("St. (x) y")),
@@ -309,7 +307,7 @@ def test_titles_of_any_script_are_found(tmp_path):
     assert tables.column("entities", "article") == titles
 
 
-def test_folders_may_have_the_characters_of_patterns_in_their_names(tmp_path):
+def test_folders_may_be_named_with_pattern_characters(tmp_path):
     work = tmp_path / "a[1] b'c*? ü"
     tables, _ = built(World(pages=[Page("A"), Page("B")], links=[("A", "B")]), work)
     assert tables.column("entities", "id") == ["A", "B"]
@@ -343,7 +341,7 @@ def test_aligning_again_starts_over(tmp_path):
     assert not (tmp_path / "raw.partial").exists()
 
 
-def test_a_table_that_breaks_off_leaves_the_raw_tables_as_they_were(tmp_path):
+def test_a_table_that_breaks_off_leaves_raw_tables_as_before(tmp_path):
     built(World(pages=[Page("A")]), tmp_path)
     (tmp_path / "pages" / "000001.parquet").write_bytes(b"PAR1 and no more")
     before = sorted(tmp_path.rglob("*"))

@@ -41,8 +41,8 @@ def test_a_block_gets_the_span_in_the_grounded_text():
 
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_entities_stay_in_order_whatever_the_engine_does(tmp_path, n):
-    found = list(ground_entities(InProcessEngine(), map(block, range(n)), tmp_path / "late"))
-    assert [batch["id"][0].as_py() for batch in found] == [f"{i:03d}-0" for i in range(n)]
+    blocks = list(ground_entities(InProcessEngine(), map(block, range(n)), tmp_path / "late"))
+    assert [batch["id"][0].as_py() for batch in blocks] == [f"{i:03d}-0" for i in range(n)]
     assert not (tmp_path / "late").exists()
 
 
@@ -61,8 +61,8 @@ def test_blocks_that_come_long_before_their_turn_wait_on_disk(tmp_path, seed):
             yield number, ground_block(block(number))
             most_on_disk = max(most_on_disk, len(list(tmp_path.glob("*.parquet"))))
 
-    found = list(in_order(results(), tmp_path))
-    assert [batch.to_pylist() for batch in found] == [
+    blocks = list(in_order(results(), tmp_path))
+    assert [batch.to_pylist() for batch in blocks] == [
         ground_block(block(i)).to_pylist() for i in range(n)
     ]
     assert most_on_disk == n - 1 - HELD

@@ -25,7 +25,7 @@ def edges(*pairs: str, source: str = "triples", property_: str | None = "p"):
     return [(pair[0], property_, pair[1], source) for pair in pairs]
 
 
-def test_an_entity_needs_an_id_a_label_and_a_paragraph_and_the_first_of_an_id_is_taken(tmp_path):
+def test_entities_need_id_label_and_paragraph_the_first_counts(tmp_path):
     write_raw(
         tmp_path,
         entities=[
@@ -89,9 +89,7 @@ def test_a_relation_is_dropped_for_the_first_reason_that_holds(tmp_path):
         ((), "mention", {"a": 0, "b": 0, "c": 0, "d": 0}),
     ],
 )
-def test_related_entities_are_those_of_the_first_source_that_there_is(
-    tmp_path, sources, graph, related
-):
+def test_related_entities_are_of_the_first_source_there_is(tmp_path, sources, graph, related):
     pairs = {"wikidata": "ab", "triples": "ba", "hyperlink": "bc", "mention": "cd"}
     relations = [edge for name in sources for edge in edges(pairs[name], source=name)]
     write_raw(tmp_path, entities=map(entity, "abcd"), relations=relations)
@@ -150,7 +148,7 @@ def drawn_by_hand(n: int, seed: int) -> set[str]:
 
 
 @pytest.mark.parametrize("seed", [0, 1, -7])
-def test_a_sample_is_drawn_by_md5_and_its_related_entities_come_along(tmp_path, seed):
+def test_a_sample_is_drawn_by_md5_with_its_related_entities(tmp_path, seed):
     write_raw(
         tmp_path,
         entities=RING,
@@ -163,15 +161,15 @@ def test_a_sample_is_drawn_by_md5_and_its_related_entities_come_along(tmp_path, 
     neighbours = {o for s, _, o, _ in RING_EDGES if s in drawn} | {
         s for s, _, o, _ in RING_EDGES if o in drawn
     }
-    kept = drawn | neighbours
+    entities = drawn | neighbours
     assert {id_ for id_, target in tables.by_id("target").items() if target} == drawn
-    assert set(tables.by_id("id")) == kept == {row[0] for row in tables.rows["aliases"]}
+    assert set(tables.by_id("id")) == entities == {row[0] for row in tables.rows["aliases"]}
     assert [row[2] for row in tables.rows["redirects"]] == [
-        row[0] if row[0] in kept else None for row in RING
+        row[0] if row[0] in entities else None for row in RING
     ]
-    inside = [(s, p, o, source) for s, p, o, source in RING_EDGES if {s, o} <= kept]
+    inside = [(s, p, o, source) for s, p, o, source in RING_EDGES if {s, o} <= entities]
     assert [row for row in tables.rows["relations"] if row[3] == "triples"] == inside
-    assert counts["dropped"]["entities"] == {"not sampled": 40 - len(kept)}
+    assert counts["dropped"]["entities"] == {"not sampled": 40 - len(entities)}
     assert counts["dropped"]["relations"]["triples"] == {"not sampled": 40 - len(inside)}
     assert all(tables.by_id("related")[id_] == 2 for id_ in drawn)
 
@@ -200,7 +198,7 @@ def test_a_drawn_entity_without_relations_stays_as_no_target(tmp_path):
     assert (counts["entities"], counts["targets"]) == (1, 0)
 
 
-def test_a_sample_without_a_relation_of_the_graph_takes_the_next_source(tmp_path):
+def test_a_sample_without_relations_takes_the_next_source(tmp_path):
     everything = [entity(f"e{i}") for i in range(6)]
     first, second, *others = sorted((row[0] for row in everything), key=_md5)
     related = [(others[0], "p", others[1], "wikidata"), (first, "link", second, "hyperlink")]
@@ -333,7 +331,7 @@ def test_a_million_relations_fit_into_the_memory_that_is_allowed(tmp_path):
         text=True,
         check=True,
     )
-    kept, duplicate, peak_mib = map(int, ran.stdout.split())
-    assert (kept, duplicate) == (pairs, m - pairs)
+    relations, duplicate, peak_mib = map(int, ran.stdout.split())
+    assert (relations, duplicate) == (pairs, m - pairs)
     assert peak_mib < 400  # a list of the relations would take more
     assert time.monotonic() - started < 120

@@ -97,11 +97,11 @@ class Tables:
     rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
 
     def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
-        kept = self.rows[table] = []
+        rows = self.rows[table] = []
         for batch in batches:
             assert batch.schema == TABLES[table]
-            kept.extend(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-        return len(kept)
+            rows.extend(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        return len(rows)
 
     def column(self, table: str, name: str) -> list[Any]:
         return [row[TABLES[table].names.index(name)] for row in self.rows[table]]

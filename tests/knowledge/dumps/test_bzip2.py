@@ -33,14 +33,14 @@ def marks(path, data: bytes) -> list[Mark]:
 def lines(path, data: bytes, size: int) -> tuple[list[bytes], list[Damage]]:
     """What the blocks give, and every damage; the blocks behind one are read, too."""
     path.write_bytes(data)
-    found: list[bytes] = []
+    records: list[bytes] = []
     damage: list[Damage] = []
     for block in blocks_of(path, RecordKind.LINE, size=size):
         try:
-            found.extend(records_of(block, RecordKind.LINE))
+            records.extend(records_of(block, RecordKind.LINE))
         except DamagedDump as error:
             damage.append(error.damage)
-    return found, damage
+    return records, damage
 
 
 def flipped(data: bytes, bit: int) -> bytes:
@@ -117,7 +117,7 @@ def test_what_follows_the_last_stream_is_ignored(path, tail):
 
 
 @pytest.mark.parametrize("kind", ["block", "end"])
-def test_a_mark_that_occurs_by_chance_within_a_block_is_passed_over(path, kind):
+def test_a_mark_by_chance_within_a_block_is_passed_over(path, kind):
     with opened(path, PACKED) as source:
         window = Window(source, 0)
         window.reach(len(PACKED))
@@ -131,18 +131,16 @@ def test_a_mark_that_occurs_by_chance_within_a_block_is_passed_over(path, kind):
             block_at(window, true[0].bit + 100)
 
 
-def test_a_split_that_begins_with_a_mark_by_chance_gives_what_really_begins_in_it(
-    path, monkeypatch
-):
+def test_a_split_at_a_mark_by_chance_gives_what_begins_in_it(path, monkeypatch):
     real = [mark.bit for mark in marks(path, PACKED) if mark.kind == "block"]
     chance = real[2] + 8001
     true_marks = bzip2._marks
 
     def with_chance(data: bytearray, start: int) -> list[Mark]:
-        found = true_marks(data, start)
+        bits = true_marks(data, start)
         at = PACKED.find(bytes(data[start:][:60]))  # where in the file the window is
         bit = chance - (at - start) * 8
-        return sorted([*found, Mark(bit, "block")]) if start * 8 <= bit < len(data) * 8 else found
+        return sorted([*bits, Mark(bit, "block")]) if start * 8 <= bit < len(data) * 8 else bits
 
     monkeypatch.setattr(bzip2, "_marks", with_chance)
     with opened(path, PACKED) as source:
@@ -161,14 +159,14 @@ def test_a_split_that_begins_with_a_mark_by_chance_gives_what_really_begins_in_i
         *((block, place, 1 << 30) for block in (0, 3) for place in (0, 60, 20_000)),
     ],
 )
-def test_a_bit_that_is_flipped_is_found_and_what_precedes_is_given(path, block, place, size):
-    found = [mark.bit for mark in marks(path, PACKED)]
-    packed = flipped(PACKED, found[block] + place)
+def test_what_precedes_a_flipped_bit_is_given(path, block, place, size):
+    bits = [mark.bit for mark in marks(path, PACKED)]
+    packed = flipped(PACKED, bits[block] + place)
     with opened(path, PACKED) as source:
         before = b"".join(p.data for p in list(blocks(source, 0, 1))[:block])
     got, damage = lines(path, packed, size)
     whole = before.split(b"\n")[:-1]
-    assert damage[0].byte - found[block] // 8 in (0, 1)
+    assert damage[0].byte - bits[block] // 8 in (0, 1)
     assert damage[0].what in (bzip2._BROKEN, bzip2._ASTRAY)
     assert got[: len(whole)] == whole
     assert set(got) <= set(LINES.split(b"\n"))
@@ -176,8 +174,8 @@ def test_a_bit_that_is_flipped_is_found_and_what_precedes_is_given(path, block, 
 
 
 def test_blocks_behind_the_damage_are_there_for_other_splits(path):
-    found = [mark.bit for mark in marks(path, PACKED)]
-    got, damage = lines(path, flipped(PACKED, found[2] + 5000), 40_000)
+    bits = [mark.bit for mark in marks(path, PACKED)]
+    got, damage = lines(path, flipped(PACKED, bits[2] + 5000), 40_000)
     assert damage
     assert got[-1] == LINES.split(b"\n")[-2]
     assert 0.4 < len(got) / 450 < 0.9
@@ -205,8 +203,8 @@ def test_a_file_that_is_cut_says_so(path, size, packed, left):
 @pytest.mark.parametrize("size", [9_000, 1 << 30])
 def test_a_download_that_ends_in_zeros_is_damaged(path, size):
     got, damage = lines(path, PACKED[: len(PACKED) // 2] + bytes(300_000), size)
-    found = [mark.bit for mark in marks(path, PACKED) if mark.bit // 8 < len(PACKED) // 2]
-    assert {d.byte for d in damage} == {found[-1] // 8}
+    bits = [mark.bit for mark in marks(path, PACKED) if mark.bit // 8 < len(PACKED) // 2]
+    assert {d.byte for d in damage} == {bits[-1] // 8}
     assert damage[0].what == bzip2._BROKEN
     assert got == LINES.split(b"\n")[: len(got)]
     assert len(got) > 100
@@ -226,9 +224,9 @@ def test_what_is_no_bz2_between_two_streams_is_damage(path, size):
 
 
 def test_garbage_within_a_stream_is_damage(path):
-    found = [mark.bit for mark in marks(path, PACKED)]
-    at = found[3] // 8 + 1000
+    bits = [mark.bit for mark in marks(path, PACKED)]
+    at = bits[3] // 8 + 1000
     for size in (9_000, 1 << 30):
         got, damage = lines(path, PACKED[:at] + b"<html>502</html>" * 50 + PACKED[at:], size)
-        assert {(d.byte, d.what) for d in damage} == {(found[3] // 8, bzip2._BROKEN)}
+        assert {(d.byte, d.what) for d in damage} == {(bits[3] // 8, bzip2._BROKEN)}
         assert got[:300] == LINES.split(b"\n")[:300]

@@ -41,9 +41,7 @@ def test_whole_dumps_end_as_they_should(tmp_path, pages, items, pack):
 
 
 @pytest.mark.parametrize("pack", PACKS)
-def test_a_text_that_was_cut_before_it_was_packed_is_damage_at_its_end(
-    tmp_path, pages, items, pack
-):
+def test_a_text_cut_before_packing_is_damage_at_its_end(tmp_path, pages, items, pack):
     path = tmp_path / "dump"
     cut = {
         "without </mediawiki>": (pages[: pages.index(b"  <page>", 2000)], RecordKind.PAGE),
@@ -59,7 +57,7 @@ def test_a_text_that_was_cut_before_it_was_packed_is_damage_at_its_end(
         assert str(path) in str(damage)
 
 
-def test_gz_is_not_decompressed_again_and_a_broken_end_is_said_by_its_reader(tmp_path, pages):
+def test_the_end_of_gz_is_left_to_its_reader(tmp_path, pages):
     path = tmp_path / "dump"
     path.write_bytes(gzip.compress(pages[:2000]))
     assert cut_short(path, RecordKind.PAGE) is None

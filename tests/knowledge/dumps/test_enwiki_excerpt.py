@@ -317,7 +317,7 @@ def test_a_long_first_paragraph_is_as_read_by_eye(title, paragraphs):
 def test_no_first_paragraph_holds_any_markup(paragraphs):
     assert len(paragraphs) == 97
     left = {title: MARKUP.findall(text) for title, text in paragraphs.items()}
-    assert {title: found for title, found in left.items() if found} == {}
+    assert {title: marks for title, marks in left.items() if marks} == {}
 
 
 def test_all_but_a_few_first_paragraphs_are_whole_sentences(paragraphs):

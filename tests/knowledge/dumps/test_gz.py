@@ -18,14 +18,14 @@ PACKED = gzip.compress(LINES)
 
 def text(path, data: bytes, threads: int) -> tuple[bytes, tuple[int, str] | None]:
     path.write_bytes(data)
-    found = bytearray()
+    content = bytearray()
     with Source(path) as source:
         try:
             for piece in inflated(source, threads):
-                found += piece.data
+                content += piece.data
         except DamagedDump as error:
-            return bytes(found), (error.damage.byte, error.damage.what)
-    return bytes(found), None
+            return bytes(content), (error.damage.byte, error.damage.what)
+    return bytes(content), None
 
 
 @pytest.fixture(params=[1, 2], ids=["zlib", "rapidgzip"])
@@ -102,7 +102,7 @@ def test_several_threads_are_used_on_a_large_machine(path, monkeypatch):
     assert used == [4, 16]
 
 
-def test_a_reader_that_is_left_open_does_not_abort_the_interpreter(path):
+def test_a_reader_left_open_does_not_abort_the_interpreter(path):
     rapidgzip = pytest.importorskip("rapidgzip")
     import subprocess
 
@@ -119,15 +119,15 @@ def test_a_reader_that_is_left_open_does_not_abort_the_interpreter(path):
 
 
 @pytest.mark.parametrize("size", [500, 60_000, 1 << 30])
-def test_the_last_chunk_says_what_is_broken_and_has_no_cut_record(path, size):
+def test_the_last_chunk_names_the_damage_without_a_cut_record(path, size):
     path.write_bytes(PACKED[: len(PACKED) // 2])
     chunks = [block for block in blocks_of(path, RecordKind.LINE, size=size)]
     assert all(isinstance(chunk, Chunk) for chunk in chunks)
     assert all(chunk.damage is None for chunk in chunks[:-1])
     assert chunks[-1].damage is not None
-    found = []
+    lines = []
     with pytest.raises(DamagedDump, match="cut short"):
         for chunk in chunks:
-            found.extend(records_of(chunk, RecordKind.LINE))
-    assert found == LINES.split(b"\n")[: len(found)]
-    assert len(found) > 400
+            lines.extend(records_of(chunk, RecordKind.LINE))
+    assert lines == LINES.split(b"\n")[: len(lines)]
+    assert len(lines) > 400

@@ -57,7 +57,7 @@ def text(value: str, language: str = "en") -> dict:
 @pytest.mark.parametrize(
     ("wikipedia", "code"), [("simple", "en"), ("no", "nb"), ("zh-yue", "yue"), ("de", "de")]
 )
-def test_texts_are_in_the_language_that_wikidata_has_for_a_wikipedia(wikipedia, code):
+def test_texts_are_in_wikidatas_language_of_a_wikipedia(wikipedia, code):
     texts = {code: text("here", code), "fr": text("là", "fr"), "mul": text("all", "mul")}
     record = line(
         labels=texts,
@@ -82,7 +82,7 @@ def excerpt(shared):
         return [item for item in (parse_item(record, "en") for record in lines) if item]
 
 
-def test_the_excerpt_has_its_hundred_items_and_5576_statements_that_are_not_deprecated(excerpt):
+def test_the_excerpt_has_100_items_and_5576_valid_statements(excerpt):
     statements = [s for item in excerpt for s in item.statements]
     ids = {item.id for item in excerpt}
     between = [s for s in statements if s.object in ids]
@@ -113,7 +113,7 @@ def test_the_last_line_needs_no_comma():
     assert parse_item(line().rstrip(b",\n"), "en") == parse_item(line(), "en")
 
 
-def test_a_label_for_all_languages_stands_in_for_one_that_is_missing():
+def test_a_label_for_all_languages_stands_in_for_a_missing_one():
     item = parse_item(line(labels={"mul": text("U", "mul"), "de": text("Universum", "de")}), "en")
     assert item and item.label == "U"
 
@@ -129,7 +129,7 @@ def test_an_item_without_a_label_has_none(labels):
     assert item and item.label is None
 
 
-def test_aliases_are_those_of_the_language_and_of_all_once_and_never_the_label():
+def test_aliases_are_of_the_language_and_all_without_the_label():
     aliases = {
         "en": [text("cosmos"), text("universe"), text("all"), text("cosmos")],
         "mul": [text("all"), text("kosmos")],
@@ -152,7 +152,7 @@ def test_empty_parts_that_php_wrote_as_lists_are_empty():
     assert (item.aliases, item.statements, item.description, item.article) == ((), (), "", None)
 
 
-def test_only_main_statements_about_items_that_are_not_deprecated_count():
+def test_only_valid_main_statements_about_items_count():
     claims = {
         "P1": [statement(item_value(2)), statement(item_value(3), rank="preferred")],
         "P2": [statement(item_value(4), rank="deprecated")],
@@ -165,8 +165,8 @@ def test_only_main_statements_about_items_that_are_not_deprecated_count():
     }
     item = parse_item(line(claims=claims), "en")
     assert item
-    found = [(s.subject, s.property, s.object) for s in item.statements]
-    assert found == [
+    statements = [(s.subject, s.property, s.object) for s in item.statements]
+    assert statements == [
         ("Q1", "P1", "Q2"),
         ("Q1", "P1", "Q3"),
         ("Q1", "P7", "Q7"),
@@ -210,7 +210,7 @@ def test_another_kind_of_entity_is_not_broken(kind):
 
 
 @pytest.mark.parametrize("spacing", [(",", ":"), (", ", ": "), (" ,\t", " : ")])
-def test_bytes_alone_show_that_a_site_is_not_named_however_json_is_spaced(spacing):
+def test_bytes_alone_show_that_a_site_is_not_named(spacing):
     record = json.dumps(entity(), separators=spacing).encode()
     assert not surely_without_article(entity_text(record), "enwiki")
     assert surely_without_article(entity_text(record), "dewiki")
@@ -219,5 +219,5 @@ def test_bytes_alone_show_that_a_site_is_not_named_however_json_is_spaced(spacin
 @pytest.mark.parametrize(
     "record", [line(type="property"), line()[:40], b'{"id":"Q1","type":"item"}', b"null"]
 )
-def test_bytes_alone_show_nothing_of_what_does_not_look_like_a_whole_item(record):
+def test_bytes_alone_show_nothing_of_what_is_no_whole_item(record):
     assert not surely_without_article(entity_text(record), "dewiki")

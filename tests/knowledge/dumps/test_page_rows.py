@@ -38,7 +38,7 @@ def part():
     return read_pages(RECORDS, PageSetup(ENGLISH))
 
 
-def test_every_page_is_counted_once_under_the_first_reason_that_holds(part):
+def test_pages_count_once_under_the_first_reason_that_holds(part):
     assert part.counts == {
         "articles": 1,
         "redirects": 2,
@@ -110,7 +110,7 @@ def test_a_german_dump_is_read_by_german_names():
     ["{{disambiguation}}", "{{ Disambig }}", "{{DAB|x}}", "{{Template:hndis|Foo}}", "{{geodis\n}}",
      "{{human_name disambiguation}}", "__DISAMBIG__", "{{Airport disambiguation}}"],
 )  # fmt: skip
-def test_disambiguation_pages_are_told_by_templates_and_magic_words(text):
+def test_templates_and_magic_words_tell_disambiguation_pages(text):
     assert is_disambiguation(Page(1, "Foo", 0, None, f"Foo may be:\n{text}"), ENGLISH)
 
 

@@ -38,13 +38,13 @@ def plain_reader(text: bytes, kind: RecordKind) -> list[bytes]:
 
 def read(path, kind, size, **options) -> tuple[list[bytes], Damage | None]:
     """All records of a file's blocks in order, up to the first damage."""
-    found: list[bytes] = []
+    texts: list[bytes] = []
     for block in blocks_of(path, kind, size=size, **options):
         try:
-            found.extend(records_of(pickle.loads(pickle.dumps(block)), kind))
+            texts.extend(records_of(pickle.loads(pickle.dumps(block)), kind))
         except DamagedDump as error:
-            return found, error.damage
-    return found, None
+            return texts, error.damage
+    return texts, None
 
 
 def pages(n: int, seed: int = 0, longest: int = 4000) -> bytes:
@@ -64,20 +64,20 @@ def real(shared) -> bytes:
     return bz2.BZ2Decompressor().decompress(path.read_bytes(), 700_000)
 
 
-def test_a_real_wikipedia_dump_gives_the_pages_of_the_plain_reader(shared):
+def test_a_real_dump_gives_the_pages_of_the_plain_reader(shared):
     [path] = shared("enwiki_excerpt").glob("*.bz2")
-    found, damage = read(path, RecordKind.PAGE, 600_000)
+    pages, damage = read(path, RecordKind.PAGE, 600_000)
     assert damage is None
-    assert len(found) == 206
-    assert found == plain_reader(bz2.decompress(path.read_bytes()), RecordKind.PAGE)
+    assert len(pages) == 206
+    assert pages == plain_reader(bz2.decompress(path.read_bytes()), RecordKind.PAGE)
 
 
 def test_a_real_wikidata_dump_gives_a_line_per_item(shared):
     [path] = shared("wikidata_excerpt").glob("*.bz2")
-    found, damage = read(path, RecordKind.LINE, 400_000)
+    lines, damage = read(path, RecordKind.LINE, 400_000)
     assert damage is None
-    assert (found[0], found[-1], len(found)) == (b"[", b"]", 102)
-    items = [json.loads(line.rstrip(b",")) for line in found[1:-1]]
+    assert (lines[0], lines[-1], len(lines)) == (b"[", b"]", 102)
+    items = [json.loads(line.rstrip(b",")) for line in lines[1:-1]]
     assert len({item["id"] for item in items}) == 100
 
 
@@ -107,7 +107,7 @@ records = st.lists(
 @given(parts=records, cuts=st.lists(st.integers(0, 400), max_size=6), data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_text_in_any_streams_is_cut_alike_by_splits_of_any_size(tmp_path_factory, kind, **case):
+def test_texts_are_cut_alike_by_splits_of_any_size(tmp_path_factory, kind, **case):
     text = b"".join(case["parts"]) or b"x"
     borders = sorted({0, len(text), *(cut % (len(text) + 1) for cut in case["cuts"])})
     streams = [text[a:b] for a, b in itertools.pairwise(borders)]
@@ -123,15 +123,15 @@ def test_any_text_in_any_streams_is_cut_alike_by_splits_of_any_size(tmp_path_fac
         path = folder / name
         path.write_bytes(content)
         size = data.draw(st.sampled_from([1, 3, 17, 60, 1000]))
-        found, damage = read(path, kind, size)
-        whole = found if whole is None else whole
-        assert found == whole
+        texts, damage = read(path, kind, size)
+        whole = texts if whole is None else whole
+        assert texts == whole
         if kind is RecordKind.LINE:
-            assert (found, damage) == (plain_reader(text, kind), None)
+            assert (texts, damage) == (plain_reader(text, kind), None)
         else:
             cut = text.rfind(b"<page>") > text.rfind(b"</page>")
             assert (damage.what if damage else None) == (cutting.CUT_PAGE if cut else None)
-            closed = [page for page in found if page.endswith(b"</page>")]
+            closed = [page for page in texts if page.endswith(b"</page>")]
             expected = plain_reader(text, kind)
             assert closed == [page[page.rindex(b"<page>") :] for page in expected]
 
@@ -141,12 +141,12 @@ def test_a_page_that_is_not_closed_ends_where_the_next_begins(tmp_path, compress
     text = b"<page>a</page><page>b<page>c</page>"
     (tmp_path / "dump").write_bytes(PACK[compression](text))
     for size in (1, 5, 14, 20, 1000):
-        found, _ = read(tmp_path / "dump", RecordKind.PAGE, size)
-        assert found == [b"<page>a</page>", b"<page>b", b"<page>c</page>"]
+        pages, _ = read(tmp_path / "dump", RecordKind.PAGE, size)
+        assert pages == [b"<page>a</page>", b"<page>b", b"<page>c</page>"]
 
 
 @pytest.mark.parametrize("compression", PACK)
-def test_lines_may_end_with_a_carriage_return_and_the_last_one_without_any(tmp_path, compression):
+def test_lines_may_end_with_a_carriage_return_or_the_file(tmp_path, compression):
     (tmp_path / "dump").write_bytes(PACK[compression](b"a\r\n\r\n\nb\nc"))
     for size in (1, 4, 1000):
         assert read(tmp_path / "dump", RecordKind.LINE, size) == ([b"a", b"b", b"c"], None)
@@ -261,8 +261,8 @@ def test_a_dump_that_ends_inside_a_page_gives_the_pages_before(tmp_path, compres
     packed = PACK[compression](text)
     (tmp_path / "dump").write_bytes(packed)
     for size in (2_000, 1 << 20):
-        found, damage = read(tmp_path / "dump", RecordKind.PAGE, size)
-        assert found == plain_reader(text, RecordKind.PAGE)
+        texts, damage = read(tmp_path / "dump", RecordKind.PAGE, size)
+        assert texts == plain_reader(text, RecordKind.PAGE)
         assert damage == Damage(str(tmp_path / "dump"), len(packed), "the file ends inside a page")
 
 
@@ -273,8 +273,8 @@ def test_a_record_without_end_does_not_eat_the_memory(tmp_path, monkeypatch, com
     pack = PACK[compression]
     begin, more = pack(b"<page>\na</page>\n<page>"), pack(b"x" * (1 << 20))
     (tmp_path / "dump").write_bytes(begin + more * 9)
-    found, damage = read(tmp_path / "dump", kind, 1 << 20)
-    assert found[0] == (b"<page>\na</page>" if kind is RecordKind.PAGE else b"<page>")
+    texts, damage = read(tmp_path / "dump", kind, 1 << 20)
+    assert texts[0] == (b"<page>\na</page>" if kind is RecordKind.PAGE else b"<page>")
     assert damage is not None
     assert damage.what == f"a {kind} that does not end within 3 MiB"
 
@@ -286,8 +286,8 @@ def test_what_stands_between_pages_may_be_long(tmp_path, monkeypatch):
         page = pack(b"<page>1</page>")
         (tmp_path / "dump").write_bytes(between + page + between + page)
         for size in (10 if compression == "gz" else 1 << 18, 1 << 20, 1 << 30):
-            found = read(tmp_path / "dump", RecordKind.PAGE, size)
-            assert found == ([b"<page>1</page>"] * 2, None)
+            pages = read(tmp_path / "dump", RecordKind.PAGE, size)
+            assert pages == ([b"<page>1</page>"] * 2, None)
 
 
 def test_a_page_of_ten_megabytes_is_read_whole(tmp_path):
@@ -296,8 +296,8 @@ def test_a_page_of_ten_megabytes_is_read_whole(tmp_path):
         begin, end = pack(b"<page>1</page>\n<page>"), pack(b"</page><page>3</page>")
         (tmp_path / compression).write_bytes(begin + pack(part) * 10 + end)
         for size in (3_000_000, 1 << 30):
-            found, damage = read(tmp_path / compression, RecordKind.PAGE, size)
-            assert [len(record) for record in found] == [14, 10_000_013, 14]
+            pages, damage = read(tmp_path / compression, RecordKind.PAGE, size)
+            assert [len(record) for record in pages] == [14, 10_000_013, 14]
             assert damage is None
 
 

@@ -40,7 +40,7 @@ def test_one_writer_may_take_the_entities_and_their_mentions(file, tmp_path):
     assert into.counts == {"entities": 3, "relations": 2, "aliases": 0, "redirects": 0}
 
 
-def test_mentions_of_real_entities_are_those_of_the_relation_graph(shared, file, written):
+def test_mentions_of_real_entities_are_the_graphs(shared, file, written):
     with (shared("fb15k237") / "entities.jsonl").open() as lines:
         rows = [json.loads(line) for line, _ in zip(lines, range(2000), strict=False)]
     raw = written(EntityRows(file("e.jsonl", *map(json.dumps, rows))))

@@ -14,7 +14,7 @@ def files(work, table="entities"):
     return sorted(path.name for path in (work / "raw" / table).glob("*"))
 
 
-def test_rows_are_written_in_parts_with_the_columns_of_the_raw_tables(tmp_path):
+def test_rows_are_written_in_parts_of_the_raw_tables(tmp_path):
     with RawWriter(tmp_path, rows_per_part=2) as raw:
         raw.start_over()
         for name in "abcde":
@@ -38,7 +38,7 @@ def test_nothing_is_left_of_a_source_that_breaks_off(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_source_that_breaks_off_leaves_what_an_earlier_one_wrote(tmp_path, file):
+def test_a_source_that_breaks_off_leaves_what_was_there(tmp_path, file):
     with RawWriter(tmp_path) as raw:
         EntityRows(file("good.csv", "id,label,text", "a,A,Text")).write(raw)
     broken = file("bad.csv", "id,label,text", "b,B,Text", "c,C")
@@ -47,7 +47,7 @@ def test_a_source_that_breaks_off_leaves_what_an_earlier_one_wrote(tmp_path, fil
     assert pq.read_table(tmp_path / "raw" / "entities")["id"].to_pylist() == ["a"]
 
 
-def test_a_source_takes_the_place_of_an_earlier_one_and_a_step_joins_it_once(tmp_path, file):
+def test_a_source_replaces_another_and_a_step_joins_once(tmp_path, file):
     source = EntityRows(file("good.csv", "id,label,text", "a,A,Text"))
     for _ in range(2):
         with RawWriter(tmp_path) as raw:

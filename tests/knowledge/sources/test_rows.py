@@ -34,15 +34,15 @@ def test_json_lines_hold_aliases_and_relations(file, written):
     assert raw.counts == {"entity": 2, "relation": 4}
 
 
-def test_labels_are_without_outer_space_and_a_description_stands_for_a_paragraph(file, written):
+def test_labels_are_stripped_and_descriptions_are_paragraphs(file, written):
     rows = (
         {"id": "a", "label": "  Ada\n Lovelace ", "paragraph": " \n", "description": "a woman"},
         {"id": "b", "label": "B", "paragraph": "Text.", "description": "a letter"},
         {"id": "c", "label": "C"},
     )
     raw = written(EntityRows(file("e.jsonl", *map(json.dumps, rows))))
-    kept = {id_: (e["label"], e["paragraph"]) for id_, e in raw.entities.items()}
-    assert kept == {"a": ("Ada Lovelace", "a woman"), "b": ("B", "Text."), "c": ("C", "")}
+    texts = {id_: (e["label"], e["paragraph"]) for id_, e in raw.entities.items()}
+    assert texts == {"a": ("Ada Lovelace", "a woman"), "b": ("B", "Text."), "c": ("C", "")}
 
 
 def test_tables_hold_lists_with_bars_between(file, written):
@@ -61,7 +61,7 @@ def test_parquet_holds_lists_and_structs(tmp_path, written):
     assert ("ada", "knew", "babbage", "triples") in raw.relations
 
 
-def test_fb15k237_entities_are_read_with_the_column_that_is_named(shared, written):
+def test_fb15k237_entities_are_read_by_a_named_column(shared, written):
     path = shared("fb15k237") / "entities.jsonl"
     raw = written(EntityRows(path, FieldNames(text="paragraph_long")))
     assert raw.counts == {"entity": 14_541}

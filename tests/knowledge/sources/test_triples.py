@@ -61,8 +61,8 @@ def test_labels_and_paragraphs_in_two_files_say_the_same_as_rows(
     raw = written(TripleFiles(triples, folder / "labels.tsv", folder / "texts.txt"))
     assert len(edges) > 50
     assert {(s, p, o) for s, p, o, _ in raw.relations} == edges
-    found = {i: (e["label"], e["paragraph"]) for i, e in raw.entities.items()}
-    assert found == {i: (e["label"], e["paragraph"].strip()) for i, e in entities.items()}
+    texts = {i: (e["label"], e["paragraph"]) for i, e in raw.entities.items()}
+    assert texts == {i: (e["label"], e["paragraph"].strip()) for i, e in entities.items()}
 
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open)])
@@ -74,7 +74,7 @@ def test_tables_may_be_compressed(small_fb, written, tmp_path, suffix, opener):
     assert len(written(TripleFiles(path)).rows("relations")) == len(edges)
 
 
-def test_without_labels_they_are_read_off_the_ids_or_such_ids_are_no_entities(file, written):
+def test_without_labels_ids_give_them_or_are_no_entities(file, written):
     triples = file(
         "t.tsv", "Ada_Lovelace\tknew\t/m/1", "Ada_Lovelace\twrote\thttp://x.org/a#Note_G"
     )
@@ -122,7 +122,7 @@ DBPEDIA = [
 ]
 
 
-def test_a_file_of_n_triples_holds_labels_texts_relations_and_redirects(file, written):
+def test_n_triples_hold_labels_texts_relations_and_redirects(file, written):
     raw = written(TripleFiles(file("dbpedia.nt", *DBPEDIA)))
     ada = raw.entities[DBR + "Ada"]
     assert (ada["label"], ada["paragraph"]) == ("Ada Lovelace", "Ada was the daughter of Byron.")

@@ -4,7 +4,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
-from argus.knowledge.gazetteer import GazetteerConfig
+from argus.knowledge.config import GazetteerConfig
 from argus.remedies.diagnosis.job import diagnose_corpus
 from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
 from argus.retrievability.probes import load_default, load_probe, save_probe

@@ -7,12 +7,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from argus.cores import available_cores
 from argus.errors import ArgusError, InputError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 FULL_DISK = ("No space left", "max_temp_directory_size", "Could not write", "quota exceeded")
 """What DuckDB's messages hold when a disk is full: of the system's calls, and its own."""
@@ -29,14 +33,14 @@ ROW_GROUP = 50_000
 class Database:
     """An open DuckDB, whose tables are gone when it is closed."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: DuckDBPyConnection) -> None:
         self._connection = connection
 
     def run(self, sql: str, *values: object) -> None:
         """Execute a statement with its parameters."""
         self._connection.execute(sql, list(values))
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:  # SQL says of what type
         """Return all rows of a query that has few."""
         return list(self._connection.execute(sql).fetchall())
 
@@ -195,7 +199,7 @@ def _quoted(path: Path | str) -> str:
     return str(path).replace("'", "''")
 
 
-def _duckdb() -> Any:
+def _duckdb() -> ModuleType:
     try:
         import duckdb
     except ImportError as error:

@@ -53,8 +53,8 @@ def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
     )
     _one_item_for_every_page(db)
     items = _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
-    taken = db.count("loser")
-    return _pages_of_both(db), {**items, **({TAKEN: taken} if taken else {})}
+    losers = db.count("loser")
+    return _pages_of_both(db), {**items, **({TAKEN: losers} if losers else {})}
 
 
 def fates_of_pages(db: Database) -> Dropped:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.knowledge.alignment.database import BLANK, Database, database
-from argus.knowledge.alignment.fates import fates_of_both, fates_of_items, fates_of_pages
+from argus.knowledge.alignment.fates import Dropped, fates_of_both, fates_of_items, fates_of_pages
 from argus.knowledge.alignment.redirects import LOOP, NO_PAGE
 from argus.knowledge.alignment.settings import AlignSettings
 from argus.knowledge.dumps.item_rows import ITEMS, STATEMENTS
@@ -18,6 +20,27 @@ from argus.progress import announce
 
 LINK = "link"
 """The property of hyperlinks."""
+
+
+class Fates(TypedDict):
+    """What became of the rows of a dump: those that are not dropped, by reason, are entities."""
+
+    read: int
+    dropped: Dropped
+
+
+class DumpFates(TypedDict):
+    """The rows of the dumps that there were."""
+
+    pages: NotRequired[Fates]
+    items: NotRequired[Fates]
+
+
+class AlignCounts(DumpFates):
+    """What became of dumps, and how many entities they gave."""
+
+    entities: int
+
 
 _TITLE_AS_LABEL = f"coalesce(nullif(regexp_replace(title, '{BLANK}*\\([^()]*\\)$', ''), ''), title)"
 _ENTITIES_OF_BOTH = """
@@ -34,7 +57,7 @@ _ENTITIES_OF_ITEMS = """
 """
 
 
-def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
+def align(work: Path, settings: AlignSettings) -> AlignCounts:
     """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
 
     work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files;
@@ -56,49 +79,49 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
     shutil.rmtree(partial, ignore_errors=True)
     try:
         with database(work, settings.memory_bytes) as db:
-            counts = _fates(db, work, has)
-            counts["entities"] = db.count("owner")
-            if not counts["entities"]:
-                raise _none_left(counts, settings)
+            fates = _fates(db, work, has)
+            entities = db.count("owner")
+            if not entities:
+                raise _none_left(fates, settings)
             for table, query in _raw_queries(has).items():
                 db.write(query, partial / table / "000000.parquet")
         shutil.rmtree(raw, ignore_errors=True)
         partial.rename(raw)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return counts
+    return {**fates, "entities": entities}
 
 
-def _fates(db: Database, work: Path, has: Mapping[str, bool]) -> dict[str, Any]:
+def _fates(db: Database, work: Path, has: Mapping[str, bool]) -> DumpFates:
     db.view("links", work / "links", LINKS)
     db.view("statements", work / "statements", STATEMENTS)
     again_items = db.view("items", work / "items", ITEMS, key="id")
     again_pages = db.view("pages", work / "pages", PAGES, key="title")
-    counts: dict[str, Any] = {}
+    fates: DumpFates = {}
     if has["pages"] and has["items"]:
         pages, items = fates_of_both(db)
     elif has["pages"]:
         pages, items = fates_of_pages(db), {}
     else:
         pages, items = {}, fates_of_items(db)
-    for name, dropped, again in (
-        ("pages", pages, {"duplicate title": again_pages}),
-        ("items", items, {"duplicate id": again_items}),
-    ):
-        if has[name]:
-            all_dropped = {**dropped, **{reason: n for reason, n in again.items() if n}}
-            counts[name] = {"read": db.count(f"all_{name}"), "dropped": all_dropped}
-    return counts
+    if has["pages"]:
+        again = {"duplicate title": again_pages} if again_pages else {}
+        fates["pages"] = {"read": db.count("all_pages"), "dropped": pages | again}
+    if has["items"]:
+        again = {"duplicate id": again_items} if again_items else {}
+        fates["items"] = {"read": db.count("all_items"), "dropped": items | again}
+    return fates
 
 
-def _none_left(counts: Mapping[str, Any], settings: AlignSettings) -> InputError:
-    became = [
-        f"{name}: " + (", ".join(f"{n:,} {r}" for r, n in part["dropped"].items()) or "none usable")
-        for name, part in counts.items()
-        if name in ("pages", "items")
+def _none_left(fates: DumpFates, settings: AlignSettings) -> InputError:
+    dropped = {"pages": fates.get("pages"), "items": fates.get("items")}
+    reasons = [
+        f"{name}: " + (", ".join(f"{n:,} {r}" for r, n in rows["dropped"].items()) or "none usable")
+        for name, rows in dropped.items()
+        if rows is not None
     ]
     return InputError(
-        f"no entity is left ({'; '.join(became)})",
+        f"no entity is left ({'; '.join(reasons)})",
         expected="at least one article, or item, that can be used",
         fix=(
             "Give dumps of one language and of about the same day, and that language with --lang "

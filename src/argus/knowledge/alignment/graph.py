@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from argus.knowledge.alignment.database import Database
 
@@ -39,12 +38,12 @@ def number_relations(db: Database) -> dict[str, dict[str, int]]:
         " count(*) FILTER (s = o) FROM mapped GROUP BY source ORDER BY source"
     )
     db.run("DROP TABLE mapped")
-    kept = relations_by_source(db)
+    unique = relations_by_source(db)
     return {
         source: {
             NO_ENTITY: lost,
             SELF_LOOP: loops,
-            DUPLICATE: read - lost - loops - kept.get(source, 0),
+            DUPLICATE: read - lost - loops - unique.get(source, 0),
         }
         for source, read, lost, loops in counts
     }
@@ -55,7 +54,7 @@ def relations_by_source(db: Database) -> dict[str, int]:
     return dict(db.rows("SELECT source, count(*) FROM rel GROUP BY source ORDER BY source"))
 
 
-def choose_graph(sources: Mapping[str, Any]) -> str:
+def choose_graph(sources: Mapping[str, int]) -> str:
     """Return the source whose relations are used, "mention" where there are none at all."""
     return next((name for name in GRAPHS if sources.get(name)), "mention")
 

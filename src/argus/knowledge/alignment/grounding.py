@@ -42,11 +42,11 @@ def grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
 def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
     """Return a block of UNGROUNDED with where its labels are, as ENTITIES."""
     labels, paragraphs = block["label"].to_pylist(), block["paragraph"].to_pylist()
-    found = [ground(*pair) for pair in zip(labels, paragraphs, strict=True)]
+    places = [ground(*pair) for pair in zip(labels, paragraphs, strict=True)]
     new = {
-        "span_start": [None if g.span is None else g.span.start for g in found],
-        "span_end": [None if g.span is None else g.span.end for g in found],
-        "prepended": [g.prepended for g in found],
+        "span_start": [None if g.span is None else g.span.start for g in places],
+        "span_end": [None if g.span is None else g.span.end for g in places],
+        "prepended": [g.prepended for g in places],
     }
     columns = [
         pa.array(new[field.name], field.type) if field.name in new else block[field.name]
@@ -59,21 +59,21 @@ def in_order(
     results: Iterator[tuple[int, pa.RecordBatch]], folder: Path
 ) -> Iterator[pa.RecordBatch]:
     """Yield results by their number; what comes early waits, past HELD of them in `folder`."""
-    waiting: dict[int, pa.RecordBatch | Path] = {}
-    turn = held = 0
+    early: dict[int, pa.RecordBatch | Path] = {}
+    turn = in_memory = 0
     for number, block in results:
-        if number != turn and held >= HELD:
-            waiting[number] = _put_away(block, folder / f"{number}.parquet")
+        if number != turn and in_memory >= HELD:
+            early[number] = _put_away(block, folder / f"{number}.parquet")
         else:
-            waiting[number] = block
-            held += 1
-        while turn in waiting:
-            next_ = waiting.pop(turn)
+            early[number] = block
+            in_memory += 1
+        while turn in early:
+            next_ = early.pop(turn)
             turn += 1
             if isinstance(next_, Path):
                 yield _take_back(next_)
             else:
-                held -= 1
+                in_memory -= 1
                 yield next_
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from typing_extensions import TypedDict
 
 from argus.data.kb_tables import ALIASES, REDIRECTS, RELATIONS
 from argus.engine.protocol import Engine
@@ -54,6 +55,31 @@ _REDIRECTS = """
 """
 
 
+class DroppedRows(TypedDict):
+    """What is in no table of the knowledge base: entities by reason, relations by source, too."""
+
+    entities: dict[str, int]
+    relations: dict[str, dict[str, int]]
+
+
+class WrittenRows(TypedDict):
+    """Rows of the tables. targets, prepended: of the entities."""
+
+    entities: int
+    aliases: int
+    redirects: int
+    targets: int
+    prepended: int
+
+
+class KbCounts(WrittenRows):
+    """What a knowledge base holds. relations: by source; graph: the source that relates."""
+
+    relations: dict[str, int]
+    graph: str
+    dropped: DroppedRows
+
+
 class TableWriter(Protocol):
     """Where the tables of a knowledge base go."""
 
@@ -62,35 +88,31 @@ class TableWriter(Protocol):
         ...
 
 
-def finish(
-    work: Path, writer: TableWriter, engine: Engine, settings: AlignSettings
-) -> dict[str, Any]:
+def finish(work: Path, writer: TableWriter, engine: Engine, settings: AlignSettings) -> KbCounts:
     """Check the raw tables under `work/raw` and write those of a knowledge base.
 
-    Returns counts: "entities", "targets", "prepended", "aliases", "redirects", "relations" by
-    source, "graph" (the source that relates), and "dropped": "entities" by reason, "relations" by
-    source and reason. What was read is the sum of what is kept and all reasons. Where an alias has
-    two sources, the first in the alphabet is given. Raises InputError when no entity is left,
-    ArgusError as `database`.
+    What was read is the sum of what is kept and all reasons. Where an alias has two sources, the
+    first in the alphabet is given. Raises InputError when no entity is left, ArgusError as
+    `database`.
     """
     announce("Relating entities")
     with database(work, settings.memory_bytes) as db:
         dropped = _valid_entities(db, work, settings)
         lost = number_relations(db)
-        found = relations_by_source(db)
-        graph = choose_graph(found)
-        draw_sample(db, graph, settings.sample, settings.seed)
         relations = relations_by_source(db)
-        graph = choose_graph(relations)  # of the sample, nothing may be related by the one above
+        graph = choose_graph(relations)
+        draw_sample(db, graph, settings.sample, settings.seed)
+        sampled = relations_by_source(db)
+        graph = choose_graph(sampled)  # of the sample, nothing may be related by the one above
         count_related(db, graph)
         for source, reasons in lost.items():
-            reasons[NOT_SAMPLED] = found.get(source, 0) - relations.get(source, 0)
+            reasons[NOT_SAMPLED] = relations.get(source, 0) - sampled.get(source, 0)
         dropped[NOT_SAMPLED] = db.count("entity") - db.count("kept")
         announce("Grounding entities")
-        written = _write_all(db, work, writer, engine)
+        rows = _write_all(db, work, writer, engine)
     return {
-        **written,
-        "relations": relations,
+        **rows,
+        "relations": sampled,
         "graph": graph,
         "dropped": {
             "entities": _some(dropped),
@@ -142,22 +164,29 @@ def _lack(min_words: int) -> str:
     """
 
 
-def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) -> dict[str, int]:
-    counts = {"targets": 0, "prepended": 0}
+def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) -> WrittenRows:
+    targets = prepended = 0
 
-    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def tally(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            counts["targets"] += pc.sum(batch["target"]).as_py() or 0
-            counts["prepended"] += pc.sum(batch["prepended"]).as_py() or 0
+            nonlocal targets, prepended
+            targets += pc.sum(batch["target"]).as_py() or 0
+            prepended += pc.sum(batch["prepended"]).as_py() or 0
             yield batch
 
     blocks = db.batches(_ENTITIES, UNGROUNDED, BLOCK)
     grounded = ground_entities(engine, blocks, work / "database" / "grounded")
-    written = {"entities": writer.write("entities", counted(grounded))}
+    entities = writer.write("entities", tally(grounded))
     writer.write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
-    written["aliases"] = writer.write("aliases", db.batches(_ALIASES, ALIASES, ROWS))
-    written["redirects"] = writer.write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS))
-    return {**written, **counts}
+    aliases = writer.write("aliases", db.batches(_ALIASES, ALIASES, ROWS))
+    redirects = writer.write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS))
+    return {
+        "entities": entities,
+        "aliases": aliases,
+        "redirects": redirects,
+        "targets": targets,
+        "prepended": prepended,
+    }
 
 
 def _some(counts: dict[str, int]) -> dict[str, int]:

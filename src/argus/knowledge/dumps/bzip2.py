@@ -113,12 +113,12 @@ class Window:
     def reach(self, byte: int, *, least: int = _STEP) -> None:
         """Read on up to `byte`, or the end of the file."""
         while self.end < min(byte, self.source.size):
-            known = len(self._data)
+            length = len(self._data)
             self._data += self.source.read(self.end, max(byte - self.end, least))
-            if len(self._data) == known:
+            if len(self._data) == length:
                 raise self.source.broken(self.end, "the file became shorter while it was read")
-            found = _marks(self._data, max(0, known - 5))
-            self.marks += [Mark(self._base * 8 + bit, kind) for bit, kind in found]
+            marks = _marks(self._data, max(0, length - 5))
+            self.marks += [Mark(self._base * 8 + bit, kind) for bit, kind in marks]
 
     def forget(self, byte: int) -> None:
         """Drop what precedes `byte`."""
@@ -165,20 +165,20 @@ _NEEDLES = tuple(_needles())
 
 def _marks(data: bytearray, start: int) -> list[Mark]:
     """Return the marks in `data` whose first whole byte is at byte `start` or behind it, sorted."""
-    found: list[Mark] = []
+    marks: list[Mark] = []
     for needle, shift, magic, kind in _NEEDLES:
         at = data.find(needle, start)
         while at >= 0:
             first = at - (shift > 0)
             around = data[first : first + 7] if first >= 0 else b""
             if not shift:
-                found.append(Mark(first * 8, kind))
+                marks.append(Mark(first * 8, kind))
             elif len(around) == 7:
                 bits = int.from_bytes(around, "big") >> (8 - shift)
                 if bits & ((1 << 48) - 1) == magic:
-                    found.append(Mark(first * 8 + shift, kind))
+                    marks.append(Mark(first * 8 + shift, kind))
             at = data.find(needle, at + 1)
-    return sorted(found)
+    return sorted(marks)
 
 
 def _alone(window: Window, start: int, stop: int) -> bytes | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import atexit
 import zlib
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from argus.cores import available_cores
 from argus.knowledge.dumps.source import Piece, Source
+
+if TYPE_CHECKING:
+    from rapidgzip import RapidgzipFile
 
 _STEP = 1 << 16  # compressed bytes that are read at once; they become 64 MiB at most
 _TEXT = 1 << 20
@@ -33,7 +36,7 @@ def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
     if threads is None:
         cores = available_cores()
         threads = cores // 4 if cores >= _MANY_CORES else 1
-    given = 0
+    position = 0
     if threads > 1:
         parallel = _in_parallel(source, threads)
         while True:
@@ -43,12 +46,12 @@ def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
                 if whole.value:
                     return
                 break
-            given += len(piece.data)
+            position += len(piece.data)
             yield piece
     for piece in _in_one(source):
-        if len(piece.data) > given:
-            yield Piece(piece.at, piece.data[given:])
-        given = max(0, given - len(piece.data))
+        if len(piece.data) > position:
+            yield Piece(piece.at, piece.data[position:])
+        position = max(0, position - len(piece.data))
 
 
 def _in_parallel(source: Source, threads: int) -> Generator[Piece, None, bool]:
@@ -58,7 +61,7 @@ def _in_parallel(source: Source, threads: int) -> Generator[Piece, None, bool]:
     except ImportError:
         return False
     try:
-        reader: Any = rapidgzip.open(source.handle, parallelization=threads)
+        reader: RapidgzipFile = rapidgzip.open(source.handle, parallelization=threads)
     except (OSError, RuntimeError, ValueError):
         return False
     atexit.register(reader.close)  # its threads abort an interpreter that ends before them
@@ -71,7 +74,7 @@ def _in_parallel(source: Source, threads: int) -> Generator[Piece, None, bool]:
         atexit.unregister(reader.close)
 
 
-def _read(reader: Any) -> bytes | None:
+def _read(reader: RapidgzipFile) -> bytes | None:
     """Return the next text, nothing at the end, None where rapidgzip stops at something."""
     try:
         return bytes(reader.read(_TEXT))
@@ -103,7 +106,7 @@ def _in_one(source: Source) -> Iterator[Piece]:
             at += len(data) - len(decoder.unused_data)
 
 
-def _up_to_fault(decoder: Any, data: bytes) -> tuple[bytes, int]:
+def _up_to_fault(decoder: zlib._Decompress, data: bytes) -> tuple[bytes, int]:
     """Return the text before the byte that is broken, and where in `data` that is."""
     parts = []
     for n in range(len(data)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 
@@ -91,9 +90,12 @@ def read_items(records: Iterable[bytes], setup: ItemSetup) -> ItemPart:
     return ItemPart(*rows.tables(), dict(counts))
 
 
+_Value = str | list[str] | bool | None
+
+
 @dataclass
 class _Rows:
-    items: list[list[Any]] = field(default_factory=lambda: [[] for _ in ITEMS])
+    items: list[list[_Value]] = field(default_factory=lambda: [[] for _ in ITEMS])
     statements: list[list[str]] = field(default_factory=lambda: [[] for _ in STATEMENTS])
 
     def add(self, item: Item) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.knowledge.dumps.records import Item, Statement
@@ -29,13 +31,67 @@ class NotAnItem(ValueError):
     """A line of the dump is an entity of another kind: a property, a lexeme."""
 
 
-def parse_entity(text: bytes) -> dict[str, Any]:
+class Text(TypedDict):
+    """A text in one language."""
+
+    value: str
+
+
+class SiteLink(TypedDict):
+    """A page of a wiki."""
+
+    title: str
+
+
+ItemValue = TypedDict(
+    "ItemValue",
+    {"entity-type": NotRequired[str], "id": NotRequired[str], "numeric-id": int},
+)
+"""What a statement's value is, if it is an entity; older dumps have only its number."""
+
+
+class DataValue(TypedDict):
+    """A value with its type; that of other types than "wikibase-entityid" is not read."""
+
+    type: str
+    value: ItemValue
+
+
+class Snak(TypedDict):
+    """A value, or none: "unknown" and "no value"."""
+
+    datavalue: NotRequired[DataValue]
+
+
+class Claim(TypedDict):
+    """A statement."""
+
+    mainsnak: Snak
+    rank: NotRequired[str]
+
+
+class WikidataEntity(TypedDict):
+    """The JSON of an item, as far as it is read; a dump may depart from it anywhere.
+
+    PHP writes an empty object as `[]`, and some dumps leave it out.
+    """
+
+    type: str
+    id: str
+    labels: NotRequired[dict[str, Text]]
+    descriptions: NotRequired[dict[str, Text]]
+    aliases: NotRequired[dict[str, list[Text]]]
+    sitelinks: NotRequired[dict[str, SiteLink]]
+    claims: NotRequired[dict[str, list[Claim]]]
+
+
+def parse_entity(text: bytes) -> WikidataEntity:
     """Return the JSON of an item.
 
     Raises BrokenItem where the line cannot be read, NotAnItem where it is of another kind.
     """
     try:
-        entity = _loads(text)
+        entity: WikidataEntity = _loads(text)
     except ValueError as error:
         raise BrokenItem(f"the line is not JSON ({error})") from error
     if not isinstance(entity, dict):
@@ -71,7 +127,7 @@ def surely_without_article(text: bytes, site: str) -> bool:
     return whole and b'"%s"' % site.encode() not in text
 
 
-def item_of(entity: dict[str, Any], language: str) -> tuple[Item, int]:
+def item_of(entity: WikidataEntity, language: str) -> tuple[Item, int]:
     """Return the item of an entity's JSON in one language, and its deprecated statements' number.
 
     Statements are main statements whose value is an item. Raises BrokenItem.
@@ -82,9 +138,9 @@ def item_of(entity: dict[str, Any], language: str) -> tuple[Item, int]:
         item = Item(
             id=entity["id"],
             label=label,
-            description=_first(_dict(entity, "descriptions"), _codes(language)) or "",
+            description=_first(entity.get("descriptions") or {}, _codes(language)) or "",
             aliases=_aliases(entity, language, label),
-            article=_dict(_dict(entity, "sitelinks"), site_of(language)).get("title") or None,
+            article=_article(entity, language),
             disambiguation=any(
                 s.property == "P31" and s.object == DISAMBIGUATION for s in statements
             ),
@@ -101,41 +157,47 @@ def _codes(language: str) -> tuple[str, ...]:
     return (language,) if other is None else (language, other)
 
 
-def _label(entity: dict[str, Any], language: str) -> str | None:
-    return _first(_dict(entity, "labels"), (*_codes(language), ANY_LANGUAGE))
+def _label(entity: WikidataEntity, language: str) -> str | None:
+    return _first(entity.get("labels") or {}, (*_codes(language), ANY_LANGUAGE))
 
 
-def _aliases(entity: dict[str, Any], language: str, label: str | None) -> tuple[str, ...]:
-    aliases = _dict(entity, "aliases")
+def _article(entity: WikidataEntity, language: str) -> str | None:
+    links = entity.get("sitelinks")
+    link = links.get(site_of(language)) if links else None
+    return link.get("title") or None if link else None
+
+
+def _aliases(entity: WikidataEntity, language: str, label: str | None) -> tuple[str, ...]:
+    aliases = entity.get("aliases") or {}
     keys = (*_codes(language), ANY_LANGUAGE)
     values = [_value(a) for key in keys for a in aliases.get(key) or ()]
     return tuple(dict.fromkeys(value for value in values if value and value != label))
 
 
-def _first(texts: dict[str, Any], codes: tuple[str, ...]) -> str | None:
+def _first(texts: dict[str, Text], codes: tuple[str, ...]) -> str | None:
     return next((text for code in codes if (text := _value(texts.get(code)))), None)
 
 
-def _statements(entity: dict[str, Any]) -> tuple[tuple[Statement, ...], int]:
-    kept = []
+def _statements(entity: WikidataEntity) -> tuple[tuple[Statement, ...], int]:
+    statements = []
     n_deprecated = 0
-    for property_, statements in _dict(entity, "claims").items():
-        for statement in statements:
-            value = statement["mainsnak"].get("datavalue")  # none for "unknown" and "no value"
+    for property_, claims in (entity.get("claims") or {}).items():
+        for claim in claims:
+            value = claim["mainsnak"].get("datavalue")
             if value is None or value["type"] != "wikibase-entityid":
                 continue
             target = _item_id(value["value"])
             if target is None:
                 continue
-            if statement.get("rank") == "deprecated":
+            if claim.get("rank") == "deprecated":
                 n_deprecated += 1
             else:
-                kept.append(Statement(entity["id"], property_, target))
-    return tuple(kept), n_deprecated
+                statements.append(Statement(entity["id"], property_, target))
+    return tuple(statements), n_deprecated
 
 
-def _item_id(value: dict[str, Any]) -> str | None:
-    """Return the id of an item, None of another entity; older dumps have only its number."""
+def _item_id(value: ItemValue) -> str | None:
+    """Return the id of an item, None of another entity."""
     id_ = value.get("id")
     if value.get("entity-type", "item") != "item":
         return None
@@ -144,16 +206,11 @@ def _item_id(value: dict[str, Any]) -> str | None:
     return str(id_) if str(id_).startswith("Q") else None
 
 
-def _value(text: dict[str, str] | None) -> str | None:
+def _value(text: Text | None) -> str | None:
     return None if text is None else text["value"]
 
 
-def _dict(parent: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return an object of JSON; PHP writes an empty one as `[]`, and some dumps leave it out."""
-    return parent.get(key) or {}
-
-
-def _loads(text: bytes) -> Any:
+def _loads(text: bytes) -> Any:  # whatever JSON there is
     try:
         import orjson
     except ImportError as error:

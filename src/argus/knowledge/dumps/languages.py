@@ -15,9 +15,9 @@ def words(what: What, language: str | None = None) -> tuple[str, ...]:
 
     what: a key of languages.toml, where each is explained.
     """
-    known = _languages()
-    chosen = ("en", language) if language is not None and language in known else tuple(known)
-    return tuple(dict.fromkeys(word for name in chosen for word in known[name][what]))
+    languages = _languages()
+    names = ("en", language) if language is not None and language in languages else tuple(languages)
+    return tuple(dict.fromkeys(word for name in names for word in languages[name][what]))
 
 
 @cache

@@ -13,7 +13,7 @@ from argus.knowledge.dumps.site import CATEGORIES, FILES, Site, is_prefix
 GONE = "\x00"
 """Stands where something vanished, for the tidying; XML cannot contain it."""
 
-_HELD = "\x01"
+_PLACEHOLDER = "\x01"
 """Stands for a template or table until it is replaced."""
 
 # Possessive repeats are of single characters: before Python 3.11.5 those of groups are wrong.
@@ -35,7 +35,7 @@ _HIDDEN = re.compile(
 _BOXES = re.compile("<" + _WITH_CONTENT.format("table|div", r"\1", r"\1"), re.IGNORECASE)
 _BRACES = re.compile(r"\{\{|\}\}|^[ \t:]*+\{\||^[ \t]*+\|\}(?!\})", re.MULTILINE)
 _STRAY = re.compile(
-    rf"{_HELD}|"
+    rf"{_PLACEHOLDER}|"
     r"^[ \t]*\{\{[^\n]*|\{\{+(?:[^{}|\n]{0,200}\|){0,5}|\}\}+|^[ \t:]*\{\|[^\n]*|\{\||\|\}",
     re.MULTILINE,
 )
@@ -56,7 +56,7 @@ def without_hidden(text: str) -> str:
 
     What <nowiki> protects stays, as entities.
     """
-    return _HIDDEN.sub(_seen, text) if "<" in text else text
+    return _HIDDEN.sub(_remainder, text) if "<" in text else text
 
 
 def without_boxes(text: str) -> str:
@@ -70,7 +70,7 @@ def without_boxes(text: str) -> str:
     return text
 
 
-def _seen(hidden: re.Match[str]) -> str:
+def _remainder(hidden: re.Match[str]) -> str:
     """Return what stays of it; a comment that fills whole lines takes their end along."""
     if literal := hidden["literal"]:
         return _SPECIAL.sub(lambda sign: f"&#{ord(sign[0])};", literal)
@@ -86,19 +86,19 @@ def replace_templates(text: str, render: Callable[[str], str]) -> str:
     """
     if "{" not in text and "}" not in text:
         return text
-    text = text.replace(_HELD, "")
+    text = text.replace(_PLACEHOLDER, "")
     parts, end, spans = [], 0, _outermost(text)
     for start, stop in spans:
-        parts += [text[end:start], _HELD]
+        parts += [text[end:start], _PLACEHOLDER]
         end = stop
-    held = iter(spans)
+    places = iter(spans)
 
     def replaced(sign: re.Match[str]) -> str:
-        if sign[0] != _HELD:
-            for _ in range(sign[0].count(_HELD)):
-                next(held)
+        if sign[0] != _PLACEHOLDER:
+            for _ in range(sign[0].count(_PLACEHOLDER)):
+                next(places)
             return ""
-        start, stop = next(held)
+        start, stop = next(places)
         return render(text[start:stop]) if text.startswith("{{", start) else "\n\n"
 
     return _STRAY.sub(replaced, "".join([*parts, text[end:]]))
@@ -108,20 +108,20 @@ def _outermost(text: str) -> list[tuple[int, int]]:
     """Return the spans of templates and tables that are not in another one, in order."""
     spans: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
-    waiting = {"{{": 0, "{|": 0}
+    unclosed = {"{{": 0, "{|": 0}
     for token in _BRACES.finditer(text):
         sign = token[0].strip(" \t:")
-        if sign in waiting:
+        if sign in unclosed:
             opened.append((sign, token.start()))
-            waiting[sign] += 1
+            unclosed[sign] += 1
             continue
         opening = "{{" if sign == "}}" else "{|"
-        if not waiting[opening]:
+        if not unclosed[opening]:
             continue
         last, start = "", 0
         while last != opening:
             last, start = opened.pop()
-            waiting[last] -= 1
+            unclosed[last] -= 1
         while spans and spans[-1][0] > start:
             spans.pop()
         spans.append((start, token.end()))
@@ -155,13 +155,13 @@ def replace_links(text: str, site: Site) -> str:
     for _ in range(DEEPEST_LINKS):
         if "[[" not in text:
             return text
-        text, n = _LINK.subn(lambda link: _shown(link[1], link[2], site), text)
+        text, n = _LINK.subn(lambda link: _link_words(link[1], link[2], site), text)
         if not n:
             break
     return _without_stray_links(text, site)
 
 
-def _shown(target: str, label: str | None, site: Site) -> str:
+def _link_words(target: str, label: str | None, site: Site) -> str:
     prefix, colon, _ = target.partition(":")
     if colon and (number := _namespace(prefix, site)) in {_MEDIA, FILES, CATEGORIES}:
         return GONE if number != CATEGORIES else ""
@@ -186,11 +186,11 @@ def _without_stray_links(text: str, site: Site) -> str:
     lines = []
     for line in text.split("\n"):
         if "[[" in line or "]]" in line:
-            found = _STRAY_LINK.search(line)
-            while found and found[0][0] == "[" and not _is_file(found[1], site):
-                found = _STRAY_LINK.search(line, found.end())
-            if found and found[0][0] == "[":
-                line = line[: found.start()]
+            stray = _STRAY_LINK.search(line)
+            while stray and stray[0][0] == "[" and not _is_file(stray[1], site):
+                stray = _STRAY_LINK.search(line, stray.end())
+            if stray and stray[0][0] == "[":
+                line = line[: stray.start()]
             line = _STRAY_LINK.sub(lambda sign: "" if sign[2] else sign[1] or "", line)
         lines.append(line)
     return "\n".join(lines)
@@ -213,10 +213,10 @@ def without_quotes(line: str) -> str:
     sizes = [len(run[0]) for run in runs]
     bold = sum(size in {3, 4} or size >= 5 for size in sizes)
     italics = sum(size == 2 or size >= 5 for size in sizes)
-    kept = [size == 4 or size > 5 for size in sizes]
+    apostrophes = [size == 4 or size > 5 for size in sizes]
     if bold % 2 and italics % 2 and 3 in sizes:
-        kept[_apostrophe(line, runs)] = True
-    signs = iter(kept)
+        apostrophes[_apostrophe(line, runs)] = True
+    signs = iter(apostrophes)
     return _QUOTES.sub(lambda _: "'" if next(signs) else "", line)
 
 

@@ -42,8 +42,8 @@ def redirect_target(text: str) -> str | None:
     """Return the target of a text that is a redirect, as it is written there; None for others."""
     if not text.lstrip("\ufeff \t\n").startswith(("#", "＃")):
         return None
-    found = _redirect_pattern().match(text)
-    return found[1].strip() if found else None
+    match = _redirect_pattern().match(text)
+    return match[1].strip() if match else None
 
 
 @cache

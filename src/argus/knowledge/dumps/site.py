@@ -85,11 +85,11 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     """
     if not _ROOT.search(head[:HEAD_BYTES]):
         raise _not_an_export(f"a file that begins with {_glimpse(head)}", where)
-    found = _SITEINFO.search(head)
-    if not found:
+    siteinfo = _SITEINFO.search(head)
+    if not siteinfo:
         raise _not_an_export("a MediaWiki export without a whole <siteinfo>", where)
     try:
-        info = ElementTree.fromstring(found[0])
+        info = ElementTree.fromstring(siteinfo[0])
     except ElementTree.ParseError as error:
         raise _not_an_export(f"a <siteinfo> that is not XML ({error})", where) from error
     dbname = (info.findtext("dbname") or "").strip()

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from argus.data.storage import is_remote, open_storage
 from argus.errors import ArgusError, InputError
+
+if TYPE_CHECKING:
+    from pyarrow import NativeFile
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,14 @@ class Source:
             info = filesystem.get_file_info(path)
             if info.type != fs.FileType.File:
                 raise self._refused(_KINDS.get(info.type.name, "is not a regular file"))
-            self._file: Any = filesystem.open_input_file(path)
+            self._file: NativeFile = filesystem.open_input_file(path)
             self.size = int(self._file.size())
         except OSError as error:
             raise self._unreadable(error) from error
         if not self.size:
             self._file.close()
             raise self._refused("is empty")
-        self.handle: Any = self._file if is_remote(location) else path
+        self.handle: NativeFile | str = self._file if is_remote(location) else path
 
     def read(self, at: int, n: int) -> bytes:
         """Return `n` bytes from byte `at`; fewer at the end of the file."""

@@ -16,7 +16,7 @@ from typing import Literal
 
 from argus.data.storage import absolute
 from argus.errors import InputError
-from argus.knowledge.dumps import bzip2
+from argus.knowledge.dumps import SPLIT_SIZE, bzip2
 from argus.knowledge.dumps.cutting import (
     CUT_PAGE,
     RecordKind,
@@ -29,7 +29,6 @@ from argus.knowledge.dumps.gz import inflated
 from argus.knowledge.dumps.source import Damage, DamagedDump, Piece, Source
 
 __all__ = [
-    "SPLIT_SIZE",
     "Chunk",
     "Compression",
     "Damage",
@@ -42,8 +41,6 @@ __all__ = [
     "records_of",
 ]
 
-SPLIT_SIZE = 16 << 20
-"""Bytes of a split (as they are in the file), or of a chunk's text."""
 _STEP = 1 << 20
 
 Compression = Literal["bz2", "gz", "plain"]

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from types import ModuleType
+
+from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.knowledge.dumps.markup import GONE, replace_templates
@@ -63,13 +65,23 @@ class Rule:
     make: Callable[[str, Parameters], str] | None
 
 
+class Entry(TypedDict, total=False):
+    """A rule as it stands in wikitext_templates.toml, which says what its fields mean."""
+
+    names: list[str]
+    prefixes: list[str]
+    language: str
+    keep: list[str]
+    make: str
+
+
 def render_template(span: str, language: str, depth: int = 0) -> str:
     """Return the words that a whole "{{...}}" stands for; `GONE` where it stands for none.
 
     Words are wikitext: links in them are as they were.
     """
-    found = _NAME.match(span)
-    name = found[1].strip().replace("_", " ").lower() if found else ""
+    match = _NAME.match(span)
+    name = match[1].strip().replace("_", " ").lower() if match else ""
     if function := _FUNCTION.fullmatch(span):  # {{formatnum:12345}}
         return _grouped(function[1].strip()) or GONE
     rule = _rule(name.removeprefix("template:").strip(), language)
@@ -103,26 +115,26 @@ def _parameters(span: str, language: str, depth: int) -> Parameters | None:
     return values
 
 
-def _filled(keep: tuple[str, ...], given: Parameters) -> str:
-    positional = _positional(given)
-    known = {**given, "last": positional[-1] if positional else ""}
+def _filled(keep: tuple[str, ...], parameters: Parameters) -> str:
+    positional = _positional(parameters)
+    values = {**parameters, "last": positional[-1] if positional else ""}
     for pattern in keep:
-        if all(known.get(name) for name in _PLACE.findall(pattern)):
-            return _PLACE.sub(lambda place: known[place[1]], pattern) or GONE
+        if all(values.get(name) for name in _PLACE.findall(pattern)):
+            return _PLACE.sub(lambda place: values[place[1]], pattern) or GONE
     return GONE
 
 
-def _positional(given: Parameters) -> list[str]:
+def _positional(parameters: Parameters) -> list[str]:
     """Return the parameters without names, in order, up to the first that is missing."""
     values: list[str] = []
-    while (value := given.get(str(len(values) + 1))) is not None:
+    while (value := parameters.get(str(len(values) + 1))) is not None:
         values.append(value)
     return values
 
 
-def _converted(_: str, given: Parameters) -> str:
+def _converted(_: str, parameters: Parameters) -> str:
     """5|km -> 5 km; 5|-|10|km -> 5–10 km; 6|ft|2|in -> 6 ft 2 in; the conversion goes."""
-    rest = _positional(given)
+    rest = _positional(parameters)
     if not rest:
         return ""
     text = _grouped(rest.pop(0))
@@ -153,32 +165,33 @@ def _unit(code: str) -> str:
     return _UNITS.get(code, code)
 
 
-def _value(_: str, given: Parameters) -> str:
+def _value(_: str, parameters: Parameters) -> str:
     """{{val|6.02|e=23|u=kg}} -> 6.02×10²³ kg."""
-    number, power, unit = given.get("1", ""), given.get("e", ""), given.get("u") or given.get("ul")
+    number, power = parameters.get("1", ""), parameters.get("e", "")
+    unit = parameters.get("u") or parameters.get("ul")
     text = number + (f"×10<sup>{power}</sup>" if power else "")
     return f"{text} {unit}" if unit and text else text
 
 
-def _date(_: str, given: Parameters) -> str:
+def _date(_: str, parameters: Parameters) -> str:
     """1967|8|31 -> August 31, 1967; with df=y 31 August 1967; a date in words stays."""
-    year, month, day = (given.get(key, "") for key in ("1", "2", "3"))
+    year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
     if not month or not year.isdigit():
         return year
     name = _month(month)
     if not day or not day.isdigit():
         return f"{name} {year}"
-    day_first = given.get("df", "").lower() in {"y", "yes", "1"}
+    day_first = parameters.get("df", "").lower() in {"y", "yes", "1"}
     return f"{int(day)} {name} {year}" if day_first else f"{name} {int(day)}, {year}"
 
 
-def _as_of(_: str, given: Parameters) -> str:
+def _as_of(_: str, parameters: Parameters) -> str:
     """2010|3 -> As of March 2010; what alt= says, and small letters with lc=."""
-    if given.get("alt"):
-        return given["alt"]
-    since = bool(given.get("since"))
-    begin = ("since" if since else "as of") if given.get("lc") else ("Since" if since else "As of")
-    year, month, day = (given.get(key, "") for key in ("1", "2", "3"))
+    if parameters.get("alt"):
+        return parameters["alt"]
+    begin = "since" if parameters.get("since") else "as of"
+    begin = begin if parameters.get("lc") else begin.capitalize()
+    year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
     parts = [day if month else "", _month(month) if month else "", year]
     return " ".join([begin, *(part for part in parts if part)])
 
@@ -188,34 +201,34 @@ def _month(month: str) -> str:
     return _MONTHS[number - 1] if 1 <= number <= len(_MONTHS) else month
 
 
-def _forms(_: str, given: Parameters) -> str:
+def _forms(_: str, parameters: Parameters) -> str:
     """c=漢字|p=hànzì -> 漢字; hànzì."""
-    shown = ("hangul", "hanja", "t", "s", "c", "p", "rr", "mr", "w", "j", "l")
-    values = [given[name] for name in shown if given.get(name)] or _positional(given)[:1]
-    return "; ".join(dict.fromkeys(values))
+    scripts = ("hangul", "hanja", "t", "s", "c", "p", "rr", "mr", "w", "j", "l")
+    values = [parameters[name] for name in scripts if parameters.get(name)]
+    return "; ".join(dict.fromkeys(values or _positional(parameters)[:1]))
 
 
-def _joined(_: str, given: Parameters) -> str:
-    return "".join(_positional(given))
+def _joined(_: str, parameters: Parameters) -> str:
+    return "".join(_positional(parameters))
 
 
-def _spaced(_: str, given: Parameters) -> str:
-    return " ".join(_positional(given))
+def _spaced(_: str, parameters: Parameters) -> str:
+    return " ".join(_positional(parameters))
 
 
-def _element(name: str, given: Parameters) -> str:
+def _element(name: str, parameters: Parameters) -> str:
     """{{carbon}} -> C; with a number, {{hydrogen|2}} -> H2."""
-    return _ELEMENTS[name] + given.get("1", "")
+    return _ELEMENTS[name] + parameters.get("1", "")
 
 
-def _ship(name: str, given: Parameters) -> str:
+def _ship(name: str, parameters: Parameters) -> str:
     """{{USS|Enterprise|CVN-65}} -> USS Enterprise (CVN-65)."""
-    return _with_number(name.upper(), [*_positional(given), "", "", ""][:3])
+    return _with_number(name.upper(), [*_positional(parameters), "", "", ""][:3])
 
 
-def _named_ship(_: str, given: Parameters) -> str:
+def _named_ship(_: str, parameters: Parameters) -> str:
     """{{ship|HMS|Hood|51}} -> HMS Hood (51)."""
-    prefix, *rest = [*_positional(given), "", "", "", ""][:4]
+    prefix, *rest = [*_positional(parameters), "", "", "", ""][:4]
     return _with_number(prefix, rest)
 
 
@@ -256,7 +269,7 @@ def _rule(name: str, language: str) -> Rule | None:
 def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], ...]]:
     """Return the rules by name and by how a name begins; a language's own win."""
     data = files("argus.knowledge.dumps").joinpath("wikitext_templates.toml")
-    entries: list[dict[str, Any]] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
+    entries: list[Entry] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
     names: dict[str, Rule] = {}
     prefixes: list[tuple[str, Rule]] = []
     for entry in sorted(entries, key=lambda entry: "language" in entry):
@@ -270,7 +283,7 @@ def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], .
 
 
 @cache
-def _parser() -> Any:
+def _parser() -> ModuleType:
     try:
         import mwparserfromhell
     except ImportError as error:

@@ -86,13 +86,13 @@ def _bracket(bracket: re.Match[str]) -> str:
     inside = bracket[1]
     if GONE not in inside:
         return bracket[0]
-    kept = ""
+    text = ""
     pieces = ["", *_SEPARATOR.split(_LEFT.sub(" ", inside))]
     for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
         if not _is_nothing(piece):
-            kept += (separator if kept else "") + piece
-    kept = kept.strip(" ;,")
-    return f"({kept})" if kept.strip(_NOTHING) else GONE
+            text += (separator if text else "") + piece
+    text = text.strip(" ;,")
+    return f"({text})" if text.strip(_NOTHING) else GONE
 
 
 def _is_nothing(piece: str) -> bool:

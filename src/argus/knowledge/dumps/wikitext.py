@@ -84,10 +84,10 @@ def count_words(text: str) -> int:
 def _paragraphs(lead: str, site: Site) -> Iterator[str]:
     """Yield the paragraphs that stand between blank lines, lists and blocks, as wikitext."""
     text = _BLOCK_TAG.sub("\n\n", without_boxes(lead)) if "<" in lead else lead
-    left = iter(range(MOST_TEMPLATES))
+    budget = iter(range(MOST_TEMPLATES))
 
     def render(span: str) -> str:
-        return GONE if next(left, None) is None else render_template(span, site.language)
+        return GONE if next(budget, None) is None else render_template(span, site.language)
 
     text = replace_templates(text, render)
     text = _NO_PROSE.sub("", replace_links(text, site))

@@ -75,11 +75,11 @@ class Gathered:
                 "CREATE VIEW named AS SELECT id FROM texts"
                 f" WHERE number > {self._before_file} AND kind <> '{_REDIRECT}'"
             )
-            both, named, end = db.rows(
+            with_both, with_text, with_relation = db.rows(
                 "SELECT (SELECT min(id) FROM (FROM named INTERSECT FROM ends)),"
                 " (SELECT min(id) FROM named), (SELECT min(id) FROM ends)"
             )[0]
-        return both, named, end
+        return with_both, with_text, with_relation
 
     def write(self, into: RawWriter, *, only_labelled: bool = False) -> Counter[str]:
         """Write an entity for every id with a text or a relation; return counts per reason.

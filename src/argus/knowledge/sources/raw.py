@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,11 +36,11 @@ class PartWriter:
         self.folder, self.schema, self.rows_per_part = folder, schema, rows_per_part
         self.rows = 0
         self._parts = 0
-        self._buffer: list[tuple[Any, ...]] = []
+        self._buffer: list[tuple[str | int | None, ...]] = []
         with writable(folder):
             folder.mkdir(parents=True)
 
-    def add(self, *row: Any) -> None:
+    def add(self, *row: str | int | None) -> None:
         """Take one row, its values in the order of the schema."""
         self._buffer.append(row)
         self.rows += 1

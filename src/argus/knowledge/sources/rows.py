@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
@@ -70,7 +69,7 @@ class EntityRows:
 
 def entity_texts(source: EntityRows) -> Iterator[tuple[str, str, str]]:
     """Yield `(id, kind, text)` of every row: label, paragraph, description and aliases."""
-    for row, id_ in _rows(source, wanted=()):
+    for row, id_ in _rows(source, required=()):
         texts = [
             (LABEL, _text(row, _names(source.fields.title, TITLE_FIELDS))),
             (PARAGRAPH, _text(row, _names(source.fields.text, TEXT_FIELDS))),
@@ -81,16 +80,16 @@ def entity_texts(source: EntityRows) -> Iterator[tuple[str, str, str]]:
 
 
 def _rows(
-    source: EntityRows, *, wanted: Sequence[str] = ("label", "paragraph")
+    source: EntityRows, *, required: Sequence[str] = ("label", "paragraph")
 ) -> Iterator[tuple[Row, str]]:
-    """Yield rows with their ids; raise InputError at the end for a wanted column none had."""
+    """Yield rows with their ids; raise InputError at the end for a required column none had."""
     fields = source.fields
     ids = _names(fields.id, ID_FIELDS)
     columns = {
         "label": (_names(fields.title, TITLE_FIELDS), "--title-field"),
         "paragraph": (_names(fields.text, TEXT_FIELDS), "--text-field"),
     }
-    missing = {what: columns[what] for what in wanted}
+    missing = {what: columns[what] for what in required}
     row = None
     for row in read_rows(source.path):
         id_field = pick_field(row, ids, what="id", option="--id-field")
@@ -108,8 +107,8 @@ def _rows(
         pick_field(row, names, what=what, option=option)
 
 
-def _names(given: str | None, usual: Sequence[str]) -> Sequence[str]:
-    return (given,) if given else usual
+def _names(name: str | None, usual: Sequence[str]) -> Sequence[str]:
+    return (name,) if name else usual
 
 
 def _text(row: Row, names: Sequence[str]) -> str:
@@ -139,14 +138,15 @@ def _write_row(
 
 
 def _aliases(row: Row) -> list[str]:
-    aliases = _listed(row, "aliases")
-    if not all(isinstance(alias, str) for alias in aliases):
+    values = _list_of(row, "aliases")
+    aliases = [alias.strip() for alias in values if isinstance(alias, str)]
+    if len(aliases) < len(values):
         raise _not_a_list(row, "aliases", "a list of strings")
-    return [whole_characters(alias.strip(), row, "aliases") for alias in aliases if alias.strip()]
+    return [whole_characters(alias, row, "aliases") for alias in aliases if alias]
 
 
 def _relations(row: Row, name: str, *, coerce: bool) -> Iterator[tuple[str, str]]:
-    for relation in _listed(row, name):
+    for relation in _list_of(row, name):
         values = relation if isinstance(relation, dict) else {"object": relation}
         target = next((key for key in TARGET_NAMES if key in values), None)
         if target is None or isinstance(relation, list):
@@ -159,7 +159,7 @@ def _relations(row: Row, name: str, *, coerce: bool) -> Iterator[tuple[str, str]
         )
 
 
-def _listed(row: Row, name: str) -> list[Any]:
+def _list_of(row: Row, name: str) -> list[object]:
     value = row.values.get(name)
     if value is None:
         return []
@@ -193,14 +193,14 @@ def _refuse_twice(source: EntityRows, into: RawWriter) -> None:
     if not (hashes[1:] == hashes[:-1]).any():
         return
     suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
-    seen: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for row, id_ in _rows(source):
         if hash(id_) in suspects:
-            if id_ in seen:
+            if id_ in lines:
                 raise InputError(
-                    f"id {id_!r} was already given on line {seen[id_]}",
+                    f"id {id_!r} was already given on line {lines[id_]}",
                     expected="one row per entity",
                     fix="Remove or rename one of the two.",
                     where=row.at(),
                 )
-            seen[id_] = row.line
+            lines[id_] = row.line

@@ -213,12 +213,12 @@ def _id_texts(path: Path) -> Iterator[tuple[str, str]]:
 
 def _refuse_unknown_ending(path: Path, *, rows: bool) -> None:
     suffix = ending(path)
-    known = (NTRIPLES, *TABLES, *(ROW_FORMATS if rows else ()))
-    if suffix in known:
+    suffixes = (NTRIPLES, *TABLES, *(ROW_FORMATS if rows else ()))
+    if suffix in suffixes:
         return
     raise InputError(
         f"file type {suffix or '(none)'} is not read",
-        expected=f"one of {', '.join(known)} (text may be compressed: .gz, .bz2)",
+        expected=f"one of {', '.join(suffixes)} (text may be compressed: .gz, .bz2)",
         fix="DBpedia's .ttl have one triple a line: rename them to .nt. Convert others: "
         "rapper -i turtle -o ntriples FILE > FILE.nt"
         if suffix in (".ttl", ".n3", ".rdf", ".owl", ".nq", ".trig")
@@ -228,12 +228,12 @@ def _refuse_unknown_ending(path: Path, *, rows: bool) -> None:
 
 
 def _refuse_strangers(gathered: Gathered, path: Path, kind: str) -> None:
-    both, named, end = gathered.meet()
-    if both is None:
+    with_both, with_text, with_relation = gathered.meet()
+    if with_both is None:
         raise InputError(
             f"no {kind} of an id in the triples"
-            + (f": it has ids like {named!r}" if named is not None else ""),
-            expected=f"ids as in the triples, like {end!r}",
+            + (f": it has ids like {with_text!r}" if with_text is not None else ""),
+            expected=f"ids as in the triples, like {with_relation!r}",
             fix="Check that both files are of one data set, write ids in one way, and that the "
             "texts are in the language that is asked for.",
             where=path,

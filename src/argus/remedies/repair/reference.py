@@ -13,8 +13,9 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.folders import WORDS
-from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.spotting import MentionFinder
 from argus.remedies.lookup import PassageLookup

@@ -57,8 +57,8 @@ def test_pages_are_entities_with_label_and_first_paragraph(raw):
 
 
 def test_links_between_pages_relate_them(raw):
-    found = [(r["subject"], r["object"]) for r in raw.rows("relations")]
-    assert found == [(page, target) for page in sorted(LINKS) for target in LINKS[page]]
+    links = [(r["subject"], r["object"]) for r in raw.rows("relations")]
+    assert links == [(page, target) for page in sorted(LINKS) for target in LINKS[page]]
     assert {(r["property"], r["source"]) for r in raw.rows("relations")} == {("link", "hyperlink")}
 
 

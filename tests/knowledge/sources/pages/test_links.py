@@ -23,7 +23,7 @@ def resolver(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("page", "target", "found"),
+    ("page", "target", "destination"),
     [
         ("b/c", "../a.md", "a"),
         ("b/c", "../A.md", "A"),
@@ -52,8 +52,8 @@ def resolver(tmp_path):
         ("a", "nul%00.md", None),
     ],
 )
-def test_paths_lead_to_pages(resolver, page, target, found):
-    assert resolver.resolve(page, Link(target))[0] == found
+def test_paths_lead_to_pages(resolver, page, target, destination):
+    assert resolver.resolve(page, Link(target))[0] == destination
 
 
 @pytest.mark.parametrize(
@@ -70,28 +70,26 @@ def test_what_leads_to_no_page_has_a_reason(resolver, target, reason):
 
 
 @pytest.mark.parametrize(
-    ("page", "name", "found"),
+    ("page", "name", "destination"),
     [
         ("b/c", "a", "a"), ("b/c", "A", "A"), ("b/c", "c/d", "b/c/d"), ("deep/b/c", "d", "b/c/d"),
         ("b/c", "release notes", "Release-Notes"), ("b/c", "E_F#part", "e f"),
         ("b/c", "The title?", "a"), ("a", "c", "b/c"), ("a", "gone", None), ("a", "#part", None),
     ],
 )  # fmt: skip
-def test_names_lead_to_pages(resolver, page, name, found):
+def test_names_lead_to_pages(resolver, page, name, destination):
     resolver.add_name("The  Title?", "a")
-    assert resolver.resolve(page, Link(name, wiki=True))[0] == found
+    assert resolver.resolve(page, Link(name, wiki=True))[0] == destination
 
 
 @given(st.sampled_from(PATHS), st.sampled_from(PATHS), st.booleans(), st.booleans())
 @settings(deadline=None)
-def test_the_relative_path_between_two_pages_leads_from_one_to_the_other(
-    start, end, rooted, encoded
-):
+def test_the_relative_path_between_two_pages_links_them(start, end, rooted, encoded):
     resolver = LinkResolver(None, [PageFile(p, posixpath.splitext(p)[0]) for p in PATHS])
     path = "/" + end if rooted else posixpath.relpath(end, posixpath.dirname(start) or ".")
     path = quote(path) if encoded or "%" in path else path
-    found, _ = resolver.resolve(posixpath.splitext(start)[0], Link(path))
-    assert found == posixpath.splitext(end)[0]
+    page, _ = resolver.resolve(posixpath.splitext(start)[0], Link(path))
+    assert page == posixpath.splitext(end)[0]
 
 
 def test_the_part_of_titles_that_most_pages_share_is_the_sites():

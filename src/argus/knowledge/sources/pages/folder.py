@@ -187,9 +187,9 @@ def _id_of(path: str) -> str:
 
 
 def _no_page(folder: Path, counts: Counter[str]) -> InputError:
-    seen = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
+    reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
     return InputError(
-        "holds no page that can be read" + (f" ({seen})" if seen else ""),
+        "holds no page that can be read" + (f" ({reasons})" if reasons else ""),
         expected=f"files of {', '.join(ENDINGS)}",
         fix="Give the folder that the pages are in; hidden folders are not looked into.",
         where=folder,

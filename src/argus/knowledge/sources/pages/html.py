@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.errors import InputError
 from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean, clean_heading
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+    _Place = tuple[LexborNode | None, bool, bool, bool]
+    """A node, whether its text is prose, whether it is in a link, whether it ends a block."""
 
 FRAME = frozenset({"nav", "header", "footer", "aside"})
 NO_CONTENT = frozenset(
@@ -158,7 +161,7 @@ class _Reading:
 
     def read(self, root: LexborNode) -> None:
         """Read the descendants of `root`; a stack, because pages may nest without end."""
-        stack: list[tuple[Any, bool, bool, bool]] = [(root.child, True, False, False)]
+        stack: list[_Place] = [(root.child, True, False, False)]
         while stack:
             node, prose, linked, is_paragraph = stack.pop()
             if node is None:
@@ -175,7 +178,7 @@ class _Reading:
         prose: bool,
         linked: bool,
         block: bool,
-        stack: list[tuple[Any, bool, bool, bool]],
+        stack: list[_Place],
     ) -> None:
         tag = node.tag or ""
         if node.is_text_node:

@@ -18,16 +18,16 @@ def site_suffixes(titles: Iterable[str]) -> list[str]:
 
     They are in the order in which they are to be cut: a title may end in several.
     """
-    left = [title for title in titles if title]
-    needed = max(MIN_TITLES, len(left) // 2 + 1)
+    stems = [title for title in titles if title]
+    majority = max(MIN_TITLES, len(stems) // 2 + 1)
     suffixes: list[str] = []
     while True:
-        ends = Counter(match[0] for title in left if (match := _LAST_PART.search(title)))
+        ends = Counter(match[0] for title in stems if (match := _LAST_PART.search(title)))
         best = max(ends, key=lambda end: (ends[end], end), default="")
-        if not best or ends[best] < needed:
+        if not best or ends[best] < majority:
             return suffixes
         suffixes.append(best)
-        left = [title.removesuffix(best) for title in left]
+        stems = [title.removesuffix(best) for title in stems]
 
 
 def label_of(page: ParsedPage, id_: str, suffixes: Sequence[str]) -> str:

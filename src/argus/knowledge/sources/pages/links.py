@@ -70,8 +70,8 @@ class LinkResolver:
 
     def resolve(self, page: str, link: Link) -> tuple[str | None, str]:
         """Return the id of the page that `link` of `page` leads to, or None and the reason."""
-        found, reason = self._target(page, link)
-        return (None if found is None else self.redirect_of(found) or found), reason
+        target, reason = self._target(page, link)
+        return (None if target is None else self.redirect_of(target) or target), reason
 
     def _target(self, page: str, link: Link) -> tuple[str | None, str]:
         target = link.target.strip()
@@ -81,9 +81,9 @@ class LinkResolver:
         path = path if link.wiki else path.split("?")[0]
         if not path.strip():
             return None, "link to the same page"
-        found = self._find(page, path, wiki=link.wiki)
-        if found is not None:
-            return found, ""
+        id_ = self._find(page, path, wiki=link.wiki)
+        if id_ is not None:
+            return id_, ""
         if not link.wiki and self._is_file(page, path):
             return None, "link to a file that is no page"
         return None, "dead link"
@@ -91,13 +91,13 @@ class LinkResolver:
     def _find(self, page: str, path: str, *, wiki: bool) -> str | None:
         for spelling in dict.fromkeys((unquote(path), path)):
             for place in self._places(page, spelling, wiki=wiki):
-                found = self._at(place)
-                if found is not None:
-                    return found
+                id_ = self._at(place)
+                if id_ is not None:
+                    return id_
             if wiki:
-                named = self._names.get(_name_key(_without_ending(spelling)))
-                if named is not None:
-                    return named
+                id_ = self._names.get(_name_key(_without_ending(spelling)))
+                if id_ is not None:
+                    return id_
         return None
 
     def _places(self, page: str, path: str, *, wiki: bool) -> Iterator[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 _MARKS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\[\^[^\]\s]+\]", re.DOTALL)
 _ATTRIBUTES = re.compile(r"\s*\{[:#.][^{}]*\}\s*$")
@@ -82,19 +81,19 @@ def spelled_out(name: str) -> str:
     return " ".join((words if " " in words else words.replace("-", " ")).split()) or name
 
 
-def with_front_matter(page: ParsedPage, values: dict[str, Any]) -> ParsedPage:
+def with_front_matter(page: ParsedPage, values: Mapping[str, object]) -> ParsedPage:
     """Return the page with what its front matter says (Jekyll, Hugo, MkDocs, Obsidian).
 
     `aliases` are names, or former paths where they look like one, as Hugo has it.
     """
-    given = [*_strings(values.get("aliases")), *_strings(values.get("alias"))]
-    former = [*_strings(values.get("redirect_from")), *filter(_is_path, given)]
+    aliases = [*_strings(values.get("aliases")), *_strings(values.get("alias"))]
+    former = [*_strings(values.get("redirect_from")), *filter(_is_path, aliases)]
     redirect = _strings(values.get("redirect_to") or values.get("redirect"))
     return replace(
         page,
         title=clean(_strings(values.get("title"))[:1]),
         description=clean(_strings(values.get("description"))[:1]) or page.description,
-        aliases=(*(clean([alias]) for alias in given if not _is_path(alias)), *page.aliases),
+        aliases=(*(clean([alias]) for alias in aliases if not _is_path(alias)), *page.aliases),
         moved_from=tuple(dict.fromkeys(former)),
         redirect=redirect[0] if redirect else page.redirect,
     )
@@ -104,8 +103,8 @@ def _is_path(alias: str) -> bool:
     return alias.startswith("/") or alias.endswith(("/", *_PATH_ENDINGS))
 
 
-def _strings(value: Any) -> list[str]:
+def _strings(value: object) -> list[str]:
     """Return a value or the items of a list as texts; YAML may hold lists of themselves."""
     items = value if isinstance(value, list | tuple) else [value]
-    given = (item for item in items if item is not None and not isinstance(item, _NO_TEXT))
-    return [text for item in given if (text := str(item).strip())]
+    scalars = (item for item in items if item is not None and not isinstance(item, _NO_TEXT))
+    return [text for item in scalars if (text := str(item).strip())]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 import tomllib
-from typing import Any
 
 from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean
 
@@ -74,7 +73,7 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
+def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
     """Return the values between `---` (YAML) or `+++` (TOML) lines, the rest, and a note."""
     match = _FRONT_MATTER.match(text)
     if match is None:
@@ -89,7 +88,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     return {}, text if values is not None else rest, ""  # a rule, then text, then a rule
 
 
-def _parsed(values: str, *, toml: bool) -> Any:
+def _parsed(values: str, *, toml: bool) -> object:
     if toml:
         return tomllib.loads(values)
     import yaml
@@ -100,9 +99,9 @@ def _parsed(values: str, *, toml: bool) -> Any:
         raise ValueError(str(error)) from error
 
 
-def wiki_text(name: str, shown: str | None) -> str:
-    """Return what [[name]] or [[name|shown]] shows."""
-    return shown.strip() if shown and shown.strip() else name.split("#")[0].strip()
+def wiki_text(name: str, label: str | None) -> str:
+    """Return what [[name]] or [[name|label]] shows."""
+    return label.strip() if label and label.strip() else name.split("#")[0].strip()
 
 
 def parse_text(text: str) -> ParsedPage:
@@ -114,11 +113,10 @@ def parse_text(text: str) -> ParsedPage:
     blocks = []
     for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")):
         lines = [line for line in block.splitlines() if line.strip()]
-        kept = [line for line in lines if not _UNDERLINE.fullmatch(line)]
-        if kept:
-            blocks.append(
-                (len(kept), WIKI_LINK.sub(lambda m: wiki_text(m[1], m[2]), "\n".join(kept)))
-            )
+        prose_lines = [line for line in lines if not _UNDERLINE.fullmatch(line)]
+        if prose_lines:
+            prose_text = WIKI_LINK.sub(lambda m: wiki_text(m[1], m[2]), "\n".join(prose_lines))
+            blocks.append((len(prose_lines), prose_text))
     heading = ""
     if len(blocks) > 1 and _is_heading(*blocks[0]):
         heading = clean([blocks.pop(0)[1]])

@@ -53,15 +53,15 @@ def _files(folder: Path, counts: Counter[str]) -> Iterator[str]:
         counts["folder cannot be read"] += 1
 
     for root, folders, names in os.walk(folder, onerror=unreadable):
-        kept = []
+        subfolders = []
         for name in sorted(folders):
             if name.startswith(".") or name in LEFT_OUT_FOLDERS:
                 counts["hidden folder"] += 1
             elif (Path(root) / name).is_symlink():
                 counts["link to a folder"] += 1
             else:
-                kept.append(name)
-        folders[:] = kept
+                subfolders.append(name)
+        folders[:] = subfolders
         for name in sorted(names):
             if name.startswith("."):
                 counts["hidden file"] += 1

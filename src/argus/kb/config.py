@@ -1,0 +1,111 @@
+"""How a knowledge base is made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from argus.errors import InputError
+from argus.knowledge.dumps import SPLIT_SIZE
+from argus.settings import Doc, Ge, Option, Seed, Setting, check_settings, settings_of
+
+Links = Literal["lead", "page", "none"]
+MEMORY_BYTES = 2 << 30
+DUMP, _SHAPE = "Dumps", "What is kept"
+OF_SOURCES = ("language", "links", "split_bytes")
+"""What only some sources have a use for: the command has to know whether it was given."""
+_LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class KbConfig:
+    """How a knowledge base is made (docs/knowledge.md).
+
+    language: as in the address of its Wikipedia ("en", "zh-min-nan"). links: those before the first
+    heading ("lead"), of the whole page, none. sample, limit: None for all. split_bytes: of a
+    compressed dump; a kill may cost as much per worker. Options give bytes in MiB.
+    """
+
+    language: Annotated[
+        str,
+        Doc("Language of labels and pages, or of the texts of triples. Default: en."),
+        Option(("--lang",), panel=DUMP),
+    ] = "en"
+    links: Annotated[
+        Links,
+        Doc("Hyperlinks of the lead, of the whole page, or none. Default: lead."),
+        Option(panel=DUMP),
+    ] = "lead"
+    min_words: Annotated[
+        int, Ge(1), Doc("Words that a first paragraph has."), Option(panel=_SHAPE)
+    ] = 5
+    sample: Annotated[
+        int | None,
+        Ge(1),
+        Doc("Draw so many entities; related ones come along."),
+        Option(panel=_SHAPE),
+    ] = None
+    seed: Seed = 0
+    limit: Annotated[
+        int | None, Ge(1), Doc("Only the first so many pages and items, or entities.")
+    ] = None
+    mentions: Annotated[
+        bool,
+        Doc("Also relate an entity to those that its paragraph names."),
+        Option(panel=_SHAPE),
+    ] = False
+    words: Annotated[
+        bool,
+        Doc("BM25 over the paragraphs, beside shards on this machine."),
+        Option(("--words/--no-words",), panel=_SHAPE),
+    ] = True
+    split_bytes: Annotated[
+        int,
+        Ge(1),
+        Doc("Of a dump that a worker reads at once. Default: 16."),
+        Option(("--split-mib",), panel=DUMP),
+    ] = SPLIT_SIZE
+    memory_bytes: Annotated[
+        int, Ge(256 << 20), Doc("Bound of the joins."), Option(("--memory-mib",))
+    ] = MEMORY_BYTES
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if not _LANGUAGE.fullmatch(self.language):
+            raise InputError(
+                f"{self.language!r}",
+                expected="a language as in the address of its Wikipedia: en, de, zh-min-nan",
+                fix="Leave it out for en.",
+                where="--lang",
+            )
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return the settings as options give them: sizes in MiB."""
+        return tuple(_in_mib(setting) for setting in settings_of(cls))
+
+    @classmethod
+    def from_options(cls, **values: Any) -> KbConfig:  # each as its field, or its option, says
+        """Return the config of sizes in MiB."""
+        sizes = ("split_bytes", "memory_bytes")
+        return cls(**values | {name: values[name] << 20 for name in sizes if name in values})
+
+    @property
+    def site(self) -> str:
+        """The database name of the language's Wikipedia, as in "enwiki"."""
+        return self.language.replace("-", "_") + "wiki"
+
+
+def unset_settings() -> tuple[Setting, ...]:
+    """Return the settings of OF_SOURCES as options that are None where they are not given."""
+    declared = {setting.name: setting for setting in KbConfig.declared_settings()}
+    return tuple(replace(declared[name], default=None, optional=True) for name in OF_SOURCES)
+
+
+def _in_mib(setting: Setting) -> Setting:
+    if not setting.name.endswith("_bytes"):
+        return setting
+    assert isinstance(setting.default, int) and setting.least is not None
+    least = max(1, int(setting.least) >> 20)
+    return replace(setting, default=setting.default >> 20, least=least)

@@ -1,0 +1,85 @@
+"""What a build says of a knowledge base in summary.json."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired
+
+from pydantic import BeforeValidator
+from typing_extensions import TypedDict
+
+from argus.knowledge.alignment.from_dumps import AlignCounts
+from argus.knowledge.alignment.to_tables import KbCounts
+
+Reasons = dict[str, int]
+"""How many rows came to what."""
+
+
+def _pair(value: object) -> object:
+    """Return a list as the pair that it was written from: JSON has no tuples."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Outcome = Annotated[tuple[str, Reasons], BeforeValidator(_pair)]
+"""An input, or a kind of row, and what its rows came to."""
+
+
+class ReadCounts(TypedDict):
+    """Rows of every input that was read. source: of one that is no dump."""
+
+    wikipedia: NotRequired[Reasons]
+    wikidata: NotRequired[Reasons]
+    aligned: NotRequired[AlignCounts]
+    source: NotRequired[Reasons]
+    mentions: NotRequired[Reasons]
+
+
+RelatedBar = TypedDict("RelatedBar", {"from": int, "to": int, "entities": int})
+"""Entities with so many related ones, both ends included."""
+
+
+class PropertyCount(TypedDict):
+    """A property, where its relations come from, and how many there are."""
+
+    property: str
+    source: str
+    relations: int
+
+
+class SampleEntity(TypedDict):
+    """An entity to be read in the report. related: how many it is related to."""
+
+    id: str
+    label: str | None
+    related: int | None
+    paragraph: str | None
+
+
+class KbShards(TypedDict):
+    """What the shards hold, read back."""
+
+    related: list[RelatedBar]
+    properties: list[PropertyCount]
+    shown: list[SampleEntity]
+
+
+class BuildCounts(TypedDict):
+    """What was read and written. damage: where a dump breaks off, by its name."""
+
+    read: ReadCounts
+    damage: dict[str, str]
+    counts: KbCounts
+    outcomes: list[Outcome]
+
+
+class KbSummary(BuildCounts, KbShards):
+    """A knowledge base, and what became of all that was read.
+
+    key: what the build is known by. shards, words: where they are; None where there is no index of
+    words. made_of: its inputs, by name.
+    """
+
+    key: str
+    shards: str
+    words: str | None
+    language: str
+    made_of: dict[str, str]
