@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from argus.errors import ArgusError, EncodingError, FingerprintMismatch, InputError, Location
+from argus.errors import (
+    ArgusError,
+    EncodingError,
+    FingerprintMismatch,
+    InputError,
+    Location,
+    NothingMeasured,
+)
 from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
@@ -22,6 +29,7 @@ ERRORS = [
     WRONG,
     InputError("k = 0", expected="1 or more", fix="Give another."),
     EncodingError("too long", retryable=False),
+    NothingMeasured("document has text", "Check --text-field."),
     FingerprintMismatch(Path("store"), stored="one", given="another"),
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
