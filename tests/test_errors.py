@@ -17,6 +17,7 @@ from argus.errors import (
     FingerprintMismatch,
     InputError,
     Location,
+    NothingMeasured,
 )
 from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
@@ -30,6 +31,7 @@ ERRORS = [
     InputError("k = 0", expected="1 or more", fix="Give another."),
     EncodingError("too long", retryable=False),
     EndpointRefusal("no such key"),
+    NothingMeasured("document has text", "Check --text-field."),
     FingerprintMismatch(Path("store"), stored="one", given="another"),
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
