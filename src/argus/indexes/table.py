@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy as np
 from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
 from argus.errors import ArgusError, InputError
+from argus.indexes.deferral import deferred
 
 NAME = "views"
 UNIT_TOLERANCE = 1e-3
@@ -69,9 +68,9 @@ def connect(path: Path) -> Any:
 
 def import_lancedb() -> Any:
     """Return the module `lancedb`. Raises InputError that names the extra."""
-    postpone("lance_namespace_urllib3_client")  # a client of a catalogue of tables: a second
     try:
-        import lancedb
+        with deferred("lance_namespace_urllib3_client"):  # of catalogues: no table here is in one
+            import lancedb
     except ImportError as error:
         raise InputError(
             "an index needs lancedb, which is not installed",
@@ -79,29 +78,6 @@ def import_lancedb() -> Any:
             fix="pip install 'argus-retrieval[vector-stores]'",
         ) from error
     return lancedb
-
-
-def postpone(package: str) -> None:
-    """Let the submodules of a package be imported before the package itself runs.
-
-    It runs when something of its own is asked for, as if it were imported then. Nothing happens
-    where it runs already, or is not installed.
-    """
-    spec = find_spec(package) if package not in sys.modules else None
-    if spec is None or spec.loader is None:
-        return
-    module, loader = module_from_spec(spec), spec.loader
-
-    def run(name: str) -> Any:
-        if vars(module).pop("__getattr__", None) is not None:
-            loader.exec_module(module)
-        try:
-            return vars(module)[name]
-        except KeyError:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
-
-    vars(module)["__getattr__"] = run
-    sys.modules[package] = module
 
 
 def check_vectors(vectors: FloatArray, n: int, dim: int) -> FloatArray:
