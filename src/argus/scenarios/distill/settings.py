@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from argus.training.settings import ABOVE_0, SHARE, WHOLE, Check, LoopConfig
+from argus.settings import Doc, Ge, Gt, Lt, Option
+from argus.training.settings import LoopConfig
+
+_PANEL = "Training"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(LoopConfig):
     """How an adapter is trained, beside what every training is told (see `LoopConfig`).
 
-    rank, alpha, dropout: of LoRA, on all linear layers but the output. gradient_checkpointing: less
-    memory for about a third more time. The paper names a linear warm-up and no ratio, and no bound
-    of gradients; 0.1 and 1 are usual.
+    LoRA is on all linear layers but the output. The paper names a linear warm-up and no ratio, and
+    no bound of gradients; 0.1 and 1 are usual.
     """
 
-    rank: int = 32
-    alpha: float = 64
-    dropout: float = 0.1
-    gradient_checkpointing: bool = False
+    rank: Annotated[int, Ge(1), Doc("Of LoRA."), Option(panel=_PANEL)] = 32
+    alpha: Annotated[float, Gt(0), Doc("Of LoRA."), Option(panel=_PANEL)] = 64
+    dropout: Annotated[float, Ge(0), Lt(1), Doc("Of LoRA."), Option(panel=_PANEL)] = 0.1
+    gradient_checkpointing: Annotated[
+        bool, Doc("Less memory, about a third more time."), Option(panel=_PANEL)
+    ] = False
 
-    CHECKS: ClassVar[Mapping[str, Check]] = MappingProxyType(
-        {**LoopConfig.CHECKS, "rank": WHOLE, "alpha": ABOVE_0, "dropout": SHARE}
-    )
     PACE: ClassVar[frozenset[str]] = LoopConfig.PACE | {"gradient_checkpointing"}
