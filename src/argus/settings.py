@@ -29,7 +29,7 @@ from argus.errors import InputError
 
 __all__ = [
     "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
-    "check_settings", "nested", "setting_of", "settings_of",
+    "check_settings", "checked_of", "nested", "setting_of", "settings_of",
 ]  # fmt: skip
 
 
@@ -186,13 +186,17 @@ def check_settings(config: Any) -> None:
 
     Raises InputError, whose `where` is the option.
     """
-    for setting in _checked(type(config)):
+    for setting in checked_of(type(config)):
         setting.check(getattr(config, setting.name))
 
 
-@cache
-def _checked(config: Any) -> tuple[Setting, ...]:
+def checked_of(config: Any) -> tuple[Setting, ...]:
     """Return what is checked of a config: its settings, and what else has a bound or choices."""
+    return _checked_of(config)
+
+
+@cache
+def _checked_of(config: Any) -> tuple[Setting, ...]:
     hints = get_type_hints(config, include_extras=True)
     declared = []
     for f in fields(config):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from argus.settings import Doc, Ge, Gt, Lt, Option
+from argus.errors import InputError
+from argus.llm.local_config import DTYPES
+from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, check_settings
 from argus.training.settings import LoopConfig
 
+MAX_LENGTH = 4_096
+"""Tokens of prompt and answer; the released training data was cut to as many."""
+VALIDATION_SHARE = 0.1
 _PANEL = "Training"
 
 
@@ -27,3 +32,31 @@ class TrainConfig(LoopConfig):
     ] = False
 
     PACE: ClassVar[frozenset[str]] = LoopConfig.PACE | {"gradient_checkpointing"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillConfig:
+    """What is trained on, on which model, and what comes out.
+
+    max_length: no example may pass the model's window either. dtype: of the base model's weights;
+    "auto" is bfloat16 on a GPU that has it, float32 on the CPU.
+    """
+
+    base: Annotated[str, Doc("Causal language model with tokenizer: a folder, or a name.")]
+    merge: Annotated[bool, Doc("Also write the model with the adapter in its weights.")] = False
+    max_length: Annotated[int, Ge(1), Doc("Longer examples (in tokens) are left out.")] = MAX_LENGTH
+    validation_share: Annotated[float, Gt(0), Lt(1), Doc("Documents kept for evaluation.")] = (
+        VALIDATION_SHARE
+    )
+    dtype: Annotated[str, Choices(DTYPES), Doc("auto, float32, bfloat16, float16.")] = "auto"
+    training: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if not self.base.strip():
+            raise InputError(
+                repr(self.base),
+                expected="the folder of a language model",
+                fix="See argus scenarios distill --help.",
+                where="--base",
+            )
