@@ -91,12 +91,12 @@ def distill(
     with record.timed("training"):
         trained = train(
             model, examples.train, examples.validation, config.training,
-            folder=folder / STATE, base=f"{weights} {dtype}", device=device,
+            folder=folder.own(STATE), base=f"{weights} {dtype}", device=device,
         )  # fmt: skip
     summary = _summary(config, examples, trained, dtype, device, longest)
     note = _note(config, summary, weights)
-    adapter = save_adapter(model, folder / ADAPTER, note)
-    merged = save_merged(model, tokenizer, folder / MERGED, note) if config.merge else None
+    adapter = save_adapter(model, folder.own(ADAPTER), note)
+    merged = save_merged(model, tokenizer, folder.own(MERGED), note) if config.merge else None
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_section("summary.json", SECTION, summary)
     folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))
