@@ -158,8 +158,8 @@ def _settings(asked: blocks.LanguageModel, asking: ProfileSettings) -> ProfileCo
 
 def _refuse_writing(context: typer.Context, asked: blocks.LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
-    settings = (*settings_of(ProfileSettings), *settings_of(EngineConfig))
-    names = ("estimate", "limit", "out", "fresh", *(setting.key for setting in settings))
+    own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
+    names = (*own, "estimate", "limit", "out", "fresh", *places)
     given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
     if asked.config() is not None or given:
         raise InputError(
