@@ -22,7 +22,8 @@ from argus.llm.plan import make_plan, request_keys
 from argus.llm.structured import read_object
 from argus.scenarios.files import profile_fields, read_profiles
 from argus.scenarios.generate import prompts_for
-from argus.scenarios.profiles.job import LEDGER, ProfileConfig, profile_documents
+from argus.scenarios.profiles.config import ProfileConfig
+from argus.scenarios.profiles.job import LEDGER, profile_documents
 from argus.scenarios.schema import ProfileAnswer
 from benchmarks.shared import collection
 

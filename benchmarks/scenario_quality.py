@@ -24,7 +24,8 @@ from argus.measures import evaluate
 from argus.scenarios.ablation.grid import Cell, Documents, grid
 from argus.scenarios.ablation.inputs import Source, Vectors
 from argus.scenarios.ablation.job import ablate_scenarios
-from argus.scenarios.needs.job import NeedsConfig, audit_needs
+from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.needs.job import audit_needs
 from argus.scenarios.profile import Component
 from benchmarks.shared import collection
 

@@ -47,6 +47,7 @@ class Config:
     dtype: Annotated[str, Choices(("x", "y")), Doc("What is computed in.")] = "x"
     files: Annotated[tuple[Path, ...], Doc("Files."), Option(repeated=True)] = ()
     secret: str = ""
+    waits_s: Annotated[float, Gt(0)] = 1.0
     inner: Inner = field(default_factory=Inner)
     perhaps: Inner | None = None
 
@@ -90,6 +91,8 @@ def test_a_setting_without_default_has_to_be_given():
         ({"way": "c"}, "--way", "one of a, b"),
         ({"dtype": "z"}, "--dtype", "one of x, y"),
         ({"order": "left"}, "--order", "one of up, down"),
+        ({"k": (1.5,)}, "--k", "a whole number from 1"),
+        ({"waits_s": math.inf}, "waits_s", "a number above 0"),
     ],
 )
 def test_a_value_out_of_bounds_names_option_and_bound(values, where, expected):

@@ -105,18 +105,22 @@ if TYPE_CHECKING:
     from argus.retrievability.probes.config import ProbeConfig
     from argus.retrievability.probes.fit import ProbeResult, fit_probe
     from argus.retrievability.probes.predict import PredictResult, predict_rps
-    from argus.scenarios.ablation.job import AblateConfig, AblateResult, ablate_scenarios
-    from argus.scenarios.distill.job import DistillConfig, DistillResult, distill
+    from argus.scenarios.ablation.config import AblateConfig
+    from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
+    from argus.scenarios.distill.job import DistillResult, distill
+    from argus.scenarios.distill.settings import DistillConfig
     from argus.scenarios.files import read_profiles
-    from argus.scenarios.needs.job import NeedsConfig, NeedsResult, audit_needs
+    from argus.scenarios.needs.config import NeedsConfig
+    from argus.scenarios.needs.job import NeedsResult, audit_needs
     from argus.scenarios.profile import Component
+    from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.index import add_scenarios
-    from argus.scenarios.profiles.job import ProfileConfig, ProfileResult, profile_documents
+    from argus.scenarios.profiles.job import ProfileResult, profile_documents
     from argus.scenarios.qa.config import QAConfig
     from argus.scenarios.qa.job import QAResult, compare_answers
 
 _HOMES = {
-    "AblateConfig": "argus.scenarios.ablation.job",
+    "AblateConfig": "argus.scenarios.ablation.config",
     "AblateResult": "argus.scenarios.ablation.job",
     "AuditConfig": "argus.retrievability.audit.config",
     "AuditResult": "argus.retrievability.audit.job",
@@ -129,7 +133,7 @@ _HOMES = {
     "Component": "argus.scenarios.profile",
     "Decoding": "argus.generative.decode.settings",
     "DiagnoseResult": "argus.remedies.diagnosis.job",
-    "DistillConfig": "argus.scenarios.distill.job",
+    "DistillConfig": "argus.scenarios.distill.settings",
     "DistillResult": "argus.scenarios.distill.job",
     "Domain": "argus.authority.domains",
     "Dumps": "argus.kb.source",
@@ -155,7 +159,7 @@ _HOMES = {
     "LintBounds": "argus.authority.jobs.lint",
     "LintResult": "argus.authority.jobs.lint",
     "LocalConfig": "argus.llm",
-    "NeedsConfig": "argus.scenarios.needs.job",
+    "NeedsConfig": "argus.scenarios.needs.config",
     "NeedsResult": "argus.scenarios.needs.job",
     "NgramBuildConfig": "argus.generative.index.job",
     "NgramIndex": "argus.generative.index.ngram_index",
@@ -164,9 +168,9 @@ _HOMES = {
     "PredictResult": "argus.retrievability.probes.predict",
     "ProbeConfig": "argus.retrievability.probes.config",
     "ProbeResult": "argus.retrievability.probes.fit",
-    "ProfileConfig": "argus.scenarios.profiles.job",
+    "ProfileConfig": "argus.scenarios.profiles.config",
     "ProfileResult": "argus.scenarios.profiles.job",
-    "QAConfig": "argus.scenarios.qa.job",
+    "QAConfig": "argus.scenarios.qa.config",
     "QAResult": "argus.scenarios.qa.job",
     "Record": "argus.authority.records",
     "ReferenceConfig": "argus.remedies.repair.reference",

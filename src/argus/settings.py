@@ -8,7 +8,8 @@
             check_settings(self)
 
 From this field come the option `--k`, its bound and line of help (`argus.cli.blocks`), the key of a
-TOML file, the check, and a row of docs/reference.md. A field without a `Doc` is for Python alone.
+TOML file, the check, and a row of docs/reference.md. A field without a `Doc` is for Python alone;
+its bound is checked, too, and an error names the field.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ from argus.errors import InputError
 
 __all__ = [
     "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
-    "check_settings", "nested", "setting_of", "settings_of",
+    "check_settings", "checked_of", "nested", "setting_of", "settings_of",
 ]  # fmt: skip
+
+
+Bound = Ge | Le | Gt | Lt | Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ class Setting:
     def bounds(self) -> str:
         """The bounds in words, such as "from 0 to 1"; empty where there are none."""
         lower = {"from": self.least, "above": self.above}
-        upper = {"to": self.most, ", below" if self.above is not None else "below": self.below}
+        bare = self.least is None and self.above is None
+        upper = {"to": self.most, "below" if bare else ", below": self.below}
         words = (f"{word} {_number(n)}" for word, n in (lower | upper).items() if n is not None)
         return " ".join(words).replace(" ,", ",")
 
@@ -132,8 +137,8 @@ class Setting:
         if not self.bounds:
             return True
         return (
-            isinstance(value, int | float)
-            and not math.isnan(value)
+            isinstance(value, int if self.kind is int else int | float)
+            and math.isfinite(value)
             and (self.least is None or value >= self.least)
             and (self.most is None or value <= self.most)
             and (self.above is None or value > self.above)
@@ -181,8 +186,27 @@ def check_settings(config: Any) -> None:
 
     Raises InputError, whose `where` is the option.
     """
-    for setting in settings_of(type(config)):
+    for setting in checked_of(type(config)):
         setting.check(getattr(config, setting.name))
+
+
+def checked_of(config: Any) -> tuple[Setting, ...]:
+    """Return what is checked of a config: its settings, and what else has a bound or choices."""
+    return _checked_of(config)
+
+
+@cache
+def _checked_of(config: Any) -> tuple[Setting, ...]:
+    hints = get_type_hints(config, include_extras=True)
+    declared = []
+    for f in fields(config):
+        setting = setting_of(f.name, hints[f.name], _default(f))
+        notes = _bare(hints[f.name])[1]
+        if setting is None and any(isinstance(n, Choices | Bound) for n in notes):
+            hint: Any = Annotated[hints[f.name], Doc(""), Option((f.name,))]
+            setting = setting_of(f.name, hint, _default(f))
+        declared.append(setting)
+    return tuple(setting for setting in declared if setting is not None)
 
 
 def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | None:
@@ -219,7 +243,7 @@ def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:
     return {
         bound: value
         for note in notes
-        if isinstance(note, Ge | Le | Gt | Lt | Interval)
+        if isinstance(note, Bound)
         for name, bound in names.items()
         if (value := getattr(note, name, None)) is not None
     }

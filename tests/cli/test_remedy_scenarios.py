@@ -99,7 +99,10 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
         (("--corpus", "c.jsonl"), "neither --model nor --profiles"),
         (("--profiles", "p.jsonl"), "--profiles without --index"),
         (("--profiles", "p.jsonl", "--model", "m"), "--profiles with --model"),
-        (("--profiles", "p.jsonl", "--role", "x", "--limit", 1), "--profiles with --role, --limit"),
+        (
+            ("--profiles", "p.jsonl", "--role", "student", "--limit", 1),
+            "--profiles with --role, --limit",
+        ),
         (
             ("--corpus", "c.jsonl", "--model", "m", "--role", "x"),
             "expected one of teacher, student",

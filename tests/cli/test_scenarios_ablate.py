@@ -96,7 +96,7 @@ def test_without_expansions_that_is_said(run):
         (("--lambda", ","), "a grid of 5 components and 0 λ"),
         (("--component", "X"), "component 'X'; expected one of M, I, E, M+E, I+E"),
         (("--measure", "nDCG@ten"), "measure 'nDCG@ten'"),
-        (("--tune-share", "1"), "from 0 (none) to below 1"),
+        (("--tune-share", "1"), "from 0, below 1"),
         (("--budget", "3"), "--budget without --model"),
         (("--expansions", "gone.jsonl"), "gone.jsonl: no such file"),
     ],

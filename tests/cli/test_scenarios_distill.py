@@ -108,9 +108,12 @@ def test_a_base_that_cannot_be_used_is_named(distill, base, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--validation-share", "1"), "--validation-share: 1.0; expected a share above 0"),
+        (
+            ("--validation-share", "1"),
+            "--validation-share: 1.0; expected a number above 0, below 1",
+        ),
         (("--dtype", "int8"), "--dtype: 'int8'; expected one of auto, float32"),
-        (("--dropout", "1"), "dropout: 1.0; expected a number from 0, below 1"),
+        (("--dropout", "1"), "--dropout: 1.0; expected a number from 0, below 1"),
         (("--device", "abacus"), "--device: 'abacus' is no device"),
     ],
 )
@@ -123,13 +126,6 @@ def test_fresh_does_not_delete_the_model_that_is_trained_on(distill, tmp_path):
     message = said(distill("--fresh", model=Path("out/merged")))
     assert "--fresh would empty the folder that holds out/merged" in message
     assert (tmp_path / "out" / "merged" / "config.json").is_file()
-
-
-def test_the_paper_is_the_default():
-    from argus.cli.scenarios.distill import Training
-    from argus.scenarios.distill.settings import TrainConfig
-
-    assert Training().config() == TrainConfig()
 
 
 def test_the_command_is_there():

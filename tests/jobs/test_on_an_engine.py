@@ -25,7 +25,8 @@ from argus.retrievability.audit import rank_parts
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
 from argus.retrievability.exposure.job import exposure
-from argus.scenarios.profiles.job import ProfileConfig, profile_documents
+from argus.scenarios.profiles.config import ProfileConfig
+from argus.scenarios.profiles.job import profile_documents
 from tests.support.dumps import item, items_dump, pages_dump
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 from tests.support.word_encoder import WordEncoder

@@ -247,9 +247,9 @@ def test_unknown_settings_of_generation_are_refused(local):
     [
         ({"model": " "}, "model: no model"),
         ({"max_tokens": 0}, "max_tokens: 0; expected a whole number from 1"),
-        ({"batch_size": 1.5}, "batch_size: 1.5"),
-        ({"max_tokens_override": -1}, "max_tokens_override: -1"),
-        ({"dtype": "int8"}, "dtype: dtype 'int8'; expected one of auto, float32"),
+        ({"batch_size": 1.5}, "--concurrency: 1.5"),
+        ({"max_tokens_override": -1}, "--max-tokens: -1"),
+        ({"dtype": "int8"}, "dtype: 'int8'; expected one of auto, float32"),
         ({"extra": {"do_sample": True}}, "extra: the extra settings do_sample"),
         ({"extra": {"bad_words": {1}}}, "extra: extra settings that are no JSON"),
     ],

@@ -4,94 +4,54 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
-from argus.endpoint import API_KEY_ENV, BASE_URL
+from argus.endpoint import API_KEY_ENV
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Option, settings_of
+from argus.llm.config import ChatConfig
+from argus.llm.local_config import LocalConfig
+from argus.settings import Setting, settings_of
 
-if TYPE_CHECKING:
-    from argus.llm import ChatConfig, LocalConfig
-
-_PANEL = "Language model"
 LOCAL = "local:"
 """Begins the name of a model that runs on this machine."""
+LEAST_TOTAL = 1
+"""Tokens of a whole run; what is left for a later stage may be none."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class LanguageModel:
-    """Options of a command that may ask a language model; None is the default of its config."""
+    """Options of a command that may ask a language model: settings of ChatConfig and LocalConfig.
 
-    model: Annotated[
-        str | None,
-        Doc("Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers."),
-        Option(panel=_PANEL),
-    ] = None
-    adapter: Annotated[
-        Path | None,
-        Doc("LoRA adapter for a local: model, as argus scenarios distill writes it."),
-        Option(panel=_PANEL),
-    ] = None
-    base_url: Annotated[
-        str | None,
-        Doc(f"The endpoint; default {BASE_URL}."),
-        Option(("--base-url", "--llm-base-url"), panel=_PANEL),
-    ] = None
-    api_key_env: Annotated[
-        str | None,
-        Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."),
-        Option(panel=_PANEL),
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Most tokens of one answer; default: what each prompt allows."),
-        Option(panel=_PANEL),
-    ] = None
-    retry_failed: Annotated[
-        bool | None,
-        Doc("Ask again what failed in an earlier run (default), or let it stand."),
-        Option(("--retry-failed/--keep-failed",), panel=_PANEL),
-    ] = None
-    budget: Annotated[
-        float | None,
-        Doc("Most that may be spent, in the currency of the prices."),
-        Option(panel=_PANEL),
-    ] = None
-    max_total_tokens: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Most tokens that may be read and written."),
-        Option(panel=_PANEL),
-    ] = None
-    input_price: Annotated[
-        float | None,
-        Doc("Per million tokens read."),
-        Option(panel=_PANEL),
-    ] = None
-    output_price: Annotated[
-        float | None,
-        Doc("Per million tokens written."),
-        Option(panel=_PANEL),
-    ] = None
-    concurrency: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Requests at once, prompts in a batch of a local: model; default 8."),
-        Option(panel=_PANEL),
-    ] = None
-    requests_per_minute: Annotated[
-        float | None,
-        Doc("At most."),
-        Option(panel=_PANEL),
-    ] = None
-    timeout_s: Annotated[
-        float | None,
-        Doc("Seconds for one answer; default 120."),
-        Option(("--timeout",), panel=_PANEL),
-    ] = None
+    They go by the names of ChatConfig's fields (and adapter); what is None was not given, and is
+    left to the config.
+    """
+
+    MODEL: ClassVar[Setting] = settings_of(ChatConfig)[0]
+    """The option that names the model, which a subclass may call something else."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = {name: value for name, value in options.items() if value is not None}
+
+    @property
+    def model(self) -> str | None:
+        """The model that is named, if one is."""
+        model: str | None = self.options.get("model")
+        return model
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return the settings that a command shows, none of them set unless given."""
+        chat = {s.key: s for s in settings_of(ChatConfig)}
+        local = {s.key: s for s in settings_of(LocalConfig)}
+        del chat["model"], local["model"]
+        chat["max_total_tokens"] = replace(chat["max_total_tokens"], least=LEAST_TOTAL)
+        alone = [setting for key, setting in local.items() if key not in chat]
+        settings = (cls.MODEL, *alone, *chat.values())
+        return tuple(replace(s, default=None, optional=True) for s in settings)
+
+    def but(self, **options: Any) -> LanguageModel:
+        """Return these options with others in their place; None takes one away."""
+        return type(self)(**self.options | options)
 
     def config(self) -> ChatConfig | LocalConfig | None:
         """Return the model to ask, None without one.
@@ -99,24 +59,19 @@ class LanguageModel:
         Raises InputError for options that say how to ask where there is nobody to be asked, and for
         those that the chosen kind of model does not have.
         """
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        given = {name: value for name, value in values.items() if value is not None}
+        given = dict(self.options)
         model = given.pop("model", None)
         if model is None:
             if given:
-                raise needs_model(self._spelled(given), self._spelled(["model"])[0])
+                raise needs_model(self._spelled(given), self.MODEL.where)
             return None
-        if "max_tokens" in given:
-            given["max_tokens_override"] = given.pop("max_tokens")
         if model.startswith(LOCAL):
             return self._local(model.removeprefix(LOCAL), given)
         return self._endpoint(model, given)
 
     def _endpoint(self, model: str, given: dict[str, Any]) -> ChatConfig:
-        from argus.llm import ChatConfig
-
         if "adapter" in given:
-            option = self._spelled(["model"])[0]
+            option = self.MODEL.where
             raise InputError(
                 f"--adapter with the endpoint's model {model!r}",
                 expected=f"{option} {LOCAL}FOLDER with it: what an endpoint serves is up to it",
@@ -124,27 +79,24 @@ class LanguageModel:
                 "merged model where it cannot) and name that.",
                 where="--adapter",
             )
-        key = os.environ.get(given.setdefault("api_key_env", API_KEY_ENV))
+        key = os.environ.get(given.get("api_key_env", API_KEY_ENV))
         return ChatConfig(model=model, api_key=key, **given)
 
     def _local(self, model: str, given: dict[str, Any]) -> LocalConfig:
-        from argus.llm import LocalConfig
-
-        if "concurrency" in given:
-            given["batch_size"] = given.pop("concurrency")
-        known = {f.name for f in fields(LocalConfig)}
-        foreign = self._spelled(name for name in given if name not in known)
+        names = {setting.key: setting.name for setting in settings_of(LocalConfig)}
+        keys = {s.name: s.key for s in self.declared_settings()}
+        foreign = self._spelled(name for name in given if keys[name] not in names)
         if foreign:
             raise InputError(
-                f"{', '.join(foreign)} with {self._spelled(['model'])[0]} {LOCAL}{model}",
+                f"{', '.join(foreign)} with {self.MODEL.where} {LOCAL}{model}",
                 expected="options of a model on this machine: it has no address and costs nothing",
                 fix=f"Leave {', '.join(foreign)} out.",
                 where=foreign[0],
             )
-        return LocalConfig(model=model, **given)
+        return LocalConfig(model=model, **{names[keys[name]]: v for name, v in given.items()})
 
     def _spelled(self, names: Iterable[str]) -> list[str]:
-        options = {setting.name: setting.where for setting in settings_of(type(self))}
+        options = {setting.name: setting.where for setting in self.declared_settings()}
         return [options[name] for name in names]
 
 

@@ -12,6 +12,7 @@ import typer
 
 from argus.cli.config import read_config
 from argus.errors import InputError
+from argus.indexes.weighing import Weight as Weight
 from argus.settings import Doc, Ge, Le, Option
 
 E = TypeVar("E", bound=StrEnum)
@@ -118,13 +119,6 @@ Hybrid = Annotated[
     list[str] | None,
     Doc("Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not)."),
     Option(("--hybrid",)),
-]
-Weight = Annotated[
-    float,
-    Ge(0),
-    Le(1),
-    Doc("What a document's own score counts against its scenarios'."),
-    Option(("--lambda",)),
 ]
 Weights = Annotated[
     list[float] | None,

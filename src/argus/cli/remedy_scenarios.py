@@ -12,17 +12,20 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
+from argus.cli.groups import example
 from argus.cli.remedy import app, print_estimate, print_spent
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
-from argus.settings import Doc, Ge, settings_of
+from argus.scenarios.profiles.config import ProfileSettings
+from argus.settings import Doc, settings_of
 
 if TYPE_CHECKING:
     from argus.data.types import Document
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
-    from argus.scenarios.profiles.job import ProfileConfig, ProfileResult
+    from argus.scenarios.profiles.config import ProfileConfig
+    from argus.scenarios.profiles.job import ProfileResult
     from argus.scenarios.profiles.summary import AddedScenarios, ProfileSummary
 
 HOME = "scenarios"
@@ -79,35 +82,26 @@ class Source:
         return originals(ViewIndex.open(index_folder(self.index)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """Options that say how the generator is asked."""
-
-    role: Annotated[str, Doc("teacher, or student: a model that was distilled.")] = "teacher"
-    max_chars: Annotated[int, Ge(1), Doc("More of a document is not shown.")] = 24_000
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False
-    accept_unanswered: Annotated[
-        bool,
-        Doc("Go on without the documents to which the endpoint never gave an answer."),
-    ] = False
-
-
 @app.command()
+@example(
+    "argus remedy scenarios --corpus docs.jsonl --model NAME --llm-base-url http://127.0.0.1:8000/v1"
+)
 @with_blocks
 def scenarios(
     context: typer.Context,
     source: Source,
     asked: blocks.LanguageModel,
-    asking: Asking,
+    asking: ProfileSettings,
     engine: EngineConfig | None,
     component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
     queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
     encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
     device: o.Device = None,
+    estimate: Annotated[
+        bool,
+        Doc("Only say what would be asked and what it would cost."),
+    ] = False,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -123,7 +117,7 @@ def scenarios(
     chosen = named(component)
     if source.profiles is None:
         settings = _settings(asked, asking)
-        if asking.estimate:
+        if estimate:
             print_estimate(_estimate(source, settings), json)
             return
         written = _write(source, settings, engine)
@@ -150,10 +144,7 @@ def scenarios(
     _print_added(result, as_json=json)
 
 
-def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
-    from argus.scenarios.profiles.job import ProfileConfig
-    from argus.scenarios.prompts import Role
-
+def _settings(asked: blocks.LanguageModel, asking: ProfileSettings) -> ProfileConfig:
     model = asked.config()
     if model is None:
         raise InputError(
@@ -162,18 +153,13 @@ def _settings(asked: blocks.LanguageModel, asking: Asking) -> ProfileConfig:
             fix="For example --model NAME --llm-base-url http://127.0.0.1:8000/v1.",
             where="--model",
         )
-    return ProfileConfig(
-        model=model,
-        role=o.one_of(Role, asking.role, "--role"),
-        max_chars=asking.max_chars,
-        accept_unanswered=asking.accept_unanswered,
-    )
+    return asking.by(model)
 
 
 def _refuse_writing(context: typer.Context, asked: blocks.LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
-    own = ("role", "max_chars", "estimate", "accept_unanswered", "limit", "out", "fresh")
-    names = (*own, *(setting.key for setting in settings_of(EngineConfig)))
+    own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
+    names = (*own, "estimate", "limit", "out", "fresh", *places)
     given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
     if asked.config() is not None or given:
         raise InputError(

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from argus.cli.config_options import with_blocks
 
-
-@with_blocks
 def training_lines(summary: Mapping[str, Any], count: str) -> Iterator[str]:
     """Yield the lines of a training's summary.
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import EncoderConfig
 from argus.remedies.repair.receipt import RemedyResult
-from argus.scenarios.ablation.job import AblateConfig, AblateResult, ablate_scenarios
+from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import add_scenarios

@@ -20,15 +20,13 @@ import numpy.typing as npt
 
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray, Run
-from argus.errors import InputError
+from argus.indexes.weighing import DOCUMENTS_ALONE as DOCUMENTS_ALONE
+from argus.indexes.weighing import RELEVANCE_WEIGHT as RELEVANCE_WEIGHT
+from argus.indexes.weighing import check_weight as check_weight
 
 Float64Array = npt.NDArray[np.float64]
 SCENARIO = "scenario"
 """Kind of the views that are weighed against all others of a document."""
-RELEVANCE_WEIGHT = 0.7
-"""λ, the weight of the document's own score (SPIKE §4.1)."""
-DOCUMENTS_ALONE = 1.0
-"""λ at which scenarios count for nothing."""
 PAIR_ROWS = 16_384  # (query, view) pairs compared again at a time
 
 
@@ -77,18 +75,6 @@ class Folded:
     scenario: IntArray
     """Row of the best scenario, -1 where there is none."""
     score: Float64Array
-
-
-def check_weight(weight: float) -> float:
-    """Return λ; InputError unless it is from 0 to 1."""
-    if not 0 <= weight <= 1:
-        raise InputError(
-            f"λ = {weight}",
-            expected="a number from 0 (scenarios alone) to 1 (documents alone)",
-            fix=f"Leave it out for {RELEVANCE_WEIGHT}.",
-            where="--lambda",
-        )
-    return weight
 
 
 def fold(scores: FloatArray, layout: Layout) -> FloatArray:

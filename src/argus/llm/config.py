@@ -3,66 +3,110 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import httpx
+from typing import Annotated, Any, Literal
 
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
-from argus.http_retry import check_address, check_key
+from argus.settings import Doc, Ge, Gt, Option, check_settings
 
 OWN_FIELDS = frozenset(
     {"model", "messages", "stream", "n", "temperature", "response_format"}
     | {"max_tokens", "max_completion_tokens"}
 )
+PANEL = "Language model"
+Model = Annotated[
+    str,
+    Doc("Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers."),
+    Option(panel=PANEL),
+]
+AnswerTokens = Annotated[
+    int | None,
+    Ge(1),
+    Doc("Most tokens of one answer; default: what each prompt allows."),
+    Option(("--max-tokens",), panel=PANEL),
+]
+RetryFailed = Annotated[
+    bool,
+    Doc("Ask again what failed in an earlier run (default), or let it stand."),
+    Option(("--retry-failed/--keep-failed",), panel=PANEL),
+]
+Concurrency = Annotated[
+    int,
+    Ge(1),
+    Doc("Requests at once, prompts in a batch of a local: model; default 8."),
+    Option(("--concurrency",), panel=PANEL),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChatConfig:
     """An OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, llama.cpp, LiteLLM, ...
 
-    temperature: None leaves it out, for models that refuse it. max_tokens: bound of an answer where
-    its prompt names none; max_tokens_override: of every answer, whatever its prompt says;
-    max_tokens_field: name of the bound in the request ("max_completion_tokens" for newer OpenAI
-    models). api_key_env: the environment variable that the key is from, for messages.
-    extra: further fields of the request, such as {"seed": 1, "top_p": 0.9}.
-    connect_timeout_s, timeout_s: for the connection, and for the whole of one attempt, however
-    slowly bytes keep coming. attempts, backoff_s: passing troubles are tried again after doubling
-    waits. give_up_after: so many prompts in a row without any answer end the run.
-    requests_per_minute: evenly spaced, retries included. input_price, output_price: currency per
-    million tokens. budget, max_total_tokens: what one model object may spend (currency, tokens in
-    and out) over all its calls; no request is sent that could pass it. retry_failed: ask again
-    what the ledger holds as failed.
+    api_key_env: for messages; the key itself is `api_key`. max_tokens_override: of every answer,
+    whatever its prompt says; max_tokens: where its prompt names none; max_tokens_field: name of the
+    bound in the request ("max_completion_tokens" for newer OpenAI models). budget,
+    max_total_tokens: what one model object may spend (currency, tokens in and out) over all its
+    calls; no request is sent that could pass it. requests_per_minute: evenly spaced, retries
+    included. connect_timeout_s, timeout_s: for the connection, and for the whole of one attempt,
+    however slowly bytes keep coming. temperature: None leaves it out, for models that refuse it.
+    attempts, backoff_s: passing troubles are tried again after doubling waits. give_up_after: so
+    many prompts in a row without any answer end the run. extra: further fields of the request, such
+    as {"seed": 1, "top_p": 0.9}.
     """
 
-    model: str
-    base_url: str = field(default=BASE_URL, repr=False)
+    model: Model
+    base_url: Annotated[
+        str,
+        Doc(f"The endpoint; default {BASE_URL}."),
+        Option(("--base-url", "--llm-base-url"), panel=PANEL),
+    ] = field(default=BASE_URL, repr=False)
     api_key: str | None = field(default=None, repr=False)
-    api_key_env: str = API_KEY_ENV
-    temperature: float | None = 0.0
-    max_tokens: int = 1024
-    max_tokens_override: int | None = None
+    api_key_env: Annotated[
+        str,
+        Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."),
+        Option(panel=PANEL),
+    ] = API_KEY_ENV
+    max_tokens_override: AnswerTokens = None
+    retry_failed: RetryFailed = True
+    budget: Annotated[
+        float | None,
+        Ge(0),
+        Doc("Most that may be spent, in the currency of the prices."),
+        Option(panel=PANEL),
+    ] = None
+    max_total_tokens: Annotated[
+        int | None,
+        Ge(0),
+        Doc("Most tokens that may be read and written."),
+        Option(panel=PANEL),
+    ] = None
+    input_price: Annotated[
+        float | None, Ge(0), Doc("Per million tokens read."), Option(panel=PANEL)
+    ] = None
+    output_price: Annotated[
+        float | None, Ge(0), Doc("Per million tokens written."), Option(panel=PANEL)
+    ] = None
+    concurrency: Concurrency = 8
+    requests_per_minute: Annotated[float | None, Gt(0), Doc("At most."), Option(panel=PANEL)] = None
+    timeout_s: Annotated[
+        float,
+        Gt(0),
+        Doc("Seconds for one answer; default 120."),
+        Option(("--timeout",), panel=PANEL),
+    ] = 120.0
+    temperature: Annotated[float | None, Ge(0)] = 0.0
+    max_tokens: Annotated[int, Ge(1)] = 1024
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra: Mapping[str, Any] = field(default_factory=dict)
-    connect_timeout_s: float = 10.0
-    timeout_s: float = 120.0
-    attempts: int = 5
-    backoff_s: float = 1.0
-    give_up_after: int = 10
-    concurrency: int = 8
-    requests_per_minute: float | None = None
-    input_price: float | None = None
-    output_price: float | None = None
-    budget: float | None = None
-    max_total_tokens: int | None = None
-    retry_failed: bool = True
+    connect_timeout_s: Annotated[float, Gt(0)] = 10.0
+    attempts: Annotated[int, Ge(1)] = 5
+    backoff_s: Annotated[float, Ge(0)] = 1.0
+    give_up_after: Annotated[int, Ge(1)] = 10
 
     def __post_init__(self) -> None:
-        check_address(self.base_url)
-        check_key(self.api_key)
+        check_settings(self)
         if not self.model.strip():
             raise InputError(
                 "no model",
@@ -70,8 +114,17 @@ class ChatConfig:
                 fix="GET {base_url}/models lists them.",
                 where="model",
             )
-        self._check_numbers()
         self._check_extra()
+        self._check_address()
+        self._check_prices()
+
+    def _check_address(self) -> None:
+        import httpx
+
+        from argus.http_retry import check_address, check_key
+
+        check_address(self.base_url)
+        check_key(self.api_key)
         if self.api_key and httpx.URL(self.base_url).userinfo:
             raise InputError(
                 "both an API key and a user in the address",
@@ -79,6 +132,8 @@ class ChatConfig:
                 fix="Take user:password out of --base-url, or give no key.",
                 where="--base-url",
             )
+
+    def _check_prices(self) -> None:
         prices = (self.input_price, self.output_price)
         if (self.budget is not None or any(p is not None for p in prices)) and None in prices:
             raise InputError(
@@ -98,24 +153,6 @@ class ChatConfig:
     def identity(self) -> str:
         """The model's name: not the address, so that a server may move."""
         return self.model
-
-    def _check_numbers(self) -> None:
-        whole = ("max_tokens", "max_tokens_override", "attempts", "give_up_after", "concurrency")
-        above = (*whole, "connect_timeout_s", "timeout_s", "requests_per_minute")
-        not_below = ("temperature", "backoff_s", "input_price", "output_price", "budget")
-        for name in (*above, *not_below, "max_total_tokens"):
-            value, low = getattr(self, name), 1 if name in whole else 0
-            if value is None:
-                continue
-            good = math.isfinite(value) and (value > 0 if name in above else value >= 0)
-            if not good or (name in whole and not isinstance(value, int)):
-                kind = "a whole number" if name in whole else "a finite number"
-                raise InputError(
-                    f"{value!r}",
-                    expected=f"{kind} {'above' if name in above and not low else 'from'} {low}",
-                    fix="Leave it out for the default.",
-                    where=name,
-                )
 
     def _check_extra(self) -> None:
         own = sorted(OWN_FIELDS & set(self.extra))

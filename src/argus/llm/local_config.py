@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from argus.data.provenance import content_hash
 from argus.errors import InputError
-from argus.llm.weights import adapter_hash, find_adapter, find_model, model_hash
+from argus.llm.config import PANEL, AnswerTokens, Concurrency, Model, RetryFailed
+from argus.settings import Choices, Doc, Ge, Option, check_settings
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 OWN_SETTINGS = frozenset(
@@ -23,52 +23,39 @@ OWN_SETTINGS = frozenset(
 class LocalConfig:
     """A causal language model that `transformers` runs on this machine.
 
-    model: a folder with weights and tokenizer, or a name on the hub. adapter: folder of a LoRA
-    adapter (`argus scenarios distill` writes one). device: "cpu", "cuda", ...; None takes a GPU
-    when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on others, float32 on
-    the CPU. max_tokens: bound of an answer where its prompt names none; max_tokens_override: of
-    every answer. batch_size: prompts at once; halved when the memory does not suffice. extra:
-    further settings of `transformers.GenerationConfig`, such as {"repetition_penalty": 1.1}; what a
-    model's own generation_config.json suggests is not taken. retry_failed: ask again what the
-    ledger holds as failed.
+    model: a folder with weights and tokenizer, or a name on the hub. device: "cpu", "cuda", ...;
+    None takes a GPU when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on
+    others, float32 on the CPU. max_tokens: bound of an answer where its prompt names none;
+    max_tokens_override: of every answer. batch_size: prompts at once; halved when the memory does
+    not suffice. extra: further settings of `transformers.GenerationConfig`, such as
+    {"repetition_penalty": 1.1}; what a model's own generation_config.json suggests is not taken.
 
     Decoding is greedy, each answer is that of its prompt alone: which others stand in its batch
     changes it only by rounding, which in float32 stays far below the gaps between tokens.
     """
 
-    model: str
-    adapter: Path | None = None
+    model: Model
+    adapter: Annotated[
+        Path | None,
+        Doc("LoRA adapter for a local: model, as argus scenarios distill writes it."),
+        Option(panel=PANEL),
+    ] = None
     device: str | None = None
-    dtype: str = "auto"
-    max_tokens: int = 1024
-    max_tokens_override: int | None = None
-    batch_size: int = 8
+    dtype: Annotated[str, Choices(DTYPES)] = "auto"
+    max_tokens: Annotated[int, Ge(1)] = 1024
+    max_tokens_override: AnswerTokens = None
+    batch_size: Concurrency = 8
     extra: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of transformers
-    retry_failed: bool = True
+    retry_failed: RetryFailed = True
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if not self.model.strip():
             raise InputError(
                 "no model",
                 expected="a folder with a causal language model, or its name on the hub",
                 fix="Give --model local:FOLDER.",
                 where="model",
-            )
-        for name in ("max_tokens", "max_tokens_override", "batch_size"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise InputError(
-                    f"{value!r}",
-                    expected="a whole number from 1",
-                    fix="Leave it out for the default.",
-                    where=name,
-                )
-        if self.dtype not in DTYPES:
-            raise InputError(
-                f"dtype {self.dtype!r}",
-                expected=f"one of {', '.join(DTYPES)}",
-                fix="Leave it out to have it chosen.",
-                where="dtype",
             )
         self._check_extra()
 
@@ -81,6 +68,9 @@ class LocalConfig:
     @property
     def identity(self) -> str:
         """Hash of weights, tokenizer and adapter: a folder may hold another model tomorrow."""
+        from argus.data.provenance import content_hash
+        from argus.llm.weights import adapter_hash, find_adapter, find_model, model_hash
+
         parts = [model_hash(find_model(self.model))]
         if self.adapter is not None:
             parts.append(adapter_hash(find_adapter(self.adapter)))

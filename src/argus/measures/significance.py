@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-RESAMPLES = 10_000
-LEAST_RESAMPLES = 1_000
-"""Fewer cannot tell p = 0.001, nor the tails of which the ends of an interval are quantiles."""
+from argus.measures.resamples import LEAST_RESAMPLES as LEAST_RESAMPLES
+from argus.measures.resamples import RESAMPLES as RESAMPLES
+
 FEWEST_CHANGED = 6
 """Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
 such sample can reach 0.05, while nearly every resample of it lies above zero."""

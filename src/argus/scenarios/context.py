@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from argus.data.provenance import content_hash
 from argus.indexes.sources import ViewScenario
+from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 
-MAX_CHARS = 48_000
-"""Of a whole block: about 12,000 tokens of English."""
 LEAST_CHARS = 200
 """Of a document's text, where it has so many; one that would have fewer is left out instead."""
 _NOTE_CHARS = 80  # what the line on documents that were left out may take

@@ -7,12 +7,10 @@ scenarios are written in the language of the document, so that they lie near its
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from argus.llm import Prompt
+from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS as MAX_DOCUMENT_CHARS
+from argus.scenarios.profiles.config import Role as Role
 
-MAX_DOCUMENT_CHARS = 24_000
-"""More of a document is not shown: about 6,000 tokens of English."""
 MAX_TOKENS = 2_048
 """Of an answer; teacher profiles take 200 to 700."""
 
@@ -75,13 +73,6 @@ the document
 generalized and conceptual rather than overly detailed.
 Format:
 {_FIELDS}"""
-
-
-class Role(StrEnum):
-    """Who generates: a strong model that is told every step, or one that was trained to."""
-
-    TEACHER = "teacher"
-    STUDENT = "student"
 
 
 def scenario_prompt(

@@ -3,69 +3,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
-from argus.errors import InputError
+from argus.settings import Doc, Ge, Gt, Lt, Option, Seed, check_settings
 
-Check = tuple[Callable[[Any], bool], str]
-"""What a setting, of whatever type it is, must be: a test, and in words."""
+_PANEL = "Training"
 
-WHOLE: Check = (lambda v: isinstance(v, int) and v >= 1, "a whole number from 1")
-ABOVE_0: Check = (lambda v: math.isfinite(v) and v > 0, "a finite number above 0")
-FROM_0: Check = (lambda v: math.isfinite(v) and v >= 0, "a finite number from 0")
-SHARE: Check = (lambda v: 0 <= v < 1, "a number from 0, below 1")
-
-
-def optional(check: Check) -> Check:
-    """Return the check of a setting that may be None."""
-    return lambda v: v is None or check[0](v), check[1]
+LearningRate = Annotated[float, Gt(0), Doc("The highest."), Option(panel=_PANEL)]
+WeightDecay = Annotated[float, Ge(0), Doc("Of AdamW."), Option(panel=_PANEL)]
+WarmupRatio = Annotated[float, Ge(0), Lt(1), Doc("Share of the steps."), Option(panel=_PANEL)]
+BatchSize = Annotated[int, Ge(1), Doc("Examples at once."), Option(("--batch",), panel=_PANEL)]
+Accumulation = Annotated[
+    int, Ge(1), Doc("Batches per step."), Option(("--accumulate",), panel=_PANEL)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoopConfig:
     """How weights are learnt with AdamW.
 
-    learning_rate: the highest, reached after `warmup_ratio` of all steps and then falling to 0,
-    both linearly. batch_size, accumulation: examples per pass, passes per step. epochs: at most.
-    evaluate_every: steps between evaluations, besides those that end an epoch. Training stops after
-    `patience` evaluations in a row without a lower loss. max_minutes: time for steps and
-    evaluations together, all runs of a training counted; where it is too little for all epochs, the
-    rate falls to 0 by its end, so that steps depend on the clock. max_grad_norm: gradients are
-    scaled to it. checkpoint_every_s: so much is lost at most when a run is killed.
+    The learning rate rises over `warmup_ratio` of all steps and then falls to 0, both linearly.
+    evaluate_every: steps between evaluations, besides those that end an epoch; `patience` of them
+    in a row without a lower loss end a training. max_minutes: time for steps and evaluations
+    together, all runs of a training counted; where it is too little for all epochs, the rate falls
+    to 0 by its end, so that steps depend on the clock. max_grad_norm: gradients are scaled to it.
+    checkpoint_every_s: so much is lost at most when a run is killed.
     """
 
-    learning_rate: float = 2e-5
-    weight_decay: float = 0.1
-    warmup_ratio: float = 0.1
-    batch_size: int = 4
-    accumulation: int = 2
-    epochs: int = 10
-    patience: int = 4
-    evaluate_every: int | None = None
-    max_minutes: float | None = None
-    max_grad_norm: float = 1.0
-    seed: int = 0
-    checkpoint_every_s: float = 300.0
+    learning_rate: LearningRate = 2e-5
+    weight_decay: WeightDecay = 0.1
+    warmup_ratio: WarmupRatio = 0.1
+    batch_size: BatchSize = 4
+    accumulation: Accumulation = 2
+    epochs: Annotated[int, Ge(1), Doc("At most."), Option(panel=_PANEL)] = 10
+    patience: Annotated[
+        int,
+        Ge(1),
+        Doc("Epochs without a lower evaluation loss that end it."),
+        Option(panel=_PANEL),
+    ] = 4
+    evaluate_every: Annotated[int | None, Ge(1)] = None
+    max_minutes: Annotated[float | None, Gt(0)] = None
+    max_grad_norm: Annotated[float, Gt(0)] = 1.0
+    seed: Seed = 0
+    checkpoint_every_s: Annotated[float, Ge(0)] = 300.0
 
-    CHECKS: ClassVar[Mapping[str, Check]] = MappingProxyType(
-        dict.fromkeys(("batch_size", "accumulation", "epochs", "patience"), WHOLE)
-        | {"evaluate_every": optional(WHOLE), "max_minutes": optional(ABOVE_0)}
-        | {"learning_rate": ABOVE_0, "max_grad_norm": ABOVE_0, "warmup_ratio": SHARE}
-    )
-    """What settings must be; those not named, finite numbers from 0."""
     PACE: ClassVar[frozenset[str]] = frozenset({"max_minutes", "checkpoint_every_s"})
     """Settings that decide how far and how safely a training goes, not what it is."""
 
     def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            good, expected = self.CHECKS.get(name, FROM_0)
-            if not good(value):
-                raise InputError(
-                    f"{value!r}", expected=expected, fix="Leave it out for the default.", where=name
-                )
+        check_settings(self)
 
     @property
     def max_seconds(self) -> float:

@@ -111,25 +111,25 @@ def test_by_default_whoever_answers_judges():
 def test_a_judge_at_the_same_endpoint_needs_its_own_prices(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with pytest.raises(InputError, match="Give --judge-input-price and --judge-output-price"):
-        Judge(judge_model="j").config(ASKED)
-    judge = Judge(judge_model="j", judge_input_price=5.0, judge_output_price=6.0).config(ASKED)
-    assert (judge.model, judge.base_url, judge.api_key) == ("j", ASKED.base_url, "k")
+        Judge(model="j").config(ASKED)
+    judge = Judge(model="j", input_price=5.0, output_price=6.0).config(ASKED)
+    assert (judge.model, judge.base_url, judge.api_key) == ("j", ASKED.options["base_url"], "k")
     assert (judge.input_price, judge.output_price, judge.budget) == (5.0, 6.0, 1.0)
-    assert Judge(judge_temperature=0.7).config(ASKED).temperature == 0.7
+    assert Judge(temperature=0.7).config(ASKED).temperature == 0.7
 
 
 def test_a_judges_own_key_is_used(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("JUDGE_KEY", "other")
     asked = LanguageModel(model="m")
-    judge = Judge(judge_model="j", judge_api_key_env="JUDGE_KEY").config(asked)
+    judge = Judge(model="j", api_key_env="JUDGE_KEY").config(asked)
     assert judge.api_key == "other"
 
 
 def test_a_local_answerer_leaves_the_judge_an_endpoint():
-    judge = Judge(judge_model="local:/models/j").config(ASKED)
+    judge = Judge(model="local:/models/j").config(ASKED)
     assert judge == LocalConfig(model="/models/j")
     with pytest.raises(InputError, match="decoding is greedy on this machine"):
-        Judge(judge_model="local:/models/j", judge_temperature=0.5).config(ASKED)
+        Judge(model="local:/models/j", temperature=0.5).config(ASKED)
     local = LanguageModel(model="local:/models/a")
-    assert Judge(judge_model="j", judge_base_url="http://localhost:1/v1").config(local).model == "j"
+    assert Judge(model="j", base_url="http://localhost:1/v1").config(local).model == "j"

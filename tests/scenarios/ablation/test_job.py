@@ -17,7 +17,8 @@ from argus.indexes.snapshot import Snapshot
 from argus.llm import ChatConfig, LocalConfig
 from argus.measures import evaluate
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
-from argus.scenarios.ablation.job import AblateConfig, ablate_scenarios
+from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.job import ablate_scenarios
 from argus.scenarios.expansions import Baseline, Expansion, expanded, write_expansions
 from argus.scenarios.files import write_profiles
 from argus.scenarios.views import scenario_views
@@ -400,9 +401,9 @@ def test_fresh_does_not_delete_the_folder_of_profiles(run, tmp_path):
         ({"components": ()}, "a grid of 0 components"),
         ({"measures": ()}, "no measure"),
         ({"measures": ("nDCG@0",)}, "has the cutoff 0"),
-        ({"tune_share": 1.0}, "from 0 .none. to below 1"),
+        ({"tune_share": 1.0}, "from 0, below 1"),
         ({"placebos": -1}, "a whole number from 0"),
-        ({"resamples": 10}, "a whole number from 1,000"),
+        ({"resamples": 10}, "a whole number from 1000"),
     ],
 )
 def test_impossible_settings_are_refused(options, message):

@@ -12,7 +12,8 @@ from argus.errors import ArgusError, EncodingError, InputError
 from argus.measures import wilson
 from argus.scenarios.ablation.grid import Cell
 from argus.scenarios.files import read_profiles, write_profiles
-from argus.scenarios.needs.job import NeedsConfig, audit_needs
+from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.needs.job import audit_needs
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 
 BREAD = Document("bread", "Sourdough rises slowly all night long in a bowl.", "Bread")

@@ -9,7 +9,8 @@ from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.llm import ChatConfig, LanguageModelError, LocalConfig
 from argus.scenarios.files import read_profiles
-from argus.scenarios.profiles.job import ProfileConfig, estimate_profiles, profile_documents
+from argus.scenarios.profiles.config import ProfileConfig
+from argus.scenarios.profiles.job import estimate_profiles, profile_documents
 from argus.scenarios.prompts import Role
 from tests.support.scenarios import DOCUMENTS, NOISE, behaving, profile
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,18 +78,15 @@ class Replaying:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judge(LanguageModel):
     """Options that say who judges unannotated passages."""
 
-    model: Annotated[
-        str | None,
-        Doc(
-            "Judges passages that hold an answer but are not annotated: a model of an "
-            "OpenAI-compatible endpoint, or local:FOLDER."
-        ),
-        Option(("--llm",), panel="Language model"),
-    ] = None
+    MODEL = replace(
+        LanguageModel.MODEL,
+        text="Judges passages that hold an answer but are not annotated: a model of an "
+        "OpenAI-compatible endpoint, or local:FOLDER.",
+        option=Option(("--llm",), panel="Language model"),
+    )
 
 
 @with_blocks

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import blocks
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
-from argus.cli.scenarios import grid
+from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import example
 from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
-from argus.settings import Doc, Ge
+from argus.scenarios.ablation.config import AblateConfig
+from argus.settings import Doc
 
 if TYPE_CHECKING:
     from argus.scenarios.ablation.summary import (
@@ -24,6 +26,14 @@ if TYPE_CHECKING:
     )
 
 
+ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
+"""Settings of an encoder that its own options would name as those of the language model."""
+
+
+@example(
+    "argus scenarios ablate --corpus docs.jsonl --profiles profiles/ --queries queries.jsonl "
+    "--qrels qrels.tsv"
+)
 @with_blocks
 def ablate(
     *,
@@ -35,27 +45,13 @@ def ablate(
         Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
     ],
     out: o.Out = Path("argus-out"),
-    component: grid.Components = None,
-    weights: grid.Weights = None,
-    measure: Annotated[
-        list[str] | None,
-        Doc("May be given again; cells are judged by the first. Default: nDCG@10, R@10."),
-    ] = None,
+    measure: AblateConfig,
     expansions: Annotated[
         Path | None,
         Doc("Pseudo-queries and summaries (JSONL), instead of --model."),
     ] = None,
     asked: blocks.LanguageModel,
-    tune_share: Annotated[
-        float,
-        Doc("Share of the queries to choose a cell on, told on the rest; 0: not at all."),
-    ] = 0.5,
-    placebos: Annotated[int, Ge(0), Doc("Random exchanges of profiles; 0: no placebo.")] = 5,
-    resamples: Annotated[int, Doc("Of the test and the intervals; 1,000 or more.")] = 10_000,
-    seed: o.Seed = 0,
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
+    encoder: Annotated[EncoderConfig, Without(*ENDPOINT)],
     store: o.Store = None,
     columns: FieldNames,
     engine: EngineConfig | None,
@@ -69,26 +65,18 @@ def ablate(
     model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
     manifest.json and report.html with a heat map.
     """
-    from argus.encoders import EncoderConfig
-    from argus.scenarios.ablation.job import AblateConfig, ablate_scenarios
+    from argus.scenarios.ablation.job import ablate_scenarios
 
-    given: dict[str, Any] = {"measures": tuple(measure)} if measure else {}
-    if component:
-        given["components"] = grid.components(component)
-    if weights:
-        given["weights"] = grid.weights(weights)
     result = ablate_scenarios(
         corpus,
         profiles,
         queries,
         qrels,
         out=out,
-        encoder=EncoderConfig(model=encoder, precision=precision, device=device),
+        encoder=encoder,
         expansions=expansions,
         model=asked.config(),
-        config=AblateConfig(  tune_share=tune_share, placebos=placebos,
-            resamples=resamples, seed=seed, **given,
-        ),
+        config=measure,
         fields=columns,
         store=store,
         fresh=fresh,

@@ -9,30 +9,28 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.cli.scenarios import grid
+from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
-from argus.settings import Doc, Ge
+from argus.scenarios.needs.config import NeedsConfig
+from argus.settings import Doc
 
 if TYPE_CHECKING:
     from argus.scenarios.needs.summary import NeedsSummary
 
 
+@example("argus scenarios needs --corpus docs.jsonl --profiles profiles/ --out needs/")
 @with_blocks
 def needs(
     *,
     corpus: o.Corpus,
     profiles: Annotated[Path, Doc("Profiles of its documents, or a folder with them.")],
     out: o.Out = Path("argus-out"),
-    component: grid.Components = None,
-    weights: grid.Weights = None,
-    k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10,
-    pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800,
+    measure: NeedsConfig,
     encoder: EncoderConfig,
     store: o.Store = None,
     columns: FieldNames,
     limit: o.Limit = None,
-    seed: o.Seed = 0,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -43,20 +41,14 @@ def needs(
     it searches without the scenario that it comes from. Writes need_audit.parquet and .csv,
     needs.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.scenarios.needs.job import NeedsConfig, audit_needs
+    from argus.scenarios.needs.job import audit_needs
 
     result = audit_needs(
         corpus,
         profiles,
         out=out,
         encoder=encoder,
-        config=NeedsConfig(
-            components=grid.components(component or ["M+E"]),
-            weights=grid.weights(weights or ["0.5,0.6,0.7,0.8,0.9"]),
-            k=k,
-            pool=pool,
-            seed=seed,
-        ),
+        config=measure,
         fields=columns,
         store=store,
         limit=limit,

@@ -12,55 +12,45 @@ import typer
 from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.cli.model_options import LOCAL
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Option
+from argus.llm.config import ChatConfig
+from argus.llm.local_config import LocalConfig
+from argus.scenarios.qa.config import QASettings
+from argus.settings import Doc, Option, Setting, checked_of
 
 if TYPE_CHECKING:
-    from argus.llm import ChatConfig, LocalConfig
     from argus.measures.significance import DifferenceFigures
     from argus.scenarios.qa.summary import ArmSummary, QAEstimate, QASummary
 
-_PANEL = "Judge"
+OWN = ("model", "base_url", "api_key_env", "temperature", "input_price", "output_price")
+TEXTS = {
+    "model": "Another model, as for --model.",
+    "base_url": "Another endpoint.",
+    "api_key_env": "Variable that holds its key; default: none for another endpoint.",
+    "temperature": "Default 0; several votes differ by more than chance only above it.",
+}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judge:
-    """Options that say who judges; by default whoever answers."""
+    """Options that say who judges; by default whoever answers. They go by ChatConfig's fields."""
 
-    judge_model: Annotated[
-        str | None,
-        Doc("Another model, as for --model."),
-        Option(panel=_PANEL),
-    ] = None
-    judge_base_url: Annotated[
-        str | None,
-        Doc("Another endpoint."),
-        Option(panel=_PANEL),
-    ] = None
-    judge_api_key_env: Annotated[
-        str | None,
-        Doc("Variable that holds its key; default: none for another endpoint."),
-        Option(panel=_PANEL),
-    ] = None
-    judge_temperature: Annotated[
-        float | None,
-        Ge(0),
-        Doc("Default 0; several votes differ by more than chance only above it."),
-        Option(panel=_PANEL),
-    ] = None
-    judge_input_price: Annotated[
-        float | None,
-        Doc("Per million tokens read."),
-        Option(panel=_PANEL),
-    ] = None
-    judge_output_price: Annotated[
-        float | None,
-        Doc("Per million tokens written."),
-        Option(panel=_PANEL),
-    ] = None
-    votes: Annotated[int, Ge(1), Doc("Judgements per answer."), Option(panel=_PANEL)] = 1
+    def __init__(self, **options: Any) -> None:
+        self.options = {name: value for name, value in options.items() if value is not None}
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return settings of ChatConfig as those of a judge, none of them set unless given."""
+        return tuple(
+            replace(
+                s, text=TEXTS.get(s.name, s.text), default=None, optional=True,
+                option=Option((f"--judge-{s.name.replace('_', '-')}",), panel="Judge"),
+            )
+            for s in checked_of(ChatConfig)
+            if s.name in OWN
+        )  # fmt: skip
 
     def config(self, asked: blocks.LanguageModel) -> ChatConfig | LocalConfig | None:
         """Return who judges, None for whoever answers.
@@ -68,58 +58,51 @@ class Judge:
         A key is never sent to another endpoint than its own. Raises InputError for a budget that
         could not be kept for want of the judge's prices, and for options that do not fit.
         """
-        if all(v is None for v in (self.judge_model, self.judge_base_url, self.judge_temperature)):
+        own = self.options
+        if not own.keys() & {"model", "base_url", "temperature"}:
             self._refuse_idle_options()
             return None
         self._check_prices(asked)
         block = self._options(asked)
         config = block.config()
         assert config is not None and block.model is not None
-        if block.model.startswith(LOCAL):
-            if self.judge_temperature:
+        if isinstance(config, LocalConfig):
+            if temperature := own.get("temperature"):
                 raise InputError(
-                    f"--judge-temperature {self.judge_temperature:g} with a {LOCAL} model",
+                    f"--judge-temperature {temperature:g} with a {LOCAL} model",
                     expected="an endpoint with it: decoding is greedy on this machine",
                     fix="Leave it out.",
                     where="--judge-temperature",
                 )
             return config
-        changed: dict[str, Any] = {}
-        if self.judge_api_key_env is not None:
-            changed["api_key"] = os.environ.get(self.judge_api_key_env)
-            changed["api_key_env"] = self.judge_api_key_env
-        elif self.judge_base_url is not None:
-            changed["api_key"] = None
-        if self.judge_temperature is not None:
-            changed["temperature"] = self.judge_temperature
-        return replace(config, **changed)
+        if "api_key_env" in own:
+            key = os.environ.get(own["api_key_env"])
+            config = replace(config, api_key=key, api_key_env=own["api_key_env"])
+        elif "base_url" in own:
+            config = replace(config, api_key=None)
+        return replace(config, temperature=own.get("temperature", config.temperature))
 
     def _options(self, asked: blocks.LanguageModel) -> blocks.LanguageModel:
         """Return the options of the answering model with what the judge has of its own."""
-        model = self.judge_model or asked.model or ""
+        own, model = self.options, self.options.get("model") or asked.model or ""
         if model.startswith(LOCAL):
+            kept = {
+                name: asked.options.get(name) for name in ("max_tokens_override", "retry_failed")
+            }
+            adapter = None if "model" in own else asked.options.get("adapter")
             return blocks.LanguageModel(
-                model=model,
-                adapter=None if self.judge_model else asked.adapter,
-                base_url=self.judge_base_url,
-                max_tokens=asked.max_tokens,
-                retry_failed=asked.retry_failed,
+                model=model, adapter=adapter, base_url=own.get("base_url"), **kept
             )
-        given = {
-            "base_url": self.judge_base_url,
-            "input_price": self.judge_input_price,
-            "output_price": self.judge_output_price,
-        }
-        own = {name: value for name, value in given.items() if value is not None}
-        return replace(asked, model=model, adapter=None, **own)  # type: ignore[arg-type]
+        mine = {n: v for n, v in own.items() if n not in ("temperature", "api_key_env")}
+        return asked.but(**mine | {"model": model, "adapter": None})
 
     def _check_prices(self, asked: blocks.LanguageModel) -> None:
-        another = (self.judge_model or asked.model, self.judge_base_url or asked.base_url)
-        own = (self.judge_input_price, self.judge_output_price)
-        same = another == (asked.model, asked.base_url)
-        if asked.input_price is None or same or None not in own:
+        home = {name: asked.options.get(name) for name in ("model", "base_url")}
+        same = home == {name: self.options.get(name, value) for name, value in home.items()}
+        priced = {"input_price", "output_price"} <= self.options.keys()
+        if "input_price" not in asked.options or same or priced:
             return
-        if (self.judge_model or "").startswith(LOCAL):
+        if self.options.get("model", "").startswith(LOCAL):
             return
         raise InputError(
             "prices of the answering model alone",
@@ -129,12 +112,7 @@ class Judge:
         )
 
     def _refuse_idle_options(self) -> None:
-        given = {
-            "--judge-api-key-env": self.judge_api_key_env,
-            "--judge-input-price": self.judge_input_price,
-            "--judge-output-price": self.judge_output_price,
-        }
-        idle = [name for name, value in given.items() if value is not None]
+        idle = [s.where for s in self.declared_settings() if s.name in self.options]
         if idle:
             raise InputError(
                 f"{', '.join(idle)} without another judge",
@@ -172,27 +150,18 @@ class Asked:
         return {name: getattr(self, name) for name in names}
 
 
+@example(
+    "argus scenarios qa --index index/ --queries queries.jsonl --answers answers.jsonl "
+    "--model NAME --base-url http://127.0.0.1:8000/v1"
+)
 @with_blocks
 def qa(
     asked: Asked,
     model: blocks.LanguageModel,
     judge: Judge,
+    measure: QASettings,
     engine: EngineConfig | None,
     out: o.Out = Path("argus-out"),
-    reason: Annotated[
-        bool,
-        Doc("Have the model reformulate each question to search with."),
-    ] = False,
-    k: Annotated[int, Ge(1), Doc("Documents in a context.")] = 10,
-    weight: o.Weight = 0.7,
-    max_chars: Annotated[int, Ge(1000), Doc("Characters of a context, shared alike.")] = 48_000,
-    limit: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Only so many questions, drawn at random."),
-    ] = None,
-    resamples: Annotated[int, Doc("Of the test and the intervals; 1,000 or more.")] = 10_000,
-    seed: o.Seed = 0,
     estimate: Annotated[
         bool,
         Doc("Only say what would be asked and what it would cost."),
@@ -207,7 +176,6 @@ def qa(
     in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
     scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.scenarios.qa.config import QAConfig
     from argus.scenarios.qa.estimate import estimate_answers
     from argus.scenarios.qa.job import compare_answers
 
@@ -219,11 +187,7 @@ def qa(
             fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
             where="--model",
         )
-    chosen = QAConfig(
-        model=answering, judge=judge.config(model), votes=judge.votes, k=k, weight=weight,
-        reason=reason, limit=limit, max_chars=max_chars, resamples=resamples, seed=seed,
-    )  # fmt: skip
-    given = {"config": chosen, "out": out, **asked.options()}
+    given = {"config": measure.by(answering, judge.config(model)), "out": out, **asked.options()}
     if estimate:
         print_estimates(estimate_answers(asked.index, asked.queries, **given), as_json=json)
         return

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import ClassVar
+from typing import Annotated
 
 from argus.errors import InputError
-from argus.training.settings import SHARE, Check, LoopConfig
+from argus.settings import Choices, Ge, Lt
+from argus.training.settings import (
+    Accumulation,
+    BatchSize,
+    LearningRate,
+    LoopConfig,
+    WarmupRatio,
+    WeightDecay,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +76,10 @@ class LearningConfig(LoopConfig):
     stay in float32.
     """
 
-    learning_rate: float = 3e-5
-    weight_decay: float = 0.01
-    warmup_ratio: float = 0.05
-    batch_size: int = 32
-    accumulation: int = 1
-    label_smoothing: float = 0.1
-    dtype: str = "float32"
-
-    CHECKS: ClassVar[Mapping[str, Check]] = MappingProxyType(
-        {
-            **LoopConfig.CHECKS,
-            "label_smoothing": SHARE,
-            "dtype": (lambda v: v in ("float32", "bfloat16"), "float32 or bfloat16"),
-        }
-    )
+    learning_rate: LearningRate = 3e-5
+    weight_decay: WeightDecay = 0.01
+    warmup_ratio: WarmupRatio = 0.05
+    batch_size: BatchSize = 32
+    accumulation: Accumulation = 1
+    label_smoothing: Annotated[float, Ge(0), Lt(1)] = 0.1
+    dtype: Annotated[str, Choices(("float32", "bfloat16"))] = "float32"

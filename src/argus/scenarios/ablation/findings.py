@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.measures import Evaluation, paired_difference
+from argus.scenarios.ablation.config import Settings
 from argus.scenarios.ablation.grid import Cell, best_cell, split, usual_cell
 from argus.scenarios.ablation.summary import (
     DOCUMENTS,
@@ -30,17 +31,6 @@ from argus.scenarios.ablation.summary import (
 from argus.scenarios.expansions import Baseline
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How runs are compared. measure: the one that cells are judged by."""
-
-    measure: str
-    measures: Sequence[str]
-    tune_share: float
-    resamples: int
-    seed: int
 
 
 @dataclass(frozen=True)

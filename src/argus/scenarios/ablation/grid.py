@@ -16,39 +16,24 @@ import numpy as np
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, Qrels, Run, View
 from argus.encoders import Embedded
-from argus.errors import InputError
 from argus.indexes.fold import (
     DOCUMENTS_ALONE,
     RELEVANCE_WEIGHT,
     Folded,
     between,
-    check_weight,
     ends,
     ranked,
 )
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.measures import Evaluation, evaluate
 from argus.progress import progress
+from argus.scenarios.cells import Cell as Cell
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.views import scenario_views
 
-WEIGHTS = tuple(i / 10 for i in range(11))
-"""λ of the grid; SPIKE Table 7 has 0.5 to 0.9."""
 ORIGINAL = "original"
 Embed = Callable[[Sequence[str]], Embedded]
 """Embeds texts as documents are embedded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell of the grid."""
-
-    component: Component
-    weight: float
-    """λ."""
-
-    def __str__(self) -> str:
-        return f"{self.component} at λ = {self.weight:g}"
 
 
 @dataclass(frozen=True)
@@ -116,19 +101,6 @@ class Documents:
         originals = [View(i, i, ORIGINAL, "") for i in self.ids]
         return Snapshot.of(
             originals + scenarios, np.concatenate([self.vectors, texts.vectors[rows]])
-        )
-
-
-def check_grid(components: Sequence[Component], weights: Sequence[float]) -> None:
-    """Raise InputError for an empty grid and for a λ that is not from 0 to 1."""
-    for weight in weights:
-        check_weight(weight)
-    if not components or not weights:
-        raise InputError(
-            f"a grid of {len(components)} components and {len(weights)} λ",
-            expected="at least one of each",
-            fix="Leave out --component and --lambda for all of them.",
-            where="--lambda" if components else "--component",
         )
 
 

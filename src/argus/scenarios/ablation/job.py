@@ -19,18 +19,15 @@ from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
-from argus.measures import Evaluation, measure_name
+from argus.measures import Evaluation
 from argus.measures import evaluate as score
-from argus.measures.measures import cutoff, parse_measure
-from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES
 from argus.reports import write_report
-from argus.scenarios.ablation.findings import Ablation, Settings, groups, table
+from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.findings import Ablation, groups, table
 from argus.scenarios.ablation.grid import (
-    WEIGHTS,
     Cell,
     Documents,
     best_cell,
-    check_grid,
     grid,
     mean_of,
     usual_cell,
@@ -43,73 +40,9 @@ from argus.scenarios.ablation.summary import (
     Writer,
 )
 from argus.scenarios.expansions import Expansion
-from argus.scenarios.profile import Component, Profiled
+from argus.scenarios.profile import Profiled
 
 TABLE = "ablation"
-LEAST_DEPTH = 100
-
-
-@dataclass(frozen=True, kw_only=True)
-class AblateConfig:
-    """The grid, and how its cells are compared.
-
-    measures: the first is the one that cells are judged by. tune_share: of the questions, on which
-    a cell is chosen to be told on the others; 0 for not at all. placebos: exchanges of the profiles
-    that the placebo is the mean of.
-    """
-
-    components: tuple[Component, ...] = tuple(Component)
-    weights: tuple[float, ...] = WEIGHTS
-    measures: tuple[str, ...] = ("nDCG@10", "R@10")
-    tune_share: float = 0.5
-    placebos: int = 5
-    resamples: int = RESAMPLES
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_grid(self.components, self.weights)
-        if not self.measures:
-            raise InputError(
-                "no measure", expected="at least one", fix="For example nDCG@10.", where="--measure"
-            )
-        for name in self.measures:
-            parse_measure(name)
-        if not 0 <= self.tune_share < 1:
-            raise InputError(
-                f"{self.tune_share}",
-                expected="a share of the questions, from 0 (none) to below 1",
-                fix="For example 0.5.",
-                where="--tune-share",
-            )
-        least = {"--placebos": (self.placebos, 0), "--resamples": (self.resamples, LEAST_RESAMPLES)}
-        for option, (value, low) in least.items():
-            if value < low:
-                raise InputError(
-                    f"{value}",
-                    expected=f"a whole number from {low:,}",
-                    fix="Leave it out for the default.",
-                    where=option,
-                )
-        names = tuple(dict.fromkeys(map(measure_name, self.measures)))
-        components = tuple(c for c in Component if c in self.components)
-        object.__setattr__(self, "measures", names)
-        object.__setattr__(self, "components", components)
-        object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The grid, by component and λ."""
-        return [Cell(c, weight) for c in self.components for weight in self.weights]
-
-    @property
-    def depth(self) -> int:
-        """Results kept per question: as many as any measure reads, and 100 at least."""
-        return max(LEAST_DEPTH, *(cutoff(name) or 0 for name in self.measures))
-
-    @property
-    def settings(self) -> Settings:
-        """How runs are compared."""
-        return Settings(self.measures[0], self.measures, self.tune_share, self.resamples, self.seed)
 
 
 @dataclass(frozen=True)

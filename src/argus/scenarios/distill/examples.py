@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from argus.data.provenance import content_hash
 from argus.data.types import Document
 from argus.llm.chat_format import answer_tokens, prompt_tokens
+from argus.scenarios.distill.settings import MAX_LENGTH, VALIDATION_SHARE
 from argus.scenarios.distill.summary import ExampleCounts
 from argus.scenarios.files import ProfileFields, profile_fields
 from argus.scenarios.profile import Profiled, ProfileState
@@ -19,9 +20,6 @@ from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role, scenario_prompt
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-MAX_LENGTH = 4_096
-"""Tokens of prompt and answer; the released training data was cut to as many."""
-VALIDATION_SHARE = 0.1
 _NOISE: ProfileFields = {"main_topic": "", "key_aspects": [], "scenarios": []}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,18 +16,15 @@ from argus.errors import InputError
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm.adapters import need_peft
 from argus.llm.chat_format import stop_tokens
-from argus.llm.local_config import DTYPES
 from argus.llm.local_load import choose_dtype, load_base, window_of
 from argus.llm.structured import schema_hash
 from argus.llm.weights import base_hash, find_model
 from argus.scenarios.distill.adapter import save_adapter, save_merged, with_lora
 from argus.scenarios.distill.examples import (
-    MAX_LENGTH,
-    VALIDATION_SHARE,
     TrainingSet,
     build_examples,
 )
-from argus.scenarios.distill.settings import TrainConfig
+from argus.scenarios.distill.settings import DistillConfig
 from argus.scenarios.distill.summary import DistillNote, DistillSummary, Evaluation
 from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
@@ -39,41 +36,6 @@ from argus.version import __version__
 SECTION = "scenarios_distill"
 ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"
 LEAST = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class DistillConfig:
-    """What is trained on, on which model, and what comes out.
-
-    base: a folder with a causal language model and its tokenizer, or a name on the hub. max_length:
-    tokens of an example; longer ones are left out, and none may pass the model's window. dtype: of
-    the base model's weights; "auto" is bfloat16 on a GPU that has it, float32 on the CPU. merge:
-    write the model with the adapter in its weights, too.
-    """
-
-    base: str
-    training: TrainConfig = field(default_factory=TrainConfig)
-    max_length: int = MAX_LENGTH
-    validation_share: float = VALIDATION_SHARE
-    dtype: str = "auto"
-    merge: bool = False
-
-    def __post_init__(self) -> None:
-        checks = (
-            ("--base", self.base, bool(self.base.strip()), "the folder of a language model"),
-            ("--max-length", self.max_length, self.max_length >= 1, "a number from 1"),
-            (
-                "--validation-share", self.validation_share, 0 < self.validation_share < 1,
-                "a share above 0 and below 1",
-            ),
-            ("--dtype", self.dtype, self.dtype in DTYPES, f"one of {', '.join(DTYPES)}"),
-        )  # fmt: skip
-        for where, value, good, expected in checks:
-            if not good:
-                raise InputError(
-                    f"{value!r}", expected=expected, fix="See argus scenarios distill --help.",
-                    where=where,
-                )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,12 +92,12 @@ def distill(
     with record.timed("training"):
         trained = train(
             model, examples.train, examples.validation, config.training,
-            folder=folder / STATE, base=f"{weights} {dtype}", device=device,
+            folder=folder.own(STATE), base=f"{weights} {dtype}", device=device,
         )  # fmt: skip
     summary = _summary(config, examples, trained, dtype, device, longest)
     note = _note(config, summary, weights)
-    adapter = save_adapter(model, folder / ADAPTER, note)
-    merged = save_merged(model, tokenizer, folder / MERGED, note) if config.merge else None
+    adapter = save_adapter(model, folder.own(ADAPTER), note)
+    merged = save_merged(model, tokenizer, folder.own(MERGED), note) if config.merge else None
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_section("summary.json", SECTION, summary)
     folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))

@@ -2,29 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
-from argus.training.settings import ABOVE_0, SHARE, WHOLE, Check, LoopConfig
+from argus.errors import InputError
+from argus.llm.local_config import DTYPES
+from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, check_settings
+from argus.training.settings import LoopConfig
+
+MAX_LENGTH = 4_096
+"""Tokens of prompt and answer; the released training data was cut to as many."""
+VALIDATION_SHARE = 0.1
+_PANEL = "Training"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(LoopConfig):
     """How an adapter is trained, beside what every training is told (see `LoopConfig`).
 
-    rank, alpha, dropout: of LoRA, on all linear layers but the output. gradient_checkpointing: less
-    memory for about a third more time. The paper names a linear warm-up and no ratio, and no bound
-    of gradients; 0.1 and 1 are usual.
+    LoRA is on all linear layers but the output. The paper names a linear warm-up and no ratio, and
+    no bound of gradients; 0.1 and 1 are usual.
     """
 
-    rank: int = 32
-    alpha: float = 64
-    dropout: float = 0.1
-    gradient_checkpointing: bool = False
+    rank: Annotated[int, Ge(1), Doc("Of LoRA."), Option(panel=_PANEL)] = 32
+    alpha: Annotated[float, Gt(0), Doc("Of LoRA."), Option(panel=_PANEL)] = 64
+    dropout: Annotated[float, Ge(0), Lt(1), Doc("Of LoRA."), Option(panel=_PANEL)] = 0.1
+    gradient_checkpointing: Annotated[
+        bool, Doc("Less memory, about a third more time."), Option(panel=_PANEL)
+    ] = False
 
-    CHECKS: ClassVar[Mapping[str, Check]] = MappingProxyType(
-        {**LoopConfig.CHECKS, "rank": WHOLE, "alpha": ABOVE_0, "dropout": SHARE}
-    )
     PACE: ClassVar[frozenset[str]] = LoopConfig.PACE | {"gradient_checkpointing"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillConfig:
+    """What is trained on, on which model, and what comes out.
+
+    max_length: no example may pass the model's window either. dtype: of the base model's weights;
+    "auto" is bfloat16 on a GPU that has it, float32 on the CPU.
+    """
+
+    base: Annotated[str, Doc("Causal language model with tokenizer: a folder, or a name.")]
+    merge: Annotated[bool, Doc("Also write the model with the adapter in its weights.")] = False
+    max_length: Annotated[int, Ge(1), Doc("Longer examples (in tokens) are left out.")] = MAX_LENGTH
+    validation_share: Annotated[float, Gt(0), Lt(1), Doc("Documents kept for evaluation.")] = (
+        VALIDATION_SHARE
+    )
+    dtype: Annotated[str, Choices(DTYPES), Doc("auto, float32, bfloat16, float16.")] = "auto"
+    training: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if not self.base.strip():
+            raise InputError(
+                repr(self.base),
+                expected="the folder of a language model",
+                fix="See argus scenarios distill --help.",
+                where="--base",
+            )

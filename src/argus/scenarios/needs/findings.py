@@ -21,10 +21,10 @@ from argus.measures.significance import (
 from argus.retrievability.audit.findings import HISTOGRAM_EDGES
 from argus.retrievability.rps import Scores, band, count_bands, score
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts, usual_cell
+from argus.scenarios.needs.config import Setting
 from argus.scenarios.needs.ranks import NeedRanks, pair_ranks
 from argus.scenarios.needs.summary import (
     AuditedDocuments,
-    Bounds,
     CellFigures,
     ComparedMean,
     Mean,
@@ -47,18 +47,6 @@ class Need:
     doc_id: str
     position: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """In the top k of N candidates."""
-
-    k: int
-    pool: int
-
-    def record(self) -> Bounds:
-        """Return it for the summary."""
-        return {"k": self.k, "pool": self.pool}
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,10 @@ from argus.jobs.workspace import (
 )
 from argus.progress import progress
 from argus.reports import write_report
-from argus.scenarios.ablation.grid import Cell, Documents, check_grid, embed_scenarios
+from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.files import FILE, read_profiles
-from argus.scenarios.needs.findings import Findings, Need, Setting, Vectors
+from argus.scenarios.needs.config import NeedsConfig, Setting
+from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
 from argus.scenarios.needs.summary import NeedsSummary
 from argus.scenarios.needs.tables import documents_table, needs_table
@@ -36,48 +37,6 @@ from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
 
 JOB = "needs"
-WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)
-"""λ of the grid, as in SPIKE Table 7."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NeedsConfig:
-    """What is audited. k, pool: those of RPS; k is also how far down the whole corpus is read."""
-
-    components: tuple[Component, ...] = (Component.ME,)
-    weights: tuple[float, ...] = WEIGHTS
-    k: int = 10
-    pool: int = 800
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_grid(self.components, self.weights)
-        for name, value in (("--k", self.k), ("--pool", self.pool)):
-            if value < 1:
-                raise InputError(
-                    f"{value}", expected="a whole number from 1", fix="For example 10.", where=name
-                )
-        if self.k > self.pool:
-            raise InputError(
-                f"k={self.k} with a pool of N={self.pool}",
-                expected="k <= N, since a document ranks among N candidates",
-                fix=f"Use --k up to {self.pool}, or a larger --pool.",
-                where="--k",
-            )
-        object.__setattr__(self, "components", tuple(dict.fromkeys(self.components)))
-        object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The grid, by component and λ."""
-        return [Cell(c, weight) for c in self.components for weight in self.weights]
-
-    def fitting(self, n: int) -> Setting:
-        """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""
-        if self.pool <= n:
-            return Setting(self.k, self.pool)
-        pool = max(2, n // 2)
-        return Setting(min(self.k, max(1, pool // 20)), pool)
 
 
 @dataclass(frozen=True)

@@ -23,44 +23,19 @@ from argus.jobs.workspace import (
     read_documents,
     require_some,
 )
-from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
+from argus.llm import Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
 from argus.scenarios.files import FILE, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
+from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.summary import ProfileCounts, ProfileSummary, Sample
-from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role
 from argus.scenarios.schema import ProfileAnswer
 
 LEDGER = "answers.sqlite"
 JOB = "scenarios"
 SAMPLES = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProfileConfig:
-    """How documents are profiled.
-
-    role: teacher, which is told every step, or student, the instruction that distilled models were
-    trained on. max_chars: more of a document is not shown. accept_unanswered: documents to which
-    the endpoint never gave an answer count as failed; without it the job ends with an error.
-    """
-
-    model: ChatConfig | LocalConfig
-    role: Role = Role.TEACHER
-    max_chars: int = MAX_DOCUMENT_CHARS
-    accept_unanswered: bool = False
-
-    def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome; no secret, no pace, no budget."""
-        return {
-            "model": self.model.identity,
-            "temperature": self.model.temperature,
-            "extra": dict(self.model.extra),
-            "role": str(self.role),
-            "max_chars": self.max_chars,
-        }
 
 
 @dataclass(frozen=True)

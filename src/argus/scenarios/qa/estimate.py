@@ -17,9 +17,10 @@ from argus.llm.plan import answer_bound, request_keys
 from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.cases import cases, retrieve
 from argus.scenarios.qa.compare import Answered, Case, answer_prompts, judge_prompts
-from argus.scenarios.qa.config import Inputs, QAConfig, read_inputs
+from argus.scenarios.qa.config import QAConfig
 from argus.scenarios.qa.job import LEDGER
 from argus.scenarios.qa.prompts import answer_prompt, reason_prompt
+from argus.scenarios.qa.sources import Inputs, read_inputs
 from argus.scenarios.qa.summary import QAEstimate
 
 _CHARS_PER_TOKEN = 4

@@ -22,7 +22,8 @@ from argus.llm import Ledger, LocalConfig
 from argus.reports import write_report
 from argus.scenarios.qa.cases import Retrieved, cases, retrieve
 from argus.scenarios.qa.compare import Judged, answer_cases, judge_answers
-from argus.scenarios.qa.config import Inputs, QAConfig, read_inputs
+from argus.scenarios.qa.config import QAConfig
+from argus.scenarios.qa.sources import Inputs, read_inputs
 from argus.scenarios.qa.stages import Stages, reformulate
 from argus.scenarios.qa.summary import QASummary
 from argus.scenarios.qa.tables import summarise, table_of

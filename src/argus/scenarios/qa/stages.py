@@ -19,11 +19,10 @@ from argus.llm import (
 from argus.llm import State as PromptState
 from argus.llm.reply import without_thoughts
 from argus.scenarios.qa.compare import Question
+from argus.scenarios.qa.config import AnyConfig
 from argus.scenarios.qa.judge import why_no_answer
 from argus.scenarios.qa.prompts import reason_prompt
 from argus.scenarios.qa.summary import StageUsage
-
-AnyConfig = ChatConfig | LocalConfig
 
 
 @dataclass(frozen=True)

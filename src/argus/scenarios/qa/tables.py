@@ -12,9 +12,10 @@ from argus.measures import paired_difference
 from argus.scenarios.qa.agreement import Agreement
 from argus.scenarios.qa.cases import Gold, Retrieved, ranking_measures
 from argus.scenarios.qa.compare import Arm, Judged
-from argus.scenarios.qa.config import Inputs, QAConfig
+from argus.scenarios.qa.config import QAConfig
 from argus.scenarios.qa.findings import arm_summaries, comparisons, votes_agreement
 from argus.scenarios.qa.judge import Vote
+from argus.scenarios.qa.sources import Inputs
 from argus.scenarios.qa.stages import Stages
 from argus.scenarios.qa.summary import (
     MEASURE,

@@ -1,0 +1,77 @@
+"""What an ablation compares, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.errors import InputError
+from argus.measures.resamples import RESAMPLES, Resamples
+from argus.scenarios.cells import GridConfig
+from argus.scenarios.profile import Component
+from argus.settings import Doc, Ge, Lt, Option, Seed, check_settings
+
+LEAST_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How runs are compared. measure: the one that cells are judged by."""
+
+    measure: str
+    measures: Sequence[str]
+    tune_share: float
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblateConfig(GridConfig):
+    """The grid, and how its cells are compared.
+
+    placebos: exchanges of the profiles that the placebo is the mean of.
+    """
+
+    measures: Annotated[
+        tuple[str, ...],
+        Doc("May be given again; cells are judged by the first. Default: nDCG@10, R@10."),
+        Option(("--measure",), repeated=True),
+    ] = ("nDCG@10", "R@10")
+    tune_share: Annotated[
+        float,
+        Ge(0),
+        Lt(1),
+        Doc("Share of the queries to choose a cell on, told on the rest; 0: not at all."),
+    ] = 0.5
+    placebos: Annotated[int, Ge(0), Doc("Random exchanges of profiles; 0: no placebo.")] = 5
+    resamples: Resamples = RESAMPLES
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        from argus.measures.measures import measure_name, parse_measure
+
+        super().__post_init__()
+        check_settings(self)
+        if not self.measures:
+            raise InputError(
+                "no measure", expected="at least one", fix="For example nDCG@10.", where="--measure"
+            )
+        for name in self.measures:
+            parse_measure(name)
+        names = tuple(dict.fromkeys(map(measure_name, self.measures)))
+        components = tuple(c for c in Component if c in self.components)
+        object.__setattr__(self, "measures", names)
+        object.__setattr__(self, "components", components)
+
+    @property
+    def depth(self) -> int:
+        """Results kept per question: as many as any measure reads, and 100 at least."""
+        from argus.measures.measures import cutoff
+
+        return max(LEAST_DEPTH, *(cutoff(name) or 0 for name in self.measures))
+
+    @property
+    def settings(self) -> Settings:
+        """How runs are compared."""
+        return Settings(self.measures[0], self.measures, self.tune_share, self.resamples, self.seed)

@@ -1,0 +1,59 @@
+"""What a need audit measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from argus.errors import InputError
+from argus.scenarios.cells import Components, GridConfig, Weights
+from argus.scenarios.profile import Component
+from argus.settings import Doc, Ge, Seed, check_settings
+
+if TYPE_CHECKING:
+    from argus.scenarios.needs.summary import Bounds
+
+WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""λ of the grid, as in SPIKE Table 7."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """In the top k of N candidates."""
+
+    k: int
+    pool: int
+
+    def record(self) -> Bounds:
+        """Return it for the summary."""
+        return {"k": self.k, "pool": self.pool}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeedsConfig(GridConfig):
+    """What is audited. k, pool: those of RPS; k is also how far down the whole corpus is read."""
+
+    components: Components = (Component.ME,)
+    weights: Weights = WEIGHTS
+    k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10
+    pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(self)
+        if self.k > self.pool:
+            raise InputError(
+                f"k={self.k} with a pool of N={self.pool}",
+                expected="k <= N, since a document ranks among N candidates",
+                fix=f"Use --k up to {self.pool}, or a larger --pool.",
+                where="--k",
+            )
+        object.__setattr__(self, "components", tuple(dict.fromkeys(self.components)))
+
+    def fitting(self, n: int) -> Setting:
+        """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""
+        if self.pool <= n:
+            return Setting(self.k, self.pool)
+        pool = max(2, n // 2)
+        return Setting(min(self.k, max(1, pool // 20)), pool)

@@ -1,0 +1,63 @@
+"""How documents are profiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Annotated
+
+from argus.llm.config import ChatConfig
+from argus.llm.local_config import LocalConfig
+from argus.settings import Doc, Ge, check_settings
+
+MAX_DOCUMENT_CHARS = 24_000
+"""More of a document is not shown: about 6,000 tokens of English."""
+
+
+class Role(StrEnum):
+    """Who is asked: a large model, which is told every step, or one that was distilled from it."""
+
+    TEACHER = "teacher"
+    STUDENT = "student"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileSettings:
+    """How a generator is asked, whoever it is.
+
+    role: a teacher is told every step, a student has the instruction that distilled models were
+    trained on. accept_unanswered: such documents count as failed; without it the job ends with an
+    error.
+    """
+
+    role: Annotated[Role, Doc("teacher, or student: a model that was distilled.")] = Role.TEACHER
+    max_chars: Annotated[int, Ge(1), Doc("More of a document is not shown.")] = MAX_DOCUMENT_CHARS
+    accept_unanswered: Annotated[
+        bool,
+        Doc("Go on without the documents to which the endpoint never gave an answer."),
+    ] = False
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def by(self, model: ChatConfig | LocalConfig) -> ProfileConfig:
+        """Return how this model is asked."""
+        values = {f.name: getattr(self, f.name) for f in fields(ProfileSettings)}
+        return ProfileConfig(model=model, **values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileConfig(ProfileSettings):
+    """How documents are profiled, and by whom."""
+
+    model: ChatConfig | LocalConfig
+
+    def described(self) -> dict[str, object]:
+        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        return {
+            "model": self.model.identity,
+            "temperature": self.model.temperature,
+            "extra": dict(self.model.extra),
+            "role": str(self.role),
+            "max_chars": self.max_chars,
+        }
