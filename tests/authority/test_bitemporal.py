@@ -32,7 +32,7 @@ def day(text: str):
     return parse_moment(text)
 
 
-def test_what_is_published_earlier_supersedes_by_its_later_effect_where_the_rule_says_so():
+def test_an_earlier_publication_supersedes_by_its_later_effect():
     authority = Authority(PAIR, [rule("effective")])
     assert authority.chain("interim", "early")[0].superseder == "early"
     assert authority.controlling(["interim"]) == ["early"]
@@ -75,7 +75,7 @@ def test_known_alone_may_be_asked():
     assert authority.as_of(None, day("2024-02")).controlling(["early"]) == ["interim"]
 
 
-def test_a_record_that_tells_no_publication_was_known_when_it_took_effect():
+def test_without_publication_known_is_when_it_took_effect():
     one, two = record("one", "2024-01-01"), record("two", "2024-02-01")
     assert two.known == two.time
     authority = Authority([one, two], [rule("published")])
@@ -158,9 +158,7 @@ def test_a_view_is_not_changed():
         ("type", "2024", None, None),
     ],
 )
-def test_a_rule_has_a_horizon_where_it_orders_by_the_time_that_is_asked_for(
-    order, effective, known, horizon
-):
+def test_a_rule_has_a_horizon_by_the_time_that_it_orders_by(order, effective, known, horizon):
     view = Authority(PAIR).as_of(effective, known)
     assert view.horizon(Order(order)) == (horizon and day(horizon).end)
     assert Authority(PAIR).horizon(Order(order)) == FOREVER

@@ -18,7 +18,7 @@ from tests.support.relations import relations as crossed
 THREE = Authority(chain("d1", "d2", "d3") + chain("x1", "x2", scope="t"), [LATER])
 
 
-def test_a_frontier_element_that_was_not_retrieved_is_named_with_its_chain():
+def test_a_missing_frontier_element_is_named_with_its_chain():
     found = check_conditions(["d1", "d2"], THREE)
     assert not found.hold
     (missing,) = found.missing
@@ -26,7 +26,7 @@ def test_a_frontier_element_that_was_not_retrieved_is_named_with_its_chain():
     assert [(k.superseded, k.superseder, k.rule) for k in missing.chain] == [("d1", "d3", "later")]
 
 
-def test_a_superseded_document_without_a_superseder_is_named_with_what_controls_it():
+def test_an_ignored_document_is_named_with_what_controls_it():
     (ignored,) = check_conditions(["d1"], THREE).ignored
     assert ignored.document == "d1"
     assert [(k.superseded, k.superseder) for k in ignored.chain] == [("d1", "d3")]
@@ -46,7 +46,7 @@ def test_with_gold_anchors_only_their_frontier_must_be_there():
     assert [m.document for m in check_conditions(["d3"], THREE, ["d1", "x1"]).missing] == ["x2"]
 
 
-def test_each_missing_document_is_named_once_under_its_first_anchor():
+def test_a_missing_document_is_named_under_its_first_anchor():
     found = check_conditions(["x1"], THREE, ["d2", "d1", "x2"])
     assert [(m.document, m.anchor) for m in found.missing] == [("d3", "d2"), ("x2", "x2")]
 
@@ -59,7 +59,7 @@ def test_of_documents_without_record_nothing_is_said():
         check_conditions(["d3"], THREE, ["unknown"])
 
 
-def test_an_empty_set_holds_without_anchors_and_lacks_all_with_them():
+def test_an_empty_set_lacks_what_controls_the_anchors():
     assert check_conditions([], THREE).hold
     assert [m.document for m in check_conditions([], THREE, ["d1"]).missing] == ["d3"]
 
@@ -103,9 +103,7 @@ def test_they_agree_with_both_conditions_read_off_all_pairs(relation, data):
 
 @settings(max_examples=150, deadline=None)
 @given(crossed(), st.sampled_from([0, 1, 64]), st.none() | times, st.data())
-def test_in_crowded_scopes_and_at_earlier_times_they_agree_as_well(
-    relation, crowded, effective, data
-):
+def test_they_agree_in_crowded_scopes_and_at_earlier_times(relation, crowded, effective, data):
     assume(not Naive(*relation.parts).has_cycle)
     naive = Naive(*relation.parts, effective=effective)
     ids = [record.id for record in relation.records]
@@ -123,7 +121,7 @@ def test_in_crowded_scopes_and_at_earlier_times_they_agree_as_well(
         assert naive.is_active(ignored.chain[-1].superseder)
 
 
-def test_a_stale_document_of_a_crowded_scope_is_judged_without_a_walk_through_it():
+def test_a_stale_document_of_a_crowd_is_judged_without_a_walk():
     n = 2000
     records = [Record(f"d{i}", "doc", Moment(i, i + 1, ""), {"entity": "e"}) for i in range(n)]
     authority = Authority(records, [LATER])

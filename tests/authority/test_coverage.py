@@ -18,7 +18,7 @@ def blackout(id_, time, ticker="X"):
     return Record.of(id_, "blackout", {"ticker": ticker} if ticker else {}, time=time)
 
 
-def test_what_takes_part_what_is_retired_and_what_cannot_be_decided_is_counted_per_rule():
+def test_parts_retirements_and_doubts_are_counted_per_rule():
     records = [
         clearance("early", "2024-01-01"), clearance("same-day", "2024-02-01T10:00"),
         clearance("late", "2024-03-01"), clearance("undated", None),
@@ -48,7 +48,7 @@ def test_counts_agree_with_every_pair_tried():
     assert found.undecided == len(later)
 
 
-def test_equal_times_under_a_rule_of_one_type_are_undecided_but_not_with_themselves():
+def test_equal_times_under_a_rule_of_one_type_are_undecided():
     rule = Rule("law", "law", "about")
     records = [Record.of(i, "law", {"about": "x"}, time="2001-05-05") for i in "abc"]
     (found,) = cover(Authority(records, [rule]))

@@ -13,7 +13,7 @@ def write(tmp_path, *rows):
     return file
 
 
-def test_edges_carry_rule_confidence_and_relation_where_they_are_given(tmp_path):
+def test_edges_carry_rule_confidence_and_relation(tmp_path):
     file = write(
         tmp_path,
         {"superseder": "b", "superseded": "a"},

@@ -14,7 +14,7 @@ PACKAGES = [
 ]
 
 
-def test_the_entity_index_finds_what_shares_an_entity_in_the_order_indexed():
+def test_the_index_finds_what_shares_an_entity_in_order():
     records = [
         record("b", "doc", 1, x="1", y=("2", "3")),
         record("a", "doc", 1, y="3"),
@@ -28,7 +28,7 @@ def test_the_entity_index_finds_what_shares_an_entity_in_the_order_indexed():
     assert index.sharing([]) == []
 
 
-def test_keys_that_a_rule_equates_are_one_and_global_rules_share_an_entity():
+def test_equated_keys_are_one_and_global_rules_share_one():
     overrules = Rule("opinion", "opinion", (ScopeKey("overrules", "citation"),))
     old = Record("old", "opinion", at(1), {"citation": "1 U.S. 1"})
     new = Record("new", "opinion", at(2), {"citation": "9 U.S. 9", "overrules": "1 U.S. 1"})
@@ -62,7 +62,7 @@ def test_names_are_whole_words_in_any_case_and_the_longest_wins():
     assert ScopeNames(PACKAGES).bearers("") == []
 
 
-def test_the_longest_name_wins_though_a_shorter_one_begins_before_it():
+def test_the_longest_name_wins_over_an_earlier_shorter_one():
     records = [record("a", "x", 1, k="red oak"), record("b", "x", 1, k="oak park school")]
     found = ScopeNames(records).bearers("the red oak park school")
     assert found == [(("k", "oak park school"),)]
@@ -83,7 +83,7 @@ def test_values_of_stop_words_or_signs_are_no_names():
     assert ScopeNames(records).bearers("grade C") == [(("code", "C"),)]
 
 
-def test_what_stands_inside_a_longer_name_or_a_longer_word_is_no_name():
+def test_a_name_inside_a_longer_name_or_word_is_none():
     records = [
         record("a", "x", 1, product="SQL"),
         record("b", "x", 1, product="SQL Server"),

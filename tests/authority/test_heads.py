@@ -52,14 +52,14 @@ def test_an_earlier_time_of_a_crowded_scope_is_cut_not_walked(order):
     assert view.controlling([f"n{N // 2 + 1}"]) == []
 
 
-def test_an_earlier_time_that_another_time_than_the_rules_decides_is_walked():
+def test_an_earlier_time_of_two_times_is_walked():
     authority = Authority([note(i) for i in range(N)], [LATER])
     view = authority.as_of(at(N // 2), at(N // 2))
     assert view.controlling(["n7"]) == [f"n{N // 2}"]
     assert cost(view, lambda: view.controlling(["n7"])) > N // 2
 
 
-def test_scopes_of_their_own_in_a_crowded_scope_are_not_gone_through():
+def test_own_scopes_in_a_crowded_scope_are_not_walked():
     """A group of one per record, and nothing that leads out of the package."""
     authority = Authority([note(i) for i in range(N)], [LATER, OWN])
     assert authority.controlling(["n7"]) == [f"n{N - 1}"]
@@ -68,7 +68,7 @@ def test_scopes_of_their_own_in_a_crowded_scope_are_not_gone_through():
     assert (len(made.groups), len(made.loose), made.wide, len(made.narrow[1])) == (1, 0, {}, 0)
 
 
-def test_what_is_newer_in_a_scope_of_its_own_and_in_the_crowded_one_leads_nowhere_else():
+def test_what_is_newer_in_both_scopes_leads_nowhere_else():
     """Every CVE has two notes, both of the package: the second is newer there as well."""
     records = [note(i, cve=f"c{i % (N // 2)}") for i in range(N)]
     authority = Authority(records, [LATER, OWN])
@@ -76,7 +76,7 @@ def test_what_is_newer_in_a_scope_of_its_own_and_in_the_crowded_one_leads_nowher
     assert cost(authority, lambda: authority.controlling(["n7"])) < FEW
 
 
-def test_only_what_leads_out_of_the_scope_is_followed_and_no_more_than_is_ahead():
+def test_only_what_leads_out_of_the_scope_is_followed():
     out = range(0, N, N // 10)
     patches = [note(i, type_="patch", when=N + i, package="other") for i in out]
     authority = Authority([*(note(i) for i in range(N)), *patches], [LATER, OWN])
@@ -87,7 +87,7 @@ def test_only_what_leads_out_of_the_scope_is_followed_and_no_more_than_is_ahead(
     assert cost(authority, lambda: authority.controlling([late])) < FEW
 
 
-def test_an_outlet_opens_with_what_comes_and_closes_with_what_goes():
+def test_an_outlet_opens_and_closes_as_records_come_and_go():
     authority = Authority([note(i) for i in range(N)], [LATER, OWN])
     last = f"n{N - 1}"
     assert authority.controlling(["n7"]) == [last]
@@ -157,9 +157,7 @@ def crossing(draw):
 
 @settings(max_examples=300, deadline=None)
 @given(crossing(), st.sampled_from([0, 1, 2]), st.sampled_from([0.0, 0.75]), st.data())
-def test_heads_hold_what_is_active_by_shortest_chains_while_records_come_and_go(
-    relation, crowded, theta, data
-):
+def test_heads_hold_what_is_active_by_shortest_chains(relation, crowded, theta, data):
     records, rules, edges = relation
     assume(not Naive(*relation).has_cycle)
     with pytest.MonkeyPatch.context() as patch:

@@ -52,7 +52,7 @@ def package(name: str) -> tuple[str, str]:
     return "package", name
 
 
-def test_without_names_the_anchors_decide_by_their_softmaxed_scores(authority, names):
+def test_without_names_the_anchors_softmaxed_scores_decide(authority, names):
     anchors = {"adv-lib": 2.0, "adv-http": 1.0, "plain": 9.0}
     posterior = scope_posterior("an old bug", anchors, authority, names)
     weight = 1 / (1 + math.exp(-1))
@@ -82,7 +82,7 @@ def test_names_and_anchors_are_mixed_by_their_share(authority, names):
     assert expectation(authority, posterior, anchors) == pytest.approx({"note-http": 0.75})
 
 
-def test_an_ambiguous_query_whose_best_scope_is_wrong_keeps_the_right_document(authority, names):
+def test_an_ambiguous_query_keeps_the_right_document(authority, names):
     """ "mercury" is a package and the beginning of two others; the bug is one of the parser."""
     anchors = {"adv-lib": 5.0, "adv-parser": 4.9, "adv-http": 2.0}
     text = "does mercury still choke on nested comments?"
@@ -101,7 +101,7 @@ def test_nothing_named_and_nothing_found_is_an_empty_posterior(authority, names)
     assert expectation(authority, posterior, {}) == map_frontier(authority, posterior, {}) == {}
 
 
-def test_an_anchor_of_several_scopes_shares_its_vote_and_counts_in_each():
+def test_an_anchor_of_several_scopes_shares_its_vote():
     records = [
         record("adv", "advisory", package=("one", "two")),
         record("n1", "note", package="one"),
@@ -153,7 +153,7 @@ def test_impossible_settings_are_refused_in_words(options, message):
         LatentConfig(**options)
 
 
-def test_unknown_documents_and_scores_that_are_none_are_refused_in_words(authority, names):
+def test_unknown_documents_and_no_scores_are_refused(authority, names):
     with pytest.raises(InputError, match=r"no record 'nope'"):
         scope_posterior("mercury", {"nope": 1.0}, authority, names)
     with pytest.raises(InputError, match=r"document 'adv-lib' has the score nan; expected a numb"):

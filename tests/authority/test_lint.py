@@ -37,7 +37,7 @@ def test_a_superseded_document_alone_violates_both_conditions(authority):
     assert query.stale_share == 0.5 and not query.holds
 
 
-def test_one_superseder_is_enough_for_the_second_condition_but_not_for_the_first(authority):
+def test_one_superseder_is_enough_for_condition_two_not_one(authority):
     query = one(["flaw", "fix"], authority)
     assert {i.document for i in query.conditions.ignored} == {"fix"}
     assert [m.document for m in query.conditions.missing] == ["refix"]
@@ -53,7 +53,7 @@ def test_only_the_top_k_counts(authority):
     assert one(["flaw", "open", "refix"], authority, k=3).holds
 
 
-def test_given_anchors_replace_those_retrieved_and_need_not_be_retrieved(authority):
+def test_given_anchors_replace_those_that_were_retrieved(authority):
     assert one(["open"], authority).holds
     query = one(["open"], authority, anchors={"q": ["flaw"]})
     assert [m.document for m in query.conditions.missing] == ["refix"]

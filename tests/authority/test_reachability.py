@@ -7,7 +7,7 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Rule
 
 
-def test_every_superseded_document_is_paired_with_what_controls_it_now_not_with_every_superseder():
+def test_superseded_documents_are_paired_with_what_controls_now():
     records = [Record.of(f"v{i}", "version", {"of": "x"}, time=f"20{i:02}") for i in range(30)]
     found = list(supersessions(Authority(records, [Rule("version", "version", "of")])))
     assert [(s.superseded, s.controlling) for s in found] == [
@@ -15,7 +15,7 @@ def test_every_superseded_document_is_paired_with_what_controls_it_now_not_with_
     ]
 
 
-def test_a_chain_is_followed_to_its_end_and_its_first_rule_is_told():
+def test_a_chain_is_followed_to_its_end_under_its_first_rule():
     records = [Record.of(i, "doc", {}) for i in "abc"]
     edges = [Edge("b", "a", "first"), Edge("c", "b", "second")]
     (one, two) = supersessions(Authority(records, edges=edges))

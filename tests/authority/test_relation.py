@@ -52,14 +52,14 @@ def groups_of(ids, data) -> list[list[str]]:
 
 @settings(max_examples=250, deadline=None)
 @given(relations(), st.data())
-def test_closure_frontier_and_activity_equal_rule_checks_on_all_pairs(relation, data):
+def test_closure_and_frontier_equal_rule_checks_on_all_pairs(relation, data):
     authority, naive = built(relation)
     agree(authority, naive, groups_of(naive.records, data))
 
 
 @settings(max_examples=250, deadline=None)
 @given(relations(names=SEVERAL), st.data())
-def test_several_relations_join_in_the_closure_and_each_dominates_in_the_frontier(relation, data):
+def test_relations_join_in_closures_and_each_rules_frontiers(relation, data):
     authority, naive = built(relation)
     agree(authority, naive, groups_of(naive.records, data))
 
@@ -138,9 +138,7 @@ def test_an_earlier_time_equals_rule_checks_on_what_was_in_force(relation, effec
 
 @settings(max_examples=100, deadline=None)
 @given(relations(names=SEVERAL), times, st.data())
-def test_what_lies_below_and_the_relation_of_some_records_alone_equal_rule_checks(
-    relation, effective, data
-):
+def test_below_and_among_equal_rule_checks(relation, effective, data):
     authority, _ = built(relation)
     view, naive = authority.as_of(effective), Naive(*relation.parts, effective=effective)
     for id_ in authority.records:
@@ -155,7 +153,7 @@ def test_what_lies_below_and_the_relation_of_some_records_alone_equal_rule_check
 
 @settings(max_examples=150, deadline=None)
 @given(relations(edges=0), st.sampled_from([0, 1]), st.data())
-def test_what_is_inserted_and_deleted_equals_what_is_built_at_once(relation, crowded, data):
+def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data):
     records, rules = relation.records, relation.rules
     assume(not Naive(records, rules).has_cycle)
     with pytest.MonkeyPatch.context() as patch:
@@ -210,7 +208,7 @@ def test_equal_times_supersede_neither():
     assert authority.controlling(["a", "b"]) == ["a", "b"]
 
 
-def test_a_day_and_an_hour_in_it_are_not_ordered_and_the_next_day_is():
+def test_a_day_is_not_before_an_hour_in_it_but_the_next_day():
     when = {"day": "2024-03-01", "hour": "2024-03-01T10:00:00Z", "next": "2024-03-02"}
     records = [Record(i, "note", parse_moment(t), {"k": "x"}) for i, t in when.items()]
     authority = Authority(records[:2], [LATER_NOTE])
@@ -219,7 +217,7 @@ def test_a_day_and_an_hour_in_it_are_not_ordered_and_the_next_day_is():
     assert authority.controlling(["day", "hour"]) == ["next"]
 
 
-def test_a_record_without_time_takes_no_part_in_rules_by_time_and_does_in_those_by_type():
+def test_a_record_without_time_takes_part_by_type_alone():
     records = [Record("a", "advisory", None, {"k": "x"}), Record("n", "note", None, {"k": "x"})]
     timed = Rule("note", "advisory", "k", name="by time")
     authority = Authority(records, [timed])
@@ -229,7 +227,7 @@ def test_a_record_without_time_takes_no_part_in_rules_by_time_and_does_in_those_
     assert Authority(records, [typed]).controlling(["a"]) == ["n"]
 
 
-def test_a_record_without_a_scope_key_takes_no_part_and_is_counted():
+def test_a_record_without_a_scope_key_takes_no_part():
     records = [*chain_of(2), Record("d2", "note", at(9), {"other": "x"})]
     authority = Authority(records, [LATER_NOTE])
     assert authority.controlling(["d0"]) == ["d1"]
@@ -237,7 +235,7 @@ def test_a_record_without_a_scope_key_takes_no_part_and_is_counted():
     assert (coverage.superseding, coverage.superseded, coverage.no_scope) == (2, 2, ["d2"])
 
 
-def test_a_record_with_several_values_leads_from_one_scope_to_another():
+def test_a_record_of_several_values_leads_between_scopes():
     first = Record("a", "note", at(0), {"k": "x"})
     both = Record("b", "note", at(1), {"k": ("x", "y")})
     second = Record("c", "note", at(2), {"k": "y"})
@@ -247,7 +245,7 @@ def test_a_record_with_several_values_leads_from_one_scope_to_another():
     assert authority.frontier(["a", "c"]) == ["c"]  # though b, between them, is not asked for
 
 
-def test_a_document_maximal_under_one_relation_alone_is_no_frontier():
+def test_maximal_under_one_relation_alone_is_no_frontier():
     rules = [
         Rule("note", "note", "k", relation="later"),
         Rule("court", "note", "k", order="type", relation="higher"),
@@ -262,7 +260,7 @@ def test_a_document_maximal_under_one_relation_alone_is_no_frontier():
     assert list(authority.older("c", "later")) == []
 
 
-def test_unknown_and_repeated_ids_and_foreign_edges_are_refused_in_words():
+def test_unknown_and_repeated_ids_and_edges_are_refused():
     authority = Authority(chain_of(2), [LATER_NOTE])
     with pytest.raises(InputError, match=r"no record 'nope'; expected the id of one of the 2 rec"):
         authority.closure(["nope"])
@@ -334,7 +332,7 @@ def test_what_leads_out_of_a_crowded_scope_is_followed():
     assert two.controlling(["d0"]) == ["out"]
 
 
-def test_a_crowded_scope_that_another_time_orders_elsewhere_is_walked(monkeypatch):
+def test_a_crowded_scope_of_two_times_is_walked(monkeypatch):
     """d2 takes effect after d1 and was published before it: it alone leads to the court."""
     monkeypatch.setattr(places, "CROWDED", 0)
     times_of = {"d0": (0, 200), "d1": (1, 100), "d2": (2, 2), "d3": (3, 150)}

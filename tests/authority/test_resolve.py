@@ -51,12 +51,12 @@ def test_a_hit_carries_the_chain_that_led_to_it():
     assert same.chain == ()
 
 
-def test_a_document_that_several_anchors_lead_to_comes_once_at_the_best_of_them():
+def test_a_document_of_several_anchors_comes_at_the_best():
     assert ids({"a2": 3.0, "c": 2.0, "a1": 1.0, "a3": 0.5}) == ["a3", "c"]
     assert trace({"a2": 3.0, "a1": 1.0}, AUTHORITY).hits[0].anchor == "a2"
 
 
-def test_equal_scores_go_by_the_id_of_the_anchor_and_fall_strictly_afterwards():
+def test_equal_scores_go_by_anchor_and_fall_strictly():
     found = trace({"b1": 1.0, "a1": 1.0, "c": 1.0}, AUTHORITY)
     assert [hit.id for hit in found.hits] == ["a3", "b2", "c"]
     scores = [hit.score for hit in found.hits]
@@ -65,7 +65,7 @@ def test_equal_scores_go_by_the_id_of_the_anchor_and_fall_strictly_afterwards():
     assert ranking(found.run) == ["a3", "b2", "c"]
 
 
-def test_several_documents_that_control_one_anchor_all_come_in_its_place():
+def test_all_that_control_an_anchor_come_in_its_place():
     rules = [Rule("recall", "label", ("d",)), Rule("warning", "label", ("d",))]
     records = [
         record("l", "label", 1, d="1"),
@@ -109,7 +109,7 @@ def test_superseders_can_come_before_every_anchor_that_is_active():
     assert ranking(found.run) == ["b2", "a3", "c", "web"]
 
 
-def test_at_an_earlier_time_what_came_later_neither_controls_nor_is_served():
+def test_at_an_earlier_time_later_documents_do_not_count():
     early = AUTHORITY.as_of(at(2))
     assert ids({"a1": 3.0, "a3": 2.0, "c": 1.0}, early) == ["a2", "c"]
     assert ids({"a1": 3.0}, AUTHORITY.as_of(at(1))) == ["a1"]
@@ -143,7 +143,7 @@ def test_its_order_survives_a_run_file(tmp_path):
 
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300) | st.sampled_from([0.0, 1.0])))
-def test_falling_lowers_no_score_that_falls_and_no_other_by_more_than_it_must(scores):
+def test_falling_lowers_scores_by_no_more_than_it_must(scores):
     found = list(falling(scores))
     last = math.inf
     for score, lowered in zip(scores, found, strict=True):

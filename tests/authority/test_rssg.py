@@ -28,7 +28,7 @@ def test_contamination_is_kept_apart_from_what_the_rules_connect():
     assert graph.closure(["d1"]) == ["d1", "d2"]
 
 
-def test_a_document_given_twice_counts_once_and_nothing_gives_nothing():
+def test_a_document_twice_counts_once_and_none_gives_none():
     one = record("d", "doc", 1, entity="s")
     assert supersession_graph([one, one], [LATER]).documents == ("d",)
     empty = supersession_graph([], [LATER])
@@ -40,7 +40,7 @@ def test_an_anchor_outside_the_graph_is_named():
         supersession_graph(chain("d1"), [LATER]).closure(["x"])
 
 
-def test_a_neighbourhood_is_what_shares_an_entity_the_anchor_first():
+def test_a_neighbourhood_shares_an_entity_anchors_first():
     records = [*chain("d1", "d2"), *chain("x1", scope="t"), record("n", "note", 3, entity="s")]
     authority, index = Authority(records, [LATER]), EntityIndex(records)
     found = neighbourhood(["d2"], authority, index)
@@ -53,7 +53,7 @@ def test_a_neighbourhood_is_what_shares_an_entity_the_anchor_first():
         neighbourhood(["gone"], authority, index)
 
 
-def test_a_chain_of_several_keys_leaves_the_neighbourhood_of_one_hop():
+def test_a_chain_of_several_keys_leaves_the_neighbourhood():
     records = [
         record("d1", "doc", 1, x="1"),
         record("d2", "doc", 2, x="1", y="2"),

@@ -26,7 +26,7 @@ def test_what_is_later_in_a_scope_is_found_whatever_its_type():
     assert scopes.later("a2") == ["noise", "a3"]
 
 
-def test_scopes_agree_when_they_share_an_entity_and_differ_in_no_key():
+def test_scopes_agree_that_share_and_differ_in_no_key():
     scopes = ScopeTimes(
         [
             record("old", "t", 1, employee="ann", ticker="X"),
@@ -40,7 +40,7 @@ def test_scopes_agree_when_they_share_an_entity_and_differ_in_no_key():
     assert scopes.later("old") == ["several", "ticker-wide"]
 
 
-def test_a_record_without_time_has_nothing_later_and_is_later_than_none():
+def test_a_record_without_time_is_neither_before_nor_later():
     assert SCOPES.later("timeless") == []
     assert "timeless" not in SCOPES.later("a1")
 
@@ -57,7 +57,7 @@ def test_records_are_ordered_by_time_the_latest_first_then_by_id():
     assert ScopeTimes(records).latest_first("abcd") == ["b", "c", "a", "d"]
 
 
-def test_the_holders_of_most_named_keys_are_found_the_latest_first():
+def test_the_holders_of_most_keys_come_latest_first():
     records = [
         record("both", "t", 1, product="p", cve=("1", "2")),
         record("later", "t", 2, product="p", cve="1"),
@@ -71,7 +71,7 @@ def test_the_holders_of_most_named_keys_are_found_the_latest_first():
     assert scopes.holders([]) == scopes.holders([("product", "unknown")]) == []
 
 
-def test_in_the_place_of_each_anchor_comes_what_is_later_each_once_up_to_k():
+def test_in_each_anchors_place_comes_what_is_later_once():
     anchors = ["bare", "a2", "a1", "b1"]
     assert SCOPES.latest(anchors, 9) == ["bare", "a3", "a2", "b2"]
     assert SCOPES.latest(anchors, 2) == ["bare", "a3"]
@@ -107,7 +107,7 @@ def test_it_finds_what_a_look_at_every_record_finds(relation, data):
     assert found == scopes.latest_first(reversed(found))
 
 
-def test_where_a_scope_holds_one_chain_the_first_is_what_the_rules_say():
+def test_the_latest_is_right_where_a_scope_holds_one_chain():
     records = [r for i in range(20) for r in chain(f"{i}a", f"{i}b", f"{i}c", scope=f"s{i}")]
     scopes, authority = ScopeTimes(records), Authority(records, [LATER])
     for i in range(20):

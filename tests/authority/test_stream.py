@@ -134,7 +134,7 @@ def supersedes_directly(model: Model, newer: str, older: str) -> bool:
 
 @settings(max_examples=250, deadline=None)
 @given(steps(), st.sampled_from([0, 1, 64]))
-def test_after_every_step_a_stream_equals_a_rebuild_and_names_what_changed(stream_of, crowded):
+def test_a_stream_equals_a_rebuild_after_every_step(stream_of, crowded):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(places, "CROWDED", crowded)
         rules, stream_steps = stream_of
@@ -191,7 +191,7 @@ def check_change(stream: Stream, model: Model, watched, step) -> None:
             assert superseded or held
 
 
-def test_an_insertion_names_what_it_supersedes_and_the_results_that_rest_on_it():
+def test_an_insertion_names_what_it_retires_and_invalidates():
     stream = Stream(Authority([note("a", 0), note("b", 1), note("far", 0, "y")], [LATER]))
     assert stream.watch("q", ["a"]).frontier == ("b",)
     assert stream.watch("other", ["far"]).frontier == ("far",)
@@ -202,7 +202,7 @@ def test_an_insertion_names_what_it_supersedes_and_the_results_that_rest_on_it()
     assert stream.closure("q") == ["a", "b", "c", "d"]
 
 
-def test_a_document_that_supersedes_a_member_behind_the_frontier_invalidates_the_result():
+def test_superseding_behind_the_frontier_invalidates_the_result():
     """Between a and c in time: the frontier stays, the closure does not."""
     stream = Stream(Authority([note("a", 0), note("c", 2)], [LATER]))
     before = stream.watch("q", ["a"])
@@ -212,7 +212,7 @@ def test_a_document_that_supersedes_a_member_behind_the_frontier_invalidates_the
     assert set(stream.closure("q")) == {"a", "b", "c"}
 
 
-def test_one_insertion_supersedes_many_and_its_deletion_gives_them_back():
+def test_an_insertion_retires_many_and_its_deletion_none():
     rule = Rule("court", "note", "k", order="type")
     stream = Stream(Authority([note(f"n{i}", 5) for i in range(3)], [rule]))
     notes = ("n0", "n1", "n2")
@@ -222,7 +222,7 @@ def test_one_insertion_supersedes_many_and_its_deletion_gives_them_back():
     assert stream.delete("c2") == Change("c2", (), notes, ())
 
 
-def test_a_corrected_time_moves_a_record_between_scopes_of_time_and_keeps_its_edges():
+def test_a_corrected_time_moves_a_record_and_keeps_its_edges():
     stream = Stream(Authority([note("a", 1), note("b", 2)], [LATER]))
     stream.insert(Record("told", "other", None), [Edge("told", "b"), Edge("told", "a")])
     stream.watch("q", ["b"])
@@ -244,7 +244,7 @@ def test_a_correction_that_says_what_is_known_changes_nothing():
     assert not stream.is_stale("q")
 
 
-def test_a_correction_that_would_make_a_cycle_leaves_all_as_it_was():
+def test_a_correction_to_a_cycle_leaves_all_as_it_was():
     rules = [LATER, Rule("note", "note", "k", order=Order.PUBLISHED, name="by publication")]
     records = [
         Record("a", "note", at(0), {"k": "x"}, published=at(0)),
@@ -267,7 +267,7 @@ def test_a_deleted_anchor_counts_again_when_it_comes_back():
     assert stream.result("q").frontier == ("a", "b")
 
 
-def test_a_key_that_is_watched_anew_forgets_its_anchors_and_an_unwatched_one_all():
+def test_a_key_watched_anew_forgets_its_anchors():
     stream = Stream(Authority([note("a", 0), note("b", 0, "y")], [LATER]))
     stream.watch("q", ["a"])
     stream.watch("q", ["b", "b"])
@@ -280,7 +280,7 @@ def test_a_key_that_is_watched_anew_forgets_its_anchors_and_an_unwatched_one_all
     assert stream._holders == {} and stream._least == {}
 
 
-def test_unknown_ids_views_and_refused_insertions_are_told_and_change_nothing():
+def test_what_is_refused_changes_nothing():
     authority = Authority([note("a", 0)], [LATER])
     with pytest.raises(InputError, match=r"a view of an earlier time; expected the relation"):
         Stream(authority.as_of(at(0)))
@@ -298,7 +298,7 @@ def test_unknown_ids_views_and_refused_insertions_are_told_and_change_nothing():
     assert list(authority.records) == ["a"] and authority.is_active("a")
 
 
-def test_a_watched_result_costs_an_insertion_one_entry_per_scope_not_one_per_document():
+def test_a_watched_result_costs_one_entry_per_scope():
     stream = Stream(Authority([note(f"d{i:04}", i) for i in range(2000)], [LATER]))
     stream.watch("q", ["d0000"])
     assert [len(least) for least in stream._least.values()] == [1]
@@ -312,7 +312,7 @@ def test_a_watched_result_costs_an_insertion_one_entry_per_scope_not_one_per_doc
     assert len(stream._holders) < 5  # no closure is stored
 
 
-def test_behind_the_heads_of_a_crowded_scope_a_result_is_invalidated_as_well():
+def test_a_result_behind_crowded_heads_is_invalidated():
     """d500 is no head, and nothing supersedes its own CVE until the patch does."""
     own = Rule("patch", "note", "cve")
     notes = [Record(f"d{i}", "note", at(i), {"k": "x", "cve": f"c{i}"}) for i in range(1000)]

@@ -62,7 +62,7 @@ def family(n):
 
 @RANKERS
 @pytest.mark.parametrize("n", [2, 6, 40])
-def test_theorem_1_recall_of_the_target_is_perfect_and_tca_is_zero_for_all_k_below_n(ranker, n):
+def test_theorem_1_recall_is_perfect_and_tca_zero_below_n(ranker, n):
     records, query = family(n)
     scores = ranker(records)(query)
     ranked = ranking(scores)
@@ -75,7 +75,7 @@ def test_theorem_1_recall_of_the_target_is_perfect_and_tca_is_zero_for_all_k_bel
 
 
 @RANKERS
-def test_theorem_1_the_rank_of_the_controlling_document_grows_with_the_look_alikes(ranker):
+def test_theorem_1_the_rank_grows_with_the_look_alikes(ranker):
     found = []
     for n in (2, 6, 40):
         records, query = family(n)
@@ -99,9 +99,7 @@ SCORE = st.integers(0, 5).map(float)
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_definition_4_divergence_is_zero_only_where_a_controlling_document_scores_as_the_top(
-    relation, data
-):
+def test_definition_4_divergence_is_zero_only_at_the_top_score(relation, data):
     scores = {id_: data.draw(SCORE) for id_ in relation.ids}
     found = divergence(scores, relation.authority)
     above = relation.above()
@@ -115,9 +113,7 @@ def test_definition_4_divergence_is_zero_only_where_a_controlling_document_score
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_corollary_1_with_n_plus_of_at_least_k_no_controlling_document_is_in_the_first_k(
-    relation, data
-):
+def test_corollary_1_n_plus_of_k_excludes_the_first_k(relation, data):
     scores = {id_: data.draw(SCORE) for id_ in relation.ids}
     authority = relation.authority
     found, ranked = divergence(scores, authority), ranking(scores)
@@ -133,7 +129,7 @@ def test_corollary_1_with_n_plus_of_at_least_k_no_controlling_document_is_in_the
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_corollary_1_holds_of_n_plus_counted_in_a_run_that_was_cut(relation, data):
+def test_corollary_1_holds_of_n_plus_in_a_cut_run(relation, data):
     scores = {id_: data.draw(SCORE) for id_ in relation.ids}
     depth = data.draw(st.integers(1, len(scores)))
     cut = {id_: scores[id_] for id_ in ranking(scores)[:depth]}
@@ -156,7 +152,7 @@ def naive_hold(relation: Relation, r: set[str], anchors: set[str]) -> bool:
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_theorem_4_the_conditions_agree_with_an_independent_reading(relation, data):
+def test_theorem_4_agrees_with_an_independent_reading(relation, data):
     r = data.draw(st.sets(st.sampled_from(relation.ids)))
     anchors = data.draw(st.sets(st.sampled_from(relation.ids), min_size=1))
     found = check_conditions(sorted(r), relation.authority, sorted(anchors))
@@ -177,14 +173,14 @@ def tca(relation: Relation, r: set[str], anchor: str, answer: Callable[[frozense
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_theorem_4_they_are_tca_where_different_active_documents_answer_differently(relation, data):
+def test_theorem_4_is_tca_where_documents_answer_differently(relation, data):
     r = data.draw(st.sets(st.sampled_from(relation.ids)))
     anchor = data.draw(st.sampled_from(relation.ids))
     expected = tca(relation, r, anchor, answer=lambda active: active)
     assert check_conditions(sorted(r), relation.authority, [anchor]).hold == expected
 
 
-def test_theorem_4_is_not_necessary_where_the_answer_does_not_need_the_whole_frontier():
+def test_theorem_4_is_not_necessary_for_answers_of_a_part():
     rules = [Rule("recall", "label", ("d",)), Rule("warning", "label", ("d",))]
     kinds = ["label", "recall", "warning"]
     relation = Relation([record(k, k, i, d="1") for i, k in enumerate(kinds, 1)], rules, [])
@@ -193,7 +189,7 @@ def test_theorem_4_is_not_necessary_where_the_answer_does_not_need_the_whole_fro
     assert not check_conditions(r, relation.authority, ["label"]).hold
 
 
-def test_theorem_4_one_witness_for_each_superseded_document_is_enough():
+def test_theorem_4_one_witness_for_each_document_is_enough():
     authority = Authority(chain("d1", "d2", "d3"), [LATER])
     edges = Authority(
         [record(d) for d in ("d1", "d2", "d3")], edges=[Edge("d2", "d1"), Edge("d3", "d2")]
@@ -229,7 +225,7 @@ def disjoint_corpus(rng, chains, hops, words=60):
 @RANKERS
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), k=st.integers(1, 4), hops=st.integers(1, 3))
-def test_corollary_2_tca_of_two_stages_is_anchor_recall_query_by_query(ranker, seed, k, hops):
+def test_corollary_2_tca_of_two_stages_is_anchor_recall(ranker, seed, k, hops):
     records, queries = disjoint_corpus(np.random.default_rng(seed), 30, hops)
     authority, score = Authority(records, [LATER]), ranker(records)
     for i, query in enumerate(queries):
@@ -239,7 +235,7 @@ def test_corollary_2_tca_of_two_stages_is_anchor_recall_query_by_query(ranker, s
         assert check_conditions(served, authority, [f"a{i:03}"]).hold == found
 
 
-def test_corollary_2_is_a_lower_bound_where_relevance_finds_more_of_the_chain_than_its_anchor():
+def test_corollary_2_is_a_lower_bound_where_relevance_finds_more():
     authority = Authority(chain("d1", "d2", "d3"), [LATER])
     served = resolve({"q": {"d2": 1.0}}, authority)["q"]  # the anchor d1 was not retrieved
     assert check_conditions(served, authority, ["d1"]).hold
@@ -264,7 +260,7 @@ def test_theorem_3_without_anchors_tca_is_zero():
         assert not check_conditions(served, authority, ["d1"]).hold
 
 
-def test_theorem_3_anchors_are_no_upper_bound_where_the_query_names_its_scope():
+def test_theorem_3_anchors_bound_no_query_that_names_its_scope():
     records = chain("d1", "d2") + chain("x1", "x2", scope="t")
     authority, index = Authority(records, [LATER]), EntityIndex(records)
     served = authority.frontier(index.sharing([("entity", "s")]))  # nothing retrieved at all
@@ -273,9 +269,7 @@ def test_theorem_3_anchors_are_no_upper_bound_where_the_query_names_its_scope():
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_theorem_3_the_closure_passes_without_filtering_and_shows_superseded_documents(
-    relation, data
-):
+def test_theorem_3_the_closure_passes_with_superseded_ones(relation, data):
     authority, above = relation.authority, relation.above()
     anchors = data.draw(st.lists(st.sampled_from(relation.ids), min_size=1))
     closure = authority.closure(anchors)
@@ -285,7 +279,7 @@ def test_theorem_3_the_closure_passes_without_filtering_and_shows_superseded_doc
     assert shown >= {a for a in anchors if above[a]}
 
 
-def test_theorem_3_in_k_places_the_unfiltered_closure_holds_fewer_chains():
+def test_theorem_3_in_k_places_the_closure_holds_fewer_chains():
     records = [r for i in range(4) for r in chain(f"a{i}", f"b{i}", scope=f"s{i}")]
     authority = Authority(records, [LATER])
     scores = {f"a{i}": 4.0 - i for i in range(4)}

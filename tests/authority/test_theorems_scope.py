@@ -87,7 +87,7 @@ def mean_tca(n: int, serve: Callable[[Authority, str], Sequence[str]], anchor: s
 
 
 @CHAINS
-def test_proposition_2_no_scope_indexed_algorithm_beats_phi_over_all_permutations(n):
+def test_proposition_2_no_scope_index_beats_phi_on_average(n):
     pairings = [exchangeable(p) for p in permutations(range(n))]
     assert all(seen_by_scope(a) == seen_by_scope(pairings[0]) for a in pairings)
     found = ambiguity_of("old0", n)
@@ -100,7 +100,7 @@ def test_proposition_2_no_scope_indexed_algorithm_beats_phi_over_all_permutation
 
 
 @CHAINS
-def test_proposition_2_is_tight_for_a_uniform_guess_on_every_single_instance(n):
+def test_proposition_2_is_tight_for_a_uniform_guess(n):
     for pairing in permutations(range(n)):
         authority = exchangeable(pairing)
         guesses = [check_conditions([f"new{j}"], authority, ["old0"]).hold for j in range(n)]
@@ -109,7 +109,7 @@ def test_proposition_2_is_tight_for_a_uniform_guess_on_every_single_instance(n):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 4), st.data())
-def test_proposition_2_bounds_any_choice_made_from_the_view_alone(n, data):
+def test_proposition_2_bounds_any_choice_by_the_view_alone(n, data):
     ids = [id_ for id_, _, _ in seen_by_scope(exchangeable(range(n)))]
     served = data.draw(st.sets(st.sampled_from(ids)))  # a fixed view: a fixed answer
     heads = sum(id_.startswith("new") for id_ in served)
@@ -126,7 +126,7 @@ def test_proposition_2_is_exceeded_by_rules(n):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_proposition_2_with_anchors_found_in_part_of_the_queries_bounds_phi_times_recall(n):
+def test_proposition_2_bounds_phi_times_anchor_recall(n):
     retrieved = [[f"old{i}"] if i % 2 == 0 else ["elsewhere"] for i in range(n)]
     anchored = [f"old{i}" in anchors for i, anchors in enumerate(retrieved)]
     total = Fraction(0)
@@ -149,7 +149,7 @@ def test_proposition_2_bounds_one_promoted_chain_not_k_documents():
     assert scope_ceiling([ambiguity_of("old0", 3)], [True], chains=2) == pytest.approx(2 / 3)
 
 
-def test_proposition_2_bounds_no_corpus_whose_times_tell_the_chains_apart():
+def test_proposition_2_fails_where_times_tell_chains_apart():
     old = [record(f"noise{i}", "note", 1, entity="s") for i in range(4)]
     records = [*old, *chain("d1", "d2", first_day=5)]
     authority = Authority(records, [LATER])
@@ -158,7 +158,7 @@ def test_proposition_2_bounds_no_corpus_whose_times_tell_the_chains_apart():
     assert check_conditions(served, authority, ["d1"]).hold  # by times alone, in every case
 
 
-def test_remark_4_one_newer_document_of_the_scope_misleads_time_and_not_rules():
+def test_remark_4_a_newer_document_misleads_time_not_rules():
     records = [*chain("d1", "d2"), record("noise", "note", 9, entity="s")]
     authority = Authority(records, [LATER])
     assert ScopeTimes(records).latest(["d1"], 1) == ["noise"]
@@ -208,7 +208,7 @@ def test_lemma_1_without_an_anchor_the_first_factor_fails_alone():
     assert values(counted(found)) == (0.5, 1.0, 1.0)
 
 
-def test_lemma_1_a_guess_among_chains_fails_the_second_factor_alone_and_it_is_phi():
+def test_lemma_1_a_guess_among_chains_fails_the_second_factor():
     found = []
     for pairing in permutations(range(3)):
         authority = exchangeable(pairing)
@@ -217,7 +217,7 @@ def test_lemma_1_a_guess_among_chains_fails_the_second_factor_alone_and_it_is_ph
     assert values(counted(found)) == (1.0, pytest.approx(ambiguity_of("old0", 3).phi), 1.0)
 
 
-def test_lemma_1_one_hop_in_place_of_the_frontier_fails_the_third_factor_alone():
+def test_lemma_1_one_hop_fails_the_third_factor_alone():
     deep = Authority(
         [record(d) for d in ("d1", "d2", "d3")], edges=[Edge("d2", "d1"), Edge("d3", "d2")]
     )
@@ -226,7 +226,7 @@ def test_lemma_1_one_hop_in_place_of_the_frontier_fails_the_third_factor_alone()
     assert values(found) == (1.0, 1.0, 0.0)
 
 
-def test_lemma_1_rules_make_the_middle_factor_one_though_phi_is_below_one():
+def test_lemma_1_rules_make_the_middle_factor_one():
     authority = exchangeable((1, 2, 0))
     closure, served = authority.closure(["old0"]), authority.controlling(["old0"])
     found = counted([events(authority, ["old0"], closure, served, "old0")])
@@ -235,7 +235,7 @@ def test_lemma_1_rules_make_the_middle_factor_one_though_phi_is_below_one():
     assert (found.product, found.tca_without) == (1.0, 0.0)
 
 
-def test_proposition_1_what_controls_a_query_can_be_served_without_an_anchor():
+def test_proposition_1_without_an_anchor_tca_can_be_one():
     authority = Authority(chain("d1", "d2") + chain("x1", "x2", scope="t"), [LATER])
     found = counted([events(authority, ["x1"], authority.closure(["x1"]), ["d2"], "d1")])
     assert values(found) == (0.0, None, None)
@@ -244,9 +244,7 @@ def test_proposition_1_what_controls_a_query_can_be_served_without_an_anchor():
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_proposition_1_the_factors_multiply_to_tca_less_what_was_found_without_anchor(
-    relation, data
-):
+def test_proposition_1_the_factors_multiply_to_tca_less_luck(relation, data):
     explicit = [Edge(newer, older) for older, above in relation.above().items() for newer in above]
     authority = Authority(relation.records, edges=explicit)
     one = st.sampled_from(relation.ids)
@@ -268,7 +266,7 @@ def test_proposition_1_the_factors_multiply_to_tca_less_what_was_found_without_a
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_proposition_3_a_closure_takes_one_lookup_for_each_of_its_records(relation, data):
+def test_proposition_3_a_closure_takes_a_lookup_per_record(relation, data):
     authority = relation.authority
     anchors = data.draw(st.lists(st.sampled_from(relation.ids), unique=True))
     closure = authority.closure(anchors)
@@ -277,7 +275,7 @@ def test_proposition_3_a_closure_takes_one_lookup_for_each_of_its_records(relati
 
 @settings(deadline=None)
 @given(relations(), st.data())
-def test_proposition_3_a_closure_reads_each_superseder_once_per_scope_and_rule(relation, data):
+def test_proposition_3_a_closure_reads_a_superseder_once(relation, data):
     authority = relation.authority
     index = authority.index
     anchors = data.draw(st.lists(st.sampled_from(relation.ids), unique=True))
@@ -298,14 +296,14 @@ def test_proposition_3_a_closure_reads_each_superseder_once_per_scope_and_rule(r
     assert read + explicit <= edges  # at most each edge once, per rule and scope that make it
 
 
-def test_proposition_3_an_anchor_with_one_superseder_takes_two_lookups_not_one():
+def test_proposition_3_one_superseder_takes_two_lookups():
     records = [record("d1", "approval", 1, ticker="T"), record("d2", "blackout", 2, ticker="T")]
     authority = Authority(records, [Rule("blackout", "approval", ("ticker",))])
     authority.closure(["d1"])
     assert (authority.calls.lookups, authority.calls.edges) == (2, 1)  # d1 and d2 are asked
 
 
-def test_proposition_3_lookups_are_linear_where_pairs_are_quadratic():
+def test_proposition_3_lookups_are_linear_pairs_quadratic():
     n = 60
     records = chain(*(f"d{i:02}" for i in range(n)))
     authority = Authority(records, [LATER])
@@ -317,7 +315,7 @@ def test_proposition_3_lookups_are_linear_where_pairs_are_quadratic():
     assert authority.calls.edges <= 2 * n
 
 
-def test_proposition_3_every_document_of_the_scope_can_change_the_frontier():
+def test_proposition_3_any_document_can_change_the_frontier():
     records = [*chain("d1", "d2"), *(record(f"n{i}", "note", 9, entity="s") for i in range(6))]
     assert Authority(records, [LATER]).controlling(["d1"]) == ["d2"]
     for changed in records[2:]:  # whoever skips this one cannot tell the two corpora apart
@@ -325,7 +323,7 @@ def test_proposition_3_every_document_of_the_scope_can_change_the_frontier():
         assert Authority(other, [LATER]).controlling(["d1"]) == [changed.id]
 
 
-def test_the_entity_scope_axiom_holds_of_rules_and_not_of_their_chains():
+def test_the_entity_scope_axiom_holds_of_rules_not_of_chains():
     records = [
         record("d1", "doc", 1, x="1"),
         record("d2", "doc", 2, x="1", y="2"),

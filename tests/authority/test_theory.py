@@ -21,7 +21,7 @@ from tests.support.authorities import LATER, at, chain, record, relations
 TWO = Authority(chain("old", "new") + chain("other", scope="t"), [LATER])
 
 
-def test_divergence_is_the_score_that_the_controlling_document_falls_behind():
+def test_divergence_is_how_far_the_controlling_falls_behind():
     found = divergence({"old": 9.0, "other": 7.0, "new": 4.5}, TWO)
     assert found.top == "old"
     assert found.frontier == ("new",)
@@ -38,7 +38,7 @@ def test_of_equal_scores_the_first_id_is_the_top():
     assert next(divergences([row], ["other", "old", "new"], TWO)).top == "new"
 
 
-def test_a_frontier_of_several_is_ordered_by_score_and_tca_needs_the_last_of_it():
+def test_a_frontier_goes_by_score_and_tca_needs_its_last():
     rules = [Rule("recall", "label", ("drug",)), Rule("warning", "label", ("drug",))]
     records = [
         record("label", "label", 1, drug="d"),
@@ -55,7 +55,7 @@ def test_a_frontier_of_several_is_ordered_by_score_and_tca_needs_the_last_of_it(
     assert not found.excludes_tca(4)
 
 
-def test_what_a_run_does_not_list_stands_below_all_of_it_unless_its_score_is_given():
+def test_what_a_run_does_not_list_stands_below_all_of_it():
     cut = {"old": 9.0, "other": 7.0}
     found = divergence(cut, TWO)
     assert found.delta == math.inf
@@ -122,7 +122,7 @@ def test_rows_of_another_length_and_impossible_depths_are_named():
         divergence({"old": 1.0}, TWO).excludes_hit(0)
 
 
-def test_kappa_counts_documents_of_the_scope_per_document_of_the_chain():
+def test_kappa_is_documents_of_the_scope_per_one_of_the_chain():
     records = [*chain("old", "new"), record("noise", "note", 3, entity="s"), record("far", "doc")]
     authority, index = Authority(records, [LATER]), EntityIndex(records)
     found = scope_ambiguity(["old"], authority, index)
@@ -131,7 +131,7 @@ def test_kappa_counts_documents_of_the_scope_per_document_of_the_chain():
     assert scope_ambiguity(["old"], authority, index, [("entity", "s")]) == found
 
 
-def test_kappa_is_below_one_where_a_chain_leaves_the_scope_and_phi_stays_one():
+def test_kappa_is_below_one_where_a_chain_leaves_the_scope():
     records = [
         record("d1", "doc", 1, x="1"),
         record("d2", "doc", 2, x="1", y="2"),
@@ -143,7 +143,7 @@ def test_kappa_is_below_one_where_a_chain_leaves_the_scope_and_phi_stays_one():
     assert (found.kappa, found.phi) == (pytest.approx(2 / 3), 1.0)
 
 
-def test_a_scope_without_documents_and_a_query_without_anchors_identify_nothing():
+def test_an_empty_scope_and_no_anchors_identify_nothing():
     index = EntityIndex(TWO.records.values())
     empty = scope_ambiguity(["old"], TWO, index, [("entity", "nowhere")])
     assert (empty.kappa, empty.phi) == (0.0, 0.0)
@@ -160,7 +160,7 @@ def test_ambiguity_counts_what_is_in_force():
     assert scope_ambiguity(["b"], authority.as_of(at(2)), index) == ScopeAmbiguity(2, 1)
 
 
-def test_the_ceiling_is_the_mean_of_phi_where_an_anchor_was_found():
+def test_the_ceiling_is_the_mean_of_phi_with_an_anchor():
     half, whole = ScopeAmbiguity(4, 2), ScopeAmbiguity(2, 2)
     assert scope_ceiling([half, whole, half], [True, True, False]) == pytest.approx(1.5 / 3)
     assert scope_ceiling([half, whole], [True, True], chains=2) == 1.0

@@ -89,7 +89,7 @@ def test_samples_agree_with_the_exact_chances(relation, seed):
 
 @settings(max_examples=60, deadline=None)
 @given(relations(names=SEVERAL), st.floats(0, 1), st.floats(0, 1))
-def test_the_safe_frontier_shrinks_as_alpha_grows_and_the_closure_as_theta_does(relation, a, b):
+def test_the_frontier_shrinks_with_alpha_closures_with_theta(relation, a, b):
     assume(not Naive(*relation.parts).has_cycle)
     authority, ids = Authority(*relation.parts), [record.id for record in relation.records]
     low, high = sorted((a, b))
@@ -123,7 +123,7 @@ def test_chances_by_hand():
     assert safe_frontier(authority, [], 0.5).ids == ()
 
 
-def test_two_ways_share_an_edge_and_parallel_edges_are_two_chances():
+def test_ways_share_an_edge_and_parallel_edges_add_up():
     diamond = told(("a", "b", 0.5), ("b", "c", 0.5), ("b", "d", 0.5), ("c", "e", 1), ("d", "e", 1))
     authority = Authority(bare(*"abcde"), [], diamond)
     assert chances(authority, ["a", "e"])["a"] == pytest.approx(1 - 0.5 * 0.75)
@@ -193,7 +193,7 @@ def test_what_lies_above_the_records_asked_for_does_not_count():
     assert found.chances["d0"].probability == found.chances["d1"].probability - 0.5 == 0.5
 
 
-def test_a_large_scope_is_refused_in_words_and_not_multiplied_out():
+def test_a_large_scope_is_refused_not_multiplied_out():
     authority = in_one_scope(3000, 0.5)
     with pytest.raises(
         InputError, match=r"more than 200,000 supersessions between 2 records.*theta"
@@ -229,7 +229,7 @@ def test_an_unknown_record_is_refused_in_words():
 
 
 @pytest.mark.parametrize("second", [0.5, 0.4])
-def test_two_rules_of_one_name_are_two_chances_whatever_their_confidences(second):
+def test_two_rules_of_one_name_are_two_chances(second):
     rules = [Rule("note", "note", "k", name="same", confidence=p) for p in (0.5, second)]
     records = [
         Record(id_, "note", Moment(i, i + 1, ""), {"k": ("x", "y")}) for i, id_ in enumerate("ab")

@@ -56,7 +56,7 @@ def node(text, id_, score, **metadata):
     return NodeWithScore(node=TextNode(text=text, id_=id_, metadata=metadata), score=score)
 
 
-def test_a_superseded_langchain_document_is_replaced_by_one_of_its_class(authority):
+def test_a_langchain_document_is_replaced_by_one_of_its_class(authority):
     chain = Chain(found=[document("The flaw is open.", id="open"), document("x", id="other")])
     found = AuthorityRetriever(chain, authority).invoke("is it fixed?")
     assert [d.metadata["id"] for d in found] == ["fixed", "other"]
@@ -65,7 +65,7 @@ def test_a_superseded_langchain_document_is_replaced_by_one_of_its_class(authori
     assert found[0].metadata["supersedes"] == ["open superseded by fixed (patch > disclosure)"]
 
 
-def test_chunks_of_active_documents_stay_and_those_of_superseded_ones_are_replaced_once(authority):
+def test_chunks_of_superseded_documents_are_replaced_once(authority):
     chain = Chain(
         found=[
             document("a", source="open"), document("b", source="other"),
@@ -77,7 +77,7 @@ def test_chunks_of_active_documents_stay_and_those_of_superseded_ones_are_replac
     assert found[0].id == "fixed" and len(found) == 3
 
 
-def test_what_controls_takes_the_place_of_what_it_supersedes_when_it_was_retrieved_itself(
+def test_what_controls_takes_its_place_though_retrieved_itself(
     authority,
 ):
     kept = document("the note as retrieved", id="fixed")
@@ -123,7 +123,7 @@ def test_it_stands_in_a_chain_and_answers_in_batches(authority):
     assert [[d.id for d in found] for found in wrapped.batch(["q", "r"])] == [["fixed"]] * 2
 
 
-def test_superseded_llamaindex_nodes_are_replaced_with_their_score(authority):
+def test_llamaindex_nodes_are_replaced_with_their_score(authority):
     nodes = Nodes(
         [node("The flaw is open.", "open", 0.9), node("x", "chunk-7", 0.5, doc_id="other")]
     )

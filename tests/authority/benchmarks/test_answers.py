@@ -59,7 +59,7 @@ def test_the_priority_is_that_of_appendix_c(active: list[Record], answer: str) -
     assert derive(active[::-1]) == answer
 
 
-def test_what_bears_on_a_question_has_its_ticker_and_its_employee_or_none() -> None:
+def test_what_bears_on_a_question_has_its_ticker_and_employee() -> None:
     records = [CLEARANCE, BLACKOUT, LIFTED, EXEMPT, OTHER, ELSEWHERE, CONFLICT]
     assert [r.id for r in records if about(r, SCOPE)] == [
         "clearance",
@@ -76,7 +76,7 @@ def test_a_reader_drops_what_another_served_document_supersedes() -> None:
     assert read([EXEMPT, BLACKOUT]) == EXCEPTION
 
 
-def test_an_end_of_a_chain_supersedes_its_beginning_though_the_middle_is_not_served() -> None:
+def test_the_end_of_a_chain_supersedes_its_beginning() -> None:
     corpus = [CLEARANCE, BLACKOUT, LIFTED]
     assert read([CLEARANCE, LIFTED], corpus) == NO_CLEARANCE
     assert read([CLEARANCE, LIFTED]) == CLEARED  # nothing links the two without the blackout

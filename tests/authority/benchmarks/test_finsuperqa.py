@@ -82,7 +82,7 @@ def test_answers_follow_from_the_gold_chain(bench: Benchmark, authority: Authori
     assert {q.answer for q in bench.questions} == {REVIEW, *(answer for answer, _ in PRIORITY)}
 
 
-def test_the_last_event_of_t3_and_only_that_is_of_another_provenance(
+def test_only_the_last_event_of_t3_has_another_provenance(
     bench: Benchmark, records: dict[str, Record]
 ) -> None:
     for question in bench.questions:
@@ -98,7 +98,7 @@ def test_a_scope_holds_what_its_text_is_about_and_no_more(records: dict[str, Rec
         assert tuple(record.scope) == texts.ABOUT[record.type]
 
 
-def test_a_blackout_with_an_exception_and_no_other_lists_whom_it_is_addressed_to(
+def test_only_a_blackout_with_an_exception_lists_whom(
     bench: Benchmark, records: dict[str, Record]
 ) -> None:
     excepted = {
@@ -200,7 +200,7 @@ def test_contamination_keeps_questions_gold_kinds_and_times(
     ]
 
 
-def test_contamination_rekeys_some_distractors_to_the_asking_pair(
+def test_contamination_rekeys_distractors_to_the_asking_pair(
     bench: Benchmark, contaminated: Benchmark
 ) -> None:
     asking = [dict(question.scope) for question in bench.questions]

@@ -82,7 +82,7 @@ def test_a_class_can_be_named_where_there_are_several(file) -> None:
     assert ask(f"{path}:Other")["q0"].documents == ("a",)
 
 
-def test_protocols_abstract_bases_and_imported_classes_are_not_counted(file) -> None:
+def test_protocols_bases_and_imported_classes_do_not_count(file) -> None:
     file(PLAIN.replace("Mine", "Far"), "my_far_helper.py")
     path = file(
         "from abc import ABC, abstractmethod\nfrom dataclasses import dataclass\n"
@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_used_is_told_why(file, text, message) -> None:
     assert str(path) in str(error.value)
 
 
-def test_no_file_a_folder_another_type_and_unknown_names_are_told(file, tmp_path) -> None:
+def test_files_that_are_no_python_and_unknown_names_are_told(file, tmp_path) -> None:
     with pytest.raises(InputError, match=r"nowhere.py: no such file; expected a Python file"):
         ask(tmp_path / "nowhere.py")
     with pytest.raises(InputError, match="is a folder"):

@@ -62,14 +62,14 @@ def test_figures_of_every_kind_of_list(retrieved, noticed, tca, hit, equal, prov
     assert found.recall == float(hit)
 
 
-def test_recall_is_over_all_gold_documents_and_theorem_4_wants_each() -> None:
+def test_recall_is_over_all_gold_and_theorem_4_wants_each() -> None:
     both = replace(CHAIN, gold=("d3", "y"), anchor=("d1", "x"))
     found = Judge(benchmark(both)).figures(both, ["d3"])
     assert (found.recall, found.controlling_hit, found.tca) == (0.5, True, False)
     assert Judge(benchmark(both)).figures(both, ["d3", "y"]).tca
 
 
-def test_with_an_answer_tca_is_the_right_answer_and_nothing_ignored() -> None:
+def test_tca_is_the_right_answer_and_nothing_ignored() -> None:
     asked = replace(CHAIN, answer="third")
     judge = Judge(benchmark(asked), lambda q, ids: "third" if "d3" in ids else "another")
     right, wrong = judge.figures(asked, ["d3"]), judge.figures(asked, ["y"])
@@ -123,7 +123,7 @@ def test_the_events_of_proposition_1_are_nested() -> None:
     assert judge.stages(CHAIN, ["x", "d1"], ["d3"], tca=True) == Stages(True, True, True)
 
 
-def test_factors_multiply_to_tca_but_for_what_was_right_without_an_anchor() -> None:
+def test_factors_multiply_to_tca_but_for_luck() -> None:
     stages = [
         Stages(True, True, True),
         Stages(True, True, False),
@@ -146,7 +146,7 @@ def test_a_factor_without_cases_is_none_rather_than_zero() -> None:
     assert (found.chain, found.frontier, found.product) == (None, None, 0)
 
 
-def test_a_share_has_wilsons_interval_and_none_values_do_not_count() -> None:
+def test_a_share_has_wilsons_interval_and_leaves_none_out() -> None:
     found = share([True, False, None, True, True])
     assert found is not None
     assert (found.value, found.n) == (0.75, 4)

@@ -67,7 +67,7 @@ def test_a_question_without_outcome_failed() -> None:
     assert found["questions"]["reasons"] == {"no outcome": 2}
 
 
-def test_stages_are_told_apart_and_anchors_are_looked_for_at_depths() -> None:
+def test_stages_stand_apart_and_anchors_have_depths() -> None:
     outcomes = {
         "q1": Outcome(("a2",), anchors=("c1", "b1", "a1")),
         "q2": Outcome(("b1",), anchors=("b1",)),
@@ -91,7 +91,7 @@ def test_stages_are_told_apart_and_anchors_are_looked_for_at_depths() -> None:
     )
 
 
-def test_a_gold_document_reached_from_another_anchor_is_in_the_closure() -> None:
+def test_gold_reached_from_another_anchor_is_in_the_closure() -> None:
     outcomes = {"q1": Outcome(("a2",), anchors=("a1", "c1"))}
     closures = {("a1",): {"a1"}, ("a1", "c1"): {"a1", "c1", "a2"}}
     one = replace(TINY, questions=QUESTIONS[:1])
@@ -131,7 +131,7 @@ def test_tca_by_theorem_4_is_tca_by_answers_on_finsuperqa(finance, by_system) ->
     assert compared == 6 * 120
 
 
-def test_relevance_alone_gets_no_supersession_right_and_two_stages_all(by_system) -> None:
+def test_two_stages_get_right_what_relevance_alone_cannot(by_system) -> None:
     for name in ("bm25", "tfidf"):
         hops = summarise(by_system[name])["hops"]
         assert hops["T1"]["tca"]["value"] == hops["T2"]["tca"]["value"] == 0, name
@@ -146,7 +146,7 @@ def test_two_stages_get_what_their_anchors_allow(by_system) -> None:
     assert found["factors"]["product"] == found["overall"]["tca"]["value"]
 
 
-def test_stopping_at_k_serves_what_looking_at_every_anchor_serves(finance, by_system) -> None:
+def test_stopping_at_k_serves_what_all_anchors_would(finance, by_system) -> None:
     bench = Bench(finance, FirstStages(finance, k=5), k=5)
     for scored in by_system["two-stage-bm25"]:
         ranking = bench.stages.bm25.run[scored.question.id]

@@ -63,7 +63,7 @@ def served(name: str, bench: Bench, question: str = "q1") -> tuple[str, ...]:
     return SYSTEMS[name].run(bench)[question].documents
 
 
-def test_relevance_finds_the_flaw_and_never_the_fix_that_shares_no_word() -> None:
+def test_relevance_never_finds_the_fix_that_shares_no_word() -> None:
     for name in ("bm25", "okapi", "tfidf"):
         found = served(name, lexical())
         assert found[0] == "flaw-1", name
@@ -77,20 +77,20 @@ def test_two_stages_serve_the_fix_in_place_of_the_flaw() -> None:
     assert outcome.anchors is not None and outcome.anchors[0] == "flaw-1"
 
 
-def test_a_lookup_blind_to_rules_takes_whatever_is_later_in_the_scope() -> None:
+def test_a_lookup_blind_to_rules_takes_whatever_is_later() -> None:
     assert served("latest-bm25", lexical())[:2] == ("chat-1", "fix-1")
     assert served("latest-bm25", lexical(k=1)) == ("chat-1",), "the later chat hides the fix"
     assert served("two-stage-bm25", lexical(k=1)) == ("fix-1",)
 
 
-def test_superseders_may_come_before_anchors_that_are_active_themselves() -> None:
+def test_superseders_may_come_before_active_anchors() -> None:
     active = record("essay", "chat", 3, "path traversal of the archive", product="none", cve="9")
     bench = lexical(replace(BENCHMARK, records=[*RECORDS, active]))
     assert served("two-stage-bm25", bench)[:2] == ("essay", "fix-1")
     assert served("two-stage-bm25-first", bench)[:2] == ("fix-1", "essay")
 
 
-def test_anchors_behind_the_first_k_fill_up_what_those_leave_open() -> None:
+def test_anchors_behind_the_first_k_fill_what_is_left() -> None:
     scope = {"product": "p", "cve": "c"}
     many = [record(f"m{i}", "flaw", i + 1, "path traversal archive", **scope) for i in range(8)]
     fix = record("fix", "fix", 20, "done", **scope)
@@ -108,7 +108,7 @@ def test_the_relation_is_the_rules_or_without_any_the_edges() -> None:
     assert served("two-stage-bm25", lexical(replace(BENCHMARK, edges=())))[0] == "fix-1"
 
 
-def test_the_probe_looks_up_what_the_question_names_and_nothing_else() -> None:
+def test_the_probe_looks_up_what_the_question_names_alone() -> None:
     outcomes = SYSTEMS["probe"].run(lexical())
     assert outcomes["q2"].documents == ("fix-2", "flaw-2")
     assert outcomes["q1"].documents == (), "no product is named"
@@ -133,7 +133,7 @@ def test_documents_of_one_text_tie_by_id(dense) -> None:
     assert list(run).index("fix-2") < list(run).index("fix-3")
 
 
-def test_reranking_moves_superseders_up_only_out_of_what_was_retrieved(dense) -> None:
+def test_reranking_moves_up_only_what_was_retrieved(dense) -> None:
     found = served("rerank", dense(BENCHMARK))
     assert set(found[:2]) == {"fix-1", "fix-2"}, "six documents are all among the first 20"
     filler = [record(f"z{i:02}", "chat", 3, f"path traversal archive {i}") for i in range(25)]
@@ -141,13 +141,13 @@ def test_reranking_moves_superseders_up_only_out_of_what_was_retrieved(dense) ->
     assert "fix-1" not in crowded, "behind the first 20 nothing is looked up"
 
 
-def test_hyde_asks_with_the_stored_hypothetical_and_fails_without(dense) -> None:
+def test_hyde_asks_with_the_hypothetical_and_fails_without(dense) -> None:
     outcomes = SYSTEMS["hyde"].run(dense(BENCHMARK))
     assert outcomes["q1"].documents[0] == "fix-1"
     assert outcomes["q2"] == Outcome(failure="no stored hypothetical document")
 
 
-def test_a_question_that_cannot_be_embedded_fails_in_every_dense_system(dense, minilm) -> None:
+def test_a_question_without_vector_fails_in_dense_systems(dense, minilm) -> None:
     class Picky:
         fingerprint, dim = minilm.fingerprint, minilm.dim
 
@@ -238,7 +238,7 @@ def test_systems_that_are_unknown_or_lack_something_are_refused(names, message) 
         choose(names, BENCHMARK, encoder=False, cross_encoder=False)
 
 
-def test_hyde_without_hypotheticals_and_a_cross_encoder_without_model_are_refused() -> None:
+def test_hyde_and_cross_encoder_without_input_are_refused() -> None:
     plain = replace(BENCHMARK, hypotheticals={})
     with pytest.raises(InputError, match="hyde has no stored hypothetical"):
         choose(["hyde"], plain, encoder=True, cross_encoder=False)
@@ -283,9 +283,7 @@ def tiny_cross_encoder(tmp_path_factory) -> Path:
     return path
 
 
-def test_a_cross_encoder_from_a_folder_ranks_the_pool_by_its_scores(
-    dense, tiny_cross_encoder
-) -> None:
+def test_a_cross_encoder_from_a_folder_ranks_the_pool(dense, tiny_cross_encoder) -> None:
     model = CrossEncoder(str(tiny_cross_encoder))
     bench = dense(BENCHMARK)
     bench.cross_encoder = model

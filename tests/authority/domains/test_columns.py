@@ -30,7 +30,7 @@ def read(tmp_path: Path, *rows: dict[str, Any], zone: str = "UTC") -> list[Recor
     return domain(tmp_path, f"zone: {zone}\n{GHSA}").read(path)
 
 
-def test_the_advisories_with_their_release_notes_read_as_they_are(
+def test_advisories_and_release_notes_read_as_they_are(
     shared: Callable[[str], Path], tmp_path: Path
 ) -> None:
     folder = shared("authority/ghsa")

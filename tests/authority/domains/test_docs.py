@@ -30,7 +30,7 @@ def rfc(tmp_path: Path) -> tuple[Domain, Authority]:
     return domain, Authority(domain.read(tmp_path / "rfcs.jsonl"), domain.rules)
 
 
-def test_the_fifth_domain_leads_from_an_obsolete_rfc_to_those_of_today(
+def test_an_obsolete_rfc_leads_to_those_of_today(
     rfc: tuple[Domain, Authority],
 ) -> None:
     domain, authority = rfc

@@ -119,7 +119,7 @@ def test_a_label(records: list[Record]) -> None:
     assert record.metadata["version"] == "11"
 
 
-def test_a_recall_has_the_codes_of_its_fields_and_of_its_description(
+def test_a_recall_has_the_codes_of_fields_and_description(
     records: list[Record],
 ) -> None:
     first, second = (r for r in records if r.type == "recall")
@@ -130,7 +130,7 @@ def test_a_recall_has_the_codes_of_its_fields_and_of_its_description(
     assert first.metadata["status"] == "Terminated"
 
 
-def test_a_recall_supersedes_earlier_labels_and_a_newer_version_the_older(
+def test_recalls_supersede_labels_and_newer_versions_older(
     authority: Authority,
 ) -> None:
     assert set(authority.controlling(["a1"])) == {"D-0341-2019", "a2"}
@@ -140,7 +140,7 @@ def test_a_recall_supersedes_earlier_labels_and_a_newer_version_the_older(
     assert newer.rule == "a newer label supersedes the older of its set"
 
 
-def test_what_is_known_only_from_the_report_on_is_not_known_before(authority: Authority) -> None:
+def test_what_a_report_tells_is_not_known_before_it(authority: Authority) -> None:
     day, later = parse_moment("2019-01-01"), parse_moment("2019-01-20")
     assert authority.as_of(day).controlling(["a1"]) == ["D-0341-2019"]
     assert authority.as_of(day, known=day).controlling(["a1"]) == ["a1"]

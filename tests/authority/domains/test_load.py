@@ -81,7 +81,7 @@ def test_built_in_domains_are_found_by_name() -> None:
         assert load_domain(name).name == name
 
 
-def test_a_built_in_name_beats_a_file_and_a_path_reaches_the_file(
+def test_a_name_is_the_built_in_domain_and_a_path_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "trading").write_text("name: mine\n" + RULE)
@@ -255,7 +255,7 @@ def test_types_that_come_from_the_data_are_not_checked_here(tmp_path: Path) -> N
     assert load(tmp_path, text).rules[0].superseding == ("patch",)
 
 
-def test_a_file_that_is_not_utf_8_and_one_with_a_mark_of_byte_order(tmp_path: Path) -> None:
+def test_a_file_not_in_utf_8_and_one_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     path.write_bytes("name: Zürich\n".encode("latin-1") + RULE.encode())
     with pytest.raises(InputError, match="not UTF-8"):

@@ -116,7 +116,7 @@ def test_a_template_is_filled_with_paths_braces_and_groups() -> None:
     assert Template.parse("{7}").groups == [7]
 
 
-def test_a_template_with_a_missing_path_or_several_values_says_so() -> None:
+def test_a_template_wants_one_value_per_path() -> None:
     with pytest.raises(MissingPath, match="summary"):
         Template.parse("{id} {summary}").fill(ADVISORY, at)
     with pytest.raises(InputError, match=r"2 values; expected one, to put into a template"):

@@ -236,7 +236,7 @@ def test_an_osv_advisory(records: list[Record]) -> None:
     assert record.metadata["severity"] == "CRITICAL"
 
 
-def test_an_advisory_without_a_summary_with_several_aliases_and_fixes(
+def test_an_advisory_with_several_aliases_and_fixes(
     records: list[Record],
 ) -> None:
     record = by_id(records)["PYSEC-2021-98"]
@@ -258,7 +258,7 @@ def test_a_rest_advisory(records: list[Record]) -> None:
     assert "withdrawn" not in record.metadata
 
 
-def test_a_release_note_supersedes_the_advisory_that_refers_to_it(authority: Authority) -> None:
+def test_a_release_note_supersedes_the_advisory_of_it(authority: Authority) -> None:
     assert set(authority.controlling(["GHSA-43fc-jf86-j433"])) == {
         page("v1.13.5"),
         page("v0.30.3"),

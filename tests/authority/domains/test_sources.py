@@ -54,7 +54,7 @@ def test_row_formats_are_read_as_everywhere(tmp_path: Path) -> None:
     assert [s.at("id").line for s in read_sources(tmp_path / "a.jsonl")] == [1, 3]
 
 
-def test_a_folder_is_read_in_the_order_of_paths_without_what_is_no_data(tmp_path: Path) -> None:
+def test_a_folder_is_read_in_the_order_of_paths(tmp_path: Path) -> None:
     for name in ("2/b.json", "10/a.json", "c.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(json.dumps({"id": name}))
@@ -104,7 +104,7 @@ def test_broken_files_and_what_is_no_object_are_told(
     assert words in str(error.value)
 
 
-def test_missing_files_unknown_endings_bytes_and_empty_folders_are_told(tmp_path: Path) -> None:
+def test_what_is_no_data_file_or_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
         ids(tmp_path / "none.json")
     (tmp_path / "empty").mkdir()

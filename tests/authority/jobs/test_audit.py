@@ -53,7 +53,7 @@ def test_of_several_that_control_a_document_the_best_counts(tmp_path, minilm):
     assert result.summary["proxies"]["text"]["documents"] == 1
 
 
-def test_what_has_no_title_is_not_applicable_by_title_and_measured_by_text(story, tmp_path, minilm):
+def test_without_a_title_the_text_alone_is_measured(story, tmp_path, minilm):
     rows = [row | {"title": ""} for row in ROWS]
     (story / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
     result = audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm)
@@ -62,7 +62,7 @@ def test_what_has_no_title_is_not_applicable_by_title_and_measured_by_text(story
     assert set(result.table["reason"].to_pylist()) == {"no title"}
 
 
-def test_a_proxy_that_could_not_be_embedded_is_failed_never_out_of_reach(story, tmp_path, minilm):
+def test_a_proxy_that_cannot_be_embedded_is_failed(story, tmp_path, minilm):
     class Failing:
         fingerprint, dim = minilm.fingerprint + " failing", minilm.dim
 

@@ -140,7 +140,7 @@ def test_edges_do_without_types_but_rules_do_not(story, tmp_path):
         lint_run(RUN, story_source(story))
 
 
-def test_records_without_time_are_counted_when_a_day_is_asked_for(story):
+def test_records_without_time_are_counted_at_a_day(story):
     rows = [row | ({"timestamp": None} if row["_id"] == "flaw-2" else {}) for row in ROWS]
     (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert lint_run(RUN, story_source(story)).summary["relation"]["undated"] is None
@@ -171,7 +171,7 @@ def test_an_empty_date_is_not_today(story):
         lint_run(RUN, story_source(story, as_of=""))
 
 
-def test_a_filter_that_deletes_the_old_and_serves_nothing_instead_fails(story):
+def test_a_filter_that_serves_nothing_instead_fails(story):
     before = {"archive": {"flaw-1": 2.0, "flaw-2": 1.0}}
     result = lint_run({"archive": {"flaw-2": 1.0}}, story_source(story), before=before)
     assert result.exit_code == 1
@@ -181,7 +181,7 @@ def test_a_filter_that_deletes_the_old_and_serves_nothing_instead_fails(story):
     assert result.summary["rates"]["removed_unreplaced"]["share"] == 1.0
 
 
-def test_another_run_or_other_queries_without_a_query_in_common_are_refused(story, tmp_path):
+def test_queries_without_one_in_common_are_refused(story, tmp_path):
     with pytest.raises(InputError, match="--before: none of its 1 queries is in the run"):
         lint_run(RUN, story_source(story), before={"zz": {"flaw-1": 1.0}})
     (tmp_path / "q.jsonl").write_text('{"_id": "zz", "anchor": "flaw-1"}\n')
@@ -189,7 +189,7 @@ def test_another_run_or_other_queries_without_a_query_in_common_are_refused(stor
         lint_run(RUN, story_source(story), queries=tmp_path / "q.jsonl")
 
 
-def test_a_relation_under_which_nothing_is_superseded_measures_nothing(story):
+def test_a_relation_that_retires_nothing_measures_nothing(story):
     nothing = story_source(story, as_of="2024-01-25")
     run = {"q": {"flaw-1": 1.0}}
     assert lint_run(run, nothing).exit_code == 2

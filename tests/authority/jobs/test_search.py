@@ -19,7 +19,7 @@ def ids(found):
     return [hit["id"] for hit in found["results"]]
 
 
-def test_bm25_over_the_records_finds_the_flaw_and_serves_its_last_fix_with_the_chain(story):
+def test_bm25_finds_the_flaw_and_serves_its_last_fix(story):
     found = search_authority(QUESTION, story_source(story))
     first = found["results"][0]
     assert first["id"] == "fix-1b" and first["anchor"] == "flaw-1" and first["anchor_rank"] == 1
@@ -68,7 +68,7 @@ def test_what_supersedes_may_come_first(story):
     assert replaced == sorted(replaced, reverse=True) and any(replaced) and not all(replaced)
 
 
-def test_an_empty_question_and_a_fusion_without_vectors_are_refused(story):
+def test_no_question_and_a_fusion_without_vectors_are_refused(story):
     with pytest.raises(InputError, match="an empty query"):
         search_authority("  ", story_source(story))
     with pytest.raises(InputError, match="--hybrid rrf without vectors"):
@@ -82,7 +82,7 @@ def test_nothing_in_force_is_said(story):
         search_authority(QUESTION, story_source(story, as_of="1999"))
 
 
-def test_an_index_is_searched_deeper_where_what_it_finds_is_not_in_force_yet(tmp_path, minilm):
+def test_an_index_is_searched_deeper_for_what_is_in_force(tmp_path, minilm):
     from argus.data.types import Document
     from argus.encoders import EncoderConfig
     from argus.indexes.job import build_index
@@ -116,7 +116,7 @@ def test_more_results_than_anchors_may_be_asked_for(story):
     assert len(found["results"]) > 1
 
 
-def test_doubtful_rules_count_on_request_only_where_they_are_sure_enough(story):
+def test_doubtful_rules_count_only_where_sure_enough(story):
     rules = (
         (story / "rules.yaml").read_text().replace("name: fix", "name: fix\n    confidence: 0.4")
     )

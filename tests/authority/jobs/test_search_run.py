@@ -37,7 +37,7 @@ def test_what_a_run_found_is_replaced_by_what_controls_it(source, run):
     assert found["ranked_by"] == str(run)
 
 
-def test_an_unknown_query_a_run_without_records_and_other_searches_are_refused(source, run):
+def test_unknown_queries_and_runs_without_records_are_refused(source, run):
     with pytest.raises(InputError, match=r"no query has the id 'q'.*Did you mean 'q2' or 'q1'"):
         search_authority("q", source, run=run)
     with pytest.raises(InputError, match="no document found has a record; the first is 'c'"):
