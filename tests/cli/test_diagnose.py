@@ -120,7 +120,7 @@ def test_options_of_names_and_threshold_reach_the_diagnosis(argus, jsonl, tmp_pa
     ]  # fmt: skip
 
 
-def test_ignoring_case_finds_names_that_the_texts_write_in_lower_case(argus, jsonl, tmp_path):
+def test_ignoring_case_finds_names_in_lower_case(argus, jsonl, tmp_path):
     corpus = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "text": "a deque in bern and new york"}])
     kb = jsonl(tmp_path / "kb.jsonl", [{"_id": t, "title": t, "text": ""} for t in
                                        ("Deque", "Bern", "New York")])  # fmt: skip
@@ -230,7 +230,7 @@ def test_an_empty_or_missing_knowledge_base_is_named(refused, text, tmp_path):
     assert refused("--kb", gone).startswith(f"argus: {gone}: no such file or folder;")
 
 
-def test_a_corpus_with_a_duplicate_id_or_half_a_character_names_the_line(refused, jsonl, tmp_path):
+def test_a_duplicate_id_or_half_a_character_names_the_line(refused, jsonl, tmp_path):
     twice = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "text": "Bern"}] * 2)
     assert "line 2: id 'a' was already given on line 1" in refused(
         "--mentions", "capitals", corpus=twice

@@ -197,7 +197,7 @@ def test_paths_that_are_wrong_are_named(argus, remedy, repairable, index, tmp_pa
     assert state(index) == []
 
 
-def test_an_index_that_names_no_encoder_is_repaired_with_the_one_given(argus, repairable, tmp_path):
+def test_an_index_without_an_encoder_takes_the_one_of_the_option(argus, repairable, tmp_path):
     from argus.indexes.job import build_index
 
     index = build_index(repairable.documents, out=tmp_path / "i", encoder=repairable.encoder)
@@ -227,9 +227,7 @@ def test_what_other_remedies_hold_is_said(argus, remedy, index):
     assert "nothing added" not in remedy("expand", "--preset", "paper").out
 
 
-def test_what_a_model_took_is_said_and_an_endpoint_that_fails_can_be_accepted(
-    remedy, endpoint, index
-):
+def test_a_models_cost_is_shown_and_failures_can_be_accepted(remedy, endpoint, index):
     fine = "Season of Mist, record label in France, pressed the album on vinyl."
     endpoint.behave = lambda prompt, n: (
         {"text": fine} if "the album on vinyl" in prompt else {"drop": True}

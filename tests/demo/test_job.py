@@ -84,7 +84,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert {doc for judged in qrels.values() for doc in judged} <= documents
 
 
-def test_a_demo_without_the_store_of_its_index_stops_before_minutes_of_work(tmp_path, monkeypatch):
+def test_a_demo_without_lancedb_stops_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lancedb", None)
     with pytest.raises(InputError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
         demo(out=tmp_path / "out")

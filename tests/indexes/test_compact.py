@@ -83,7 +83,7 @@ def test_who_opened_the_index_within_the_hour_reads_on(index):
     assert len(late.snapshot().views) == 300
 
 
-def test_the_version_that_was_current_at_the_cutoff_stays_however_old(index):
+def test_the_version_current_at_the_cutoff_stays_however_old(index):
     time.sleep(0.3)
     index.rollback("r2")
     since = timedelta(seconds=0.2)  # the version of the first rollback was current then

@@ -37,7 +37,7 @@ def test_known_item_rank_counts_ties_before_the_target():
     assert found.top.rows.tolist() == [[0, 1]] * 3
 
 
-def test_a_stand_in_replaces_the_targets_vector_in_its_own_query_only():
+def test_a_stand_in_replaces_its_target_in_one_query_only():
     documents = np.array([[1, 0], [0.8, 0.6]], np.float32)
     queries = np.array([[1, 0], [1, 0]], np.float32)
     stand_in = np.array([[0, 1], [0.8, 0.6]], np.float32)  # document 0 without what was asked

@@ -19,7 +19,7 @@ def test_a_header_reads_back_as_it_was_written(tmp_path, header):
     assert read_header(tmp_path) == header
 
 
-def test_vectors_are_foreign_where_the_fingerprint_is_not_the_encoders():
+def test_vectors_are_foreign_by_their_fingerprint():
     assert (EMBEDDED.foreign, AGREEING.foreign, FOREIGN.foreign) == (None, None, FILE)
     assert {h.asked_with for h in (EMBEDDED, AGREEING, FOREIGN)} == {"model@1"}
 

@@ -14,7 +14,7 @@ def test_reciprocal_ranks_add_up():
     assert list(run["other"]) == ["x"]
 
 
-def test_min_max_scales_each_run_and_gives_nothing_for_what_was_not_found():
+def test_min_max_scales_each_run_and_absent_documents_get_0():
     run = fuse([DENSE, LEXICAL], 10, "min-max")
     assert run["q"] == pytest.approx({"b": 0.5 + 1, "a": 1.0, "c": 0.0, "d": 0.0})
     assert list(run["q"]) == ["b", "a", "c", "d"]  # a tie of the last two, by id

@@ -24,7 +24,7 @@ def test_stop_words_leave_a_query_only_where_others_stay():
     assert asked("") == []
 
 
-def test_the_best_text_comes_first_and_scores_of_nothing_are_left_out():
+def test_the_best_text_comes_first_and_zeros_are_left_out():
     index = LexicalIndex.build(["c", "a", "b", "e"], ["cats and dogs", "dogs", "dogs", ""])
     hits = index.search(["dogs", "cats", "nothing", "", "the"], 10)
     assert hits.ids == [["a", "b", "c"], ["c"], [], [], []]  # a and b tie: by id
@@ -71,7 +71,7 @@ def test_an_index_of_nothing_can_be_saved(tmp_path):
     assert LexicalIndex.open(tmp_path / "words").search(["a"], 3).ids == [[]]
 
 
-def test_saving_again_replaces_and_a_folder_that_is_no_index_is_told(tmp_path):
+def test_saving_replaces_and_another_folder_is_refused(tmp_path):
     LexicalIndex.build(["a"], ["red"]).save(tmp_path / "words")
     LexicalIndex.build(["b"], ["red"]).save(tmp_path / "words")
     assert LexicalIndex.open(tmp_path / "words").search(["red"], 3).ids == [["b"]]
@@ -87,7 +87,7 @@ WORDS = st.lists(
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), WORDS), max_size=25), st.data())
-def test_batches_of_any_size_score_as_bm25s_itself_to_the_last_bit(rows, data):
+def test_batches_of_any_size_score_exactly_as_bm25s(rows, data):
     rows = sorted(rows, key=lambda row: row[0])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=4)))
     parts = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
@@ -107,7 +107,7 @@ def test_batches_of_any_size_score_as_bm25s_itself_to_the_last_bit(rows, data):
             assert index.scores(word).tolist() == list(best.values())
 
 
-def test_batches_out_of_order_or_of_unequal_length_are_a_mistake_of_the_caller():
+def test_batches_out_of_order_or_unequal_are_refused():
     with pytest.raises(ValueError, match="'a' comes after 'b'"):
         LexicalIndex.from_batches([(["b"], ["red"]), (["a"], ["red"])])
     with pytest.raises(ValueError, match="shorter"):
@@ -130,7 +130,7 @@ def test_a_saved_index_says_what_it_was_made_of(tmp_path):
     assert LexicalIndex.open(tmp_path / "words").made_of == ""
 
 
-def test_neither_texts_nor_their_words_are_held_while_batches_come():
+def test_neither_texts_nor_words_stay_in_memory():
     rng = np.random.default_rng(0)
     names = np.array([f"someword{i}" for i in range(300)])
     size = 0

@@ -48,9 +48,7 @@ def vectors(minilm, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["prefixed", "noise", "last row wrong"])
-def test_vectors_that_the_encoder_does_not_make_have_a_fingerprint_of_their_own(
-    minilm, tmp_path, vectors, name
-):
+def test_foreign_vectors_have_a_fingerprint_of_their_own(minilm, tmp_path, vectors, name):
     built = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=vectors[name])
     header = read_header(built.index.path)
     assert header.fingerprint.startswith("own vectors sha256=")
@@ -90,9 +88,7 @@ def test_a_remedy_refuses_an_index_of_other_vectors(minilm, tmp_path, vectors):
     assert ViewIndex.open(index.path).remedies() == []
 
 
-def test_other_vectors_are_searched_with_the_encoder_that_was_named_and_a_warning(
-    minilm, tmp_path, vectors
-):
+def test_foreign_vectors_are_searched_with_a_warning(minilm, tmp_path, vectors):
     path = build_index(
         DOCUMENTS, out=tmp_path / "i", encoder=EncoderConfig(precision="float32"),
         vectors=vectors["prefixed"],
@@ -133,7 +129,7 @@ def test_a_rebuild_with_vectors_of_another_origin_is_refused(minilm, tmp_path, v
     assert len(again) == 3
 
 
-def test_the_same_file_with_another_encoder_for_queries_is_refused(minilm, tmp_path, vectors):
+def test_a_file_with_another_encoder_for_queries_is_refused(minilm, tmp_path, vectors):
     build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=vectors["noise"])
     other = load_encoder(EncoderConfig(precision="bfloat16")).encoder
     with pytest.raises(FingerprintMismatch, match="precision=bfloat16"):

@@ -119,7 +119,7 @@ def test_queries_of_another_length_find_the_same_documents(length):
     assert top.doc_ids == snapshot.search(queries, 10, 0.3).doc_ids
 
 
-def test_a_scenario_opposite_to_its_document_loses_no_other_document():
+def test_an_opposite_scenario_loses_no_other_document():
     vectors = unit([[1, 0], [-1, 0], [0, 1], [1, 1]])
     views = [View("a", "a", "original", "t"), View("a#1", "a", "scenario", "s")]
     views += [View(i, i, "original", "t") for i in "bc"]

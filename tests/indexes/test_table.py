@@ -8,7 +8,7 @@ from argus.indexes.views import ViewIndex
 
 
 @pytest.mark.parametrize("surrogate", ["s\ud800", "\udcff"])
-def test_an_id_that_is_no_unicode_text_is_named_and_nothing_else_is_blamed(tmp_path, surrogate):
+def test_an_id_that_is_no_unicode_text_is_named(tmp_path, surrogate):
     index = ViewIndex.create(tmp_path / "i", fingerprint="f", dim=2)
     index.add([View("a", "a", "original", "t")], np.eye(2, dtype=np.float32)[:1])
     with pytest.raises(InputError, match="an id holds characters that are no Unicode") as refused:

@@ -124,7 +124,7 @@ def test_what_may_not_enter_changes_nothing(index, views, vectors, remedy, messa
     assert len(index) == 20
 
 
-def test_batches_are_one_commit_and_an_error_among_them_leaves_nothing(index):
+def test_batches_are_one_commit_and_an_error_leaves_nothing(index):
     def batches(fail):
         yield originals(5, start=20), unit(5)
         if fail:
@@ -272,7 +272,7 @@ def test_a_full_disk_is_an_error_and_the_index_stays(index):
 
 
 @pytest.mark.slow
-def test_an_approximate_index_respects_states_deletions_and_later_rows(tmp_path):
+def test_approximate_search_respects_states_and_deletions(tmp_path):
     index = ViewIndex.create(tmp_path / "idx", fingerprint="f", dim=DIM)
     index.add(originals(900), unit(900))
     index.add(expansions(900, "r1"), unit(900, 1), remedy="r1")
@@ -302,7 +302,7 @@ def test_an_approximate_index_respects_states_deletions_and_later_rows(tmp_path)
     assert not {f"d{i:03}" for i in range(100)} & {doc for row in gone.doc_ids for doc in row}
 
 
-def test_approximate_search_returns_every_document_when_k_is_larger(index):
+def test_approximate_search_with_a_large_k_returns_all(index):
     index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
     near, exact = (index.search(unit(3, 4), 50, exact=exact) for exact in (False, True))
     assert near.doc_ids == exact.doc_ids

@@ -123,7 +123,7 @@ def test_the_passage_that_bears_the_name_is_best():
     assert best_passage([]) is None
 
 
-def test_descriptions_of_a_real_knowledge_base_have_the_form_and_are_supported(shared):
+def test_descriptions_of_a_real_knowledge_base_are_supported(shared):
     from argus.data.corpus import read_corpus
 
     passages = read_corpus(shared("fb15k237") / "entities.jsonl", limit=3000)

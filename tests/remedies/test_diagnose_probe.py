@@ -35,7 +35,7 @@ LONG = "The river runs past the old mill and the church on the hill. " * 40
 FAR = f"{LONG}Near its end lies Lake Geneva."
 
 
-def test_a_fitted_probe_abstains_from_what_is_unlike_its_training_texts(wiki2, minilm, store):
+def test_a_fitted_probe_abstains_from_unlike_texts(wiki2, minilm, store):
     once = [d for d in wiki2[:300] if "(" not in d.title and d.text.count(d.title) == 1][:120]
     documents = [Document(d.id, d.text) for d in once]
     starts = [d.text.index(d.title) for d in once]
@@ -113,7 +113,7 @@ def test_the_shipped_probe_serves_the_default_encoder(wiki2, minilm, store):
 # ---- encoders that pool sentences ----------------------------------------------------------------
 
 
-def test_without_token_vectors_a_mention_has_the_score_of_its_document(sentences, store):
+def test_without_token_vectors_a_document_gives_the_score(sentences, store):
     probe = probe_for(sentences)
     documents = [
         Document("a", "Bern lies on the Aare. Bern is old."),
@@ -130,7 +130,7 @@ def test_without_token_vectors_a_mention_has_the_score_of_its_document(sentences
 # ---- documents longer than the window ------------------------------------------------------------
 
 
-def test_a_mention_beyond_the_window_is_scored_in_its_own_context_and_counted(minilm, probe, store):
+def test_a_mention_beyond_the_window_is_scored_and_counted(minilm, probe, store):
     near = f"Lake Geneva is deep. {LONG}"
     both = f"Lake Geneva is deep. {FAR}"
     documents = [Document("far", FAR), Document("near", near), Document("both", both)]
@@ -148,7 +148,7 @@ def test_a_mention_beyond_the_window_is_scored_in_its_own_context_and_counted(mi
     assert far.rps == pytest.approx(probe.estimate(vector)[0], abs=1e-5)
 
 
-def test_without_token_vectors_a_mention_beyond_the_window_is_failed(sentences, store):
+def test_without_token_vectors_an_unread_mention_is_failed(sentences, store):
     both = f"Lake Geneva is deep. {FAR}"
     documents = [Document("far", FAR), Document("both", both)]
     finder, probe = titled("Lake Geneva"), probe_for(sentences)
@@ -179,7 +179,7 @@ def test_beyond_the_window_is_what_the_tokenizer_cuts(minilm, words, data):
     assert beyond_window(["", text], [(1, span)], minilm).tolist() == [not read]
 
 
-def test_the_last_token_of_the_window_is_read_and_the_next_is_not(minilm):
+def test_the_last_token_of_the_window_is_still_read(minilm):
     """MiniLM reads 256 tokens, two of them special; "the" is one."""
     text = " ".join(["the"] * 300)
     places = [(0, Span(4 * i, 4 * i + 3)) for i in range(300)]
@@ -188,7 +188,7 @@ def test_the_last_token_of_the_window_is_read_and_the_next_is_not(minilm):
     assert not beyond_window([exact], places[:254], minilm).any()
 
 
-def test_an_encoder_that_does_not_tell_its_window_reads_everything():
+def test_an_encoder_without_a_window_reads_everything():
     class Endpoint:
         max_tokens = None
 

@@ -100,7 +100,7 @@ def test_an_unknown_preset_names_the_known():
     )
 
 
-def test_settings_that_are_given_change_a_preset_and_none_leaves_it():
+def test_settings_change_a_preset_and_none_leaves_it():
     changed = preset("robust", k_aug=3, min_similarity=0.0, max_views=None)
     assert changed == replace(ROBUST, k_aug=3, min_similarity=0.0)
     assert preset("robust") == ROBUST == PRESETS["robust"]
@@ -128,7 +128,7 @@ def test_settings_that_would_take_nothing_are_refused(setting, expected):
 # ---- looking up ----------------------------------------------------------------------------------
 
 
-def test_passages_that_bear_the_name_come_first_and_keep_others_out(lookup):
+def test_passages_that_bear_the_name_keep_others_out(lookup):
     config = replace(PAPER, title_first=True)
     assert found(look_up([TOWN], FLAGGED, lookup, config)) == [
         ("d", "Aare", "aare", True),
@@ -145,7 +145,7 @@ def test_passages_that_bear_the_name_come_first_and_keep_others_out(lookup):
     ], "without a passage of that name BM25 finds"
 
 
-def test_mentions_of_a_finder_that_links_nothing_are_looked_up_by_title(lookup):
+def test_mentions_without_links_are_looked_up_by_title(lookup):
     """`robust` with --mentions capitals or ner takes what it takes with a gazetteer."""
     spans = [(m.surface, m.span) for m in next(CapitalisedNames().find([TOWN.content]))]
     risks = [Risk("d", name, (span,), (), 0.1, State.MEASURED) for name, span in spans]
@@ -161,7 +161,7 @@ def test_only_documents_with_entities_at_risk_are_looked_up(lookup):
     assert {p.document.id for p in look_up([other, TOWN], FLAGGED, lookup, PAPER)} == {"d"}
 
 
-def test_a_passage_that_the_document_holds_already_says_nothing_new(lookup):
+def test_a_passage_in_the_document_says_nothing_new(lookup):
     quoting = Document("q", f"{AARE.text} They swam in the Aare.", "A swim")
     flagged = {"q": [risk(quoting, "Aare", "aare")]}
     config = replace(PAPER, skip_known=True)
@@ -175,7 +175,7 @@ def test_a_passage_that_the_document_holds_already_says_nothing_new(lookup):
 # ---- the context check ---------------------------------------------------------------------------
 
 
-def test_a_pairs_similarity_is_the_cosine_of_mention_and_passage_over_the_name(minilm, store):
+def test_a_pairs_similarity_is_a_cosine_pooled_over_the_name(minilm, store):
     unnamed = Document("u", "A river in Switzerland.")
     pairs = [pair(TOWN, "Aare", p) for p in (AARE, BERN, unnamed)]
     checked = check_context(pairs, minilm, store)
@@ -189,7 +189,7 @@ def test_a_pairs_similarity_is_the_cosine_of_mention_and_passage_over_the_name(m
     assert [replace(p, similarity=None) for p in checked] == pairs
 
 
-def test_a_pair_that_cannot_be_embedded_is_left_out_and_the_others_keep_theirs(minilm, store):
+def test_a_pair_that_cannot_be_embedded_is_left_out(minilm, store):
     picky = Picky(minilm.model, name=minilm.name)
     lunar = Document("l", "Bern on the Moon.")
     pairs = [
@@ -207,7 +207,7 @@ def test_nothing_to_check_is_nothing(minilm, store):
     assert views([], ROBUST, minilm, remedy="r") == []
 
 
-def test_of_a_real_corpus_the_right_passage_is_more_similar_than_another(shared, minilm, store):
+def test_in_a_real_corpus_the_right_passage_is_more_similar(shared, minilm, store):
     documents = [d for d in read_corpus(shared("wiki2") / "corpus.jsonl") if "(film)" in d.title]
     named = []
     for document in documents:
@@ -227,7 +227,7 @@ def test_of_a_real_corpus_the_right_passage_is_more_similar_than_another(shared,
     assert len(refused) < len(others), "the check refuses films of other names"
 
 
-def test_a_pair_at_the_least_similarity_passes_and_one_without_any_does_not():
+def test_a_pair_at_the_least_similarity_passes():
     config = replace(PAPER, min_similarity=0.5)  # of one entity, k_aug=2 would take two
     at, below, none = (
         pair(TOWN, "Aare", passage, similarity=s)
@@ -297,7 +297,7 @@ def test_choosing_is_what_sorting_each_document_says(choices, least, most):
         assert chosen == pairs, "the paper's preset takes all, as they come"
 
 
-def test_of_passages_that_bear_one_name_the_most_similar_to_the_mention_is_taken(minilm, store):
+def test_of_passages_of_one_name_the_most_similar_is_taken(minilm, store):
     """The first in the knowledge base need not be the one that is meant."""
     film = Document("film", "Mercury is a film of 2018 about a singer and his band.", "Mercury")
     planet = Document("planet", "Mercury is the first planet from the Sun.", "Mercury")
@@ -316,7 +316,7 @@ def test_of_passages_that_bear_one_name_the_most_similar_to_the_mention_is_taken
 # ---- views ---------------------------------------------------------------------------------------
 
 
-def test_ids_count_within_a_document_and_sources_say_where_a_view_comes_from(minilm):
+def test_ids_count_within_a_document_and_sources_tell_origins(minilm):
     other = Document("e#1", "The Aare.")
     pairs = [
         pair(TOWN, "Aare", AARE, similarity=0.81234),

@@ -39,7 +39,7 @@ HAN = "漢字" * 400
      f"Aare {'ab-' * 3000}", f"Aare {SPARSE}", f"Aare {DENSE}", f"Aare {HAN}"],
     ids=["dense-sparse", "sparse-dense", "han-sparse", "one-word", "sparse", "dense", "han"],
 )  # fmt: skip
-def test_the_model_reads_the_whole_passage_whatever_the_document_is_like(minilm, text):
+def test_the_model_reads_the_whole_passage(minilm, text):
     """Tokens may lie much denser in one part of a document than in another."""
     document = Document("d", text)
     [view] = views([pair(document, "Aare", AARE)], ROBUST, minilm, remedy="r")
@@ -74,7 +74,7 @@ def test_an_instruction_in_front_of_documents_takes_its_room(minilm):
     assert view.text.startswith("Aare the same old words")
 
 
-def test_an_encoder_that_does_not_tell_its_window_reads_everything():
+def test_an_encoder_without_a_window_reads_everything():
     class Endpoint:
         max_tokens = None
 
@@ -99,7 +99,7 @@ WORDS = st.lists(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=3))
-def test_every_view_fits_the_window_and_begins_as_document_and_passage_do(minilm, texts):
+def test_every_view_fits_the_window(minilm, texts):
     pairs = [
         pair(Document("d", " ".join(["Aare", *d])), "Aare", Document("p", " ".join(["p", *p])))
         for d, p in texts

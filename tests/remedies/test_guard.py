@@ -46,7 +46,7 @@ def without(text, document, insertions):
     return text
 
 
-def test_descriptions_after_first_mentions_are_read_and_the_rest_is_the_document():
+def test_descriptions_after_first_mentions_are_read():
     text = (
         "Bern, capital of Switzerland, lies on the Aare, Swiss river. "
         "Bern is old, and Zurich is larger (than Bern)."
@@ -130,14 +130,14 @@ def test_what_the_document_itself_says_is_no_support():
     assert "not supported" in reasons(document.replace("Bern", "Bern, AcmeCola,", 1), document)
 
 
-def test_a_document_that_has_a_description_already_is_told_from_one_that_was_given_it():
+def test_a_documents_own_description_is_no_insertion():
     document = "Bern, capital of Switzerland, lies on the Aare."
     assert accepted(document, document) == []
     twice = document.replace("Bern", "Bern, capital", 1)
     assert accepted(twice, document) == [("Bern", "capital")]
 
 
-def test_line_ends_and_white_space_around_the_text_make_no_difference():
+def test_line_ends_and_outer_spaces_make_no_difference():
     document = "\r\n Bern\r\nlies here.\r\n\r\n"
     synthesis = "Bern, capital,\nlies here."
     found = examine(document, synthesis, first(document, "Bern"), CONTEXT)
@@ -170,13 +170,13 @@ def test_descriptions_stand_behind_whole_words(after):
     assert insertable(f"Bern{after}", Span(0, 4))
 
 
-def test_spans_beyond_the_document_and_of_white_space_take_nothing():
+def test_spans_beyond_the_text_or_of_spaces_take_nothing():
     assert not insertable("Bern", Span(0, 5))
     assert not insertable("Bern  ", Span(0, 5))
     assert not insertable(" Bern", Span(0, 1))
 
 
-def test_of_overlapping_mentions_only_the_longest_takes_a_description():
+def test_of_overlapping_mentions_only_the_longest_counts():
     document = "The University of Bern is old."
     spans = {
         "Bern": Span(18, 22),
@@ -232,7 +232,7 @@ def compared(text):
 
 
 @given(edited())
-def test_an_accepted_synthesis_is_the_document_and_deleting_its_insertions_gives_it_back(case):
+def test_deleting_insertions_gives_the_document_back(case):
     document, spans, synthesis = case
     found = examine(document, synthesis, spans, {e: [SUPPORT] for e in spans})
     assume(not isinstance(found, Rejected))
@@ -243,7 +243,7 @@ def test_an_accepted_synthesis_is_the_document_and_deleting_its_insertions_gives
 
 
 @given(documents_and_mentions(), st.data())
-def test_what_apply_writes_is_accepted_as_it_was_meant_or_says_the_same(case, data):
+def test_what_apply_writes_is_accepted(case, data):
     document, spans = case
     chosen = [
         Insertion(at, e, data.draw(DESCRIPTION))

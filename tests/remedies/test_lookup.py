@@ -53,7 +53,7 @@ def ids(passages):
     return [[passage.id for passage in found] for found in passages]
 
 
-def test_words_find_what_names_the_entity_often_and_titles_what_is_about_it(lookup):
+def test_words_find_frequent_names_and_titles_find_subjects(lookup):
     [by_words] = lookup.by_words(["Bern"], 2)
     [by_title] = lookup.by_title([("bern",)], 2)
     assert [p.id for p in by_words] == ["moon", "bern"], "the crater has the name four times"
@@ -91,7 +91,7 @@ def test_a_knowledge_base_with_nothing_to_read_finds_nothing():
         assert ids(empty.by_title([("b",)])) == [[]]
 
 
-def test_surface_forms_are_linked_by_the_names_that_a_gazetteer_takes(lookup):
+def test_surface_forms_are_linked_as_a_gazetteer_does(lookup):
     kb = [
         Document("planet", "Mercury is a planet.", "Mercury  (planet)"),
         Document("god", "Mercury is a god.", "Mercury (god)", {"aliases": "Hermes|Mercurius"}),
@@ -142,7 +142,7 @@ def test_order_is_that_of_the_formula(texts, query, k):
     assert [scores[p.id] for p in found] == pytest.approx([s for _, s in expected[:k]], rel=1e-5)
 
 
-def test_of_a_real_knowledge_base_the_passage_of_a_rare_name_comes_first(shared):
+def test_a_rare_names_real_passage_comes_first(shared):
     passages = read_corpus(shared("wiki2") / "corpus.jsonl")[:300]
     names = ["Teutberga", "Theodred II", "Lambert, Margrave of Tuscany"]
     found = PassageLookup(passages).by_words(names)

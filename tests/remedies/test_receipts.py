@@ -97,7 +97,7 @@ def test_a_document_that_comes_up_pushes_another_down():
     assert receipt.share_in_top(receipt.before) == receipt.share_in_top(receipt.after) == 0.5
 
 
-def test_a_neighbour_falls_once_per_query_however_many_documents_ask_it():
+def test_a_neighbour_falls_once_per_query():
     before = [("a", NORTH), ("b", NORTH), ("z", BETWEEN)]
     after = [*before, ("a", EAST), ("b", EAST)]
     receipt = write_receipt(
@@ -127,7 +127,7 @@ def test_without_risks_or_names_the_receipt_is_empty():
         assert receipt.fell == {} and receipt.k == 10
 
 
-def test_an_entity_without_a_vector_stays_without_ranks_and_is_neither_found_nor_lost():
+def test_an_entity_without_a_vector_stays_without_ranks():
     before = [("hidden", NORTH), ("first", EAST)]
     receipt = write_receipt(
         [risk("hidden", "Aare"), risk("hidden", "Bern")],

@@ -124,7 +124,7 @@ def test_a_name_does_not_support_another(names):
         ("Slovenia", "Slovenian"), ("Vienna", "Viennese"), ("Iraq", "Iraqi"),
     ],
 )  # fmt: skip
-def test_a_place_supports_its_adjective_and_none_of_another_place(place, demonym):
+def test_a_place_supports_its_own_adjective_alone(place, demonym):
     assert is_supported(f"{demonym} capital", [f"{place} has a capital."])
     assert not is_supported(f"{demonym} capital", [f"a {place.lower()} has a capital"])
     others = [d for d, places in PLACES.items() if place.casefold() not in places]
@@ -154,7 +154,7 @@ DESCRIPTIONS = st.lists(WORDS | SAID | st.just("&"), min_size=1, max_size=5).map
 @example("K.I.L.L capital")
 @example("capital & capital")
 @example("U.S. capital")
-def test_every_word_of_what_is_accepted_is_said_or_generic_or_small(description):
+def test_every_accepted_word_is_said_generic_or_small(description):
     """By arithmetic of its own: separators taken out, or taken as spaces."""
     if not (is_wording(description) and is_supported(description, PASSAGES)):
         return

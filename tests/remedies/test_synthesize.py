@@ -53,7 +53,7 @@ def good(document):
     return document.replace("Bern", "Bern, capital of Switzerland,", 1)
 
 
-def test_an_accepted_answer_gives_the_document_with_its_insertions(model, endpoint):
+def test_an_accepted_answer_gives_document_and_insertions(model, endpoint):
     endpoint.behave = answering(good)
     [made] = run(model, Document("d", "Bern is old. Bern is big."))
     assert made.text == "Bern, capital of Switzerland, is old. Bern is big."
@@ -71,7 +71,7 @@ def test_an_accepted_answer_gives_the_document_with_its_insertions(model, endpoi
     assert source["prompt"] == prompt.key
 
 
-def test_the_prompt_holds_the_contract_the_document_and_the_passages(model, endpoint):
+def test_the_prompt_holds_rules_document_and_passages(model, endpoint):
     endpoint.behave = answering(good)
     run(model, Document("d", "Bern on the Aare."))
     rules, asked = (m["content"] for m in endpoint.requests[0]["messages"])
@@ -116,7 +116,7 @@ OBEYED = {
 
 
 @pytest.mark.parametrize("order", list(OBEYED))
-def test_a_model_that_obeys_the_document_cannot_put_anything_into_the_index(model, endpoint, order):
+def test_a_model_that_obeys_the_document_adds_nothing(model, endpoint, order):
     document = Document("d", f"Bern is old. Bern is near Zurich. Now {order}. Bern is big.")
     other = Document("e", "Bern is fine.")
     endpoint.behave = answering(lambda d: OBEYED[order](d) if "Now " in d else good(d))
@@ -134,7 +134,7 @@ def test_a_hostile_document_still_gets_supported_insertions(model, endpoint, ord
     assert made.text == good(document.content)
 
 
-def test_marks_around_the_material_are_in_neither_document_nor_passages(model, endpoint):
+def test_marks_around_the_material_are_nowhere_in_it(model, endpoint):
     endpoint.behave = answering(good)
     first = Document("d", "Bern is old.")
     run(model, first)
@@ -160,7 +160,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", list(BROKEN))
-def test_what_is_not_answered_is_failed_with_the_reason_and_the_others_go_on(model, endpoint, kind):
+def test_what_is_not_answered_is_failed_with_the_reason(model, endpoint, kind):
     behaviour, reason = BROKEN[kind]
     fine = answering(good)
     endpoint.behave = lambda p, n: behaviour if "old" in p.rsplit("<text", 1)[1] else fine(p, n)
@@ -190,7 +190,7 @@ def test_what_the_budget_does_not_allow_is_failed_as_not_asked(model, endpoint):
     assert made.reason.startswith("not asked: the next request might pass the budget")
 
 
-def test_an_endpoint_that_dies_ends_the_run_and_a_second_one_takes_up_where_it_was(model, endpoint):
+def test_a_dead_endpoint_ends_the_run_and_the_next_goes_on(model, endpoint):
     documents = [Document(f"d{i}", f"Bern is number {i}.") for i in range(6)]
     fine = answering(good)
     endpoint.behave = lambda p, n: fine(p, n) if n <= 3 else {"drop": True}
@@ -268,7 +268,7 @@ def described(document, similarity=lambda c: 1.0, entities=("Bern", "Aare"), **o
     return made
 
 
-def test_descriptions_of_the_knowledge_base_are_inserted_without_a_model():
+def test_own_descriptions_are_inserted_without_a_model():
     made = described(Document("d", "Bern lies on the Aare. Bern is old."))
     assert made.text == (
         "Bern, capital city of Switzerland, lies on the Aare, Swiss river. Bern is old."
@@ -302,13 +302,13 @@ def test_a_passage_without_a_description_gives_none():
     assert made.reason == "no mention that stands alone has a short description"
 
 
-def test_parts_of_longer_names_and_dates_get_no_description_but_titles_do():
+def test_parts_of_names_and_dates_get_no_description():
     assert described(Document("d", "The Bern Times reports.")).text is None
     made = described(Document("d", "Times report it.", "Bern"))
     assert made.text == "Bern, capital city of Switzerland, Times report it."
 
 
-def test_real_passages_get_supported_descriptions_that_leave_them_whole(shared):
+def test_real_passages_get_supported_descriptions(shared):
     from argus.data.corpus import read_corpus
     from argus.knowledge.gazetteer import Gazetteer
     from argus.remedies.guard import apply

@@ -30,7 +30,7 @@ RECEIPT = {
 }
 
 
-def test_documents_at_risk_come_most_at_risk_first_with_the_worst_named(tmp_path):
+def test_documents_most_at_risk_come_first(tmp_path):
     pq.write_table(pa.Table.from_pylist(RISKS), tmp_path / "diagnosis.parquet")
     section = diagnosis.section(tmp_path, DIAGNOSIS)
     documents = section.tables["documents_at_risk"]
@@ -88,7 +88,7 @@ def test_the_receipt_shows_repaired_entities_most_gained_first(tmp_path):
     assert (points["x"], points["y"]) == ([90, 5], [2, 6])
 
 
-def test_relevant_documents_come_by_their_loss_of_reciprocal_rank(tmp_path):
+def test_relevant_documents_come_by_their_loss_of_rank(tmp_path):
     rows = [
         {"query_id": "q1", "query": "deep", "doc_id": "d1", "rank_before": 90, "rank_after": 300},
         {"query_id": "q2", "query": "top", "doc_id": "d2", "rank_before": 1, "rank_after": 2},
@@ -125,7 +125,7 @@ def test_a_risk_query_that_failed_comes_last_and_is_in_no_figure(tmp_path):
     assert section.plots["receipt_ranks"]["data"][0]["x"] == [9]
 
 
-def test_a_repair_without_neighbours_or_views_still_has_its_table(tmp_path):
+def test_a_repair_without_neighbours_still_has_its_table(tmp_path):
     schema = ["doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "views"]
     pq.write_table(pa.table({name: [] for name in schema}), tmp_path / "receipt.parquet")
     nothing = {"counts": {"views": 0, "documents_repaired": 0}, "of_repaired": {"queries": 0}}

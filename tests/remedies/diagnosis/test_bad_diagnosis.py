@@ -75,7 +75,7 @@ def test_a_knowledge_base_of_common_words_says_what_to_change(tmp_path, minilm):
     assert [row["entity"] for row in table(result.folder)] == ["Jaws", "It"]
 
 
-def test_the_gazetteer_needs_a_knowledge_base_and_other_finders_are_named(tmp_path):
+def test_the_gazetteer_needs_a_knowledge_base(tmp_path):
     with pytest.raises(InputError) as refused:
         ReferenceConfig()
     assert str(refused.value).startswith("--kb: no knowledge base for the gazetteer")
@@ -91,7 +91,7 @@ def test_a_models_name_is_taken_without_white_space(tmp_path):
         make_finder(config, [], [])
 
 
-def test_names_that_were_not_looked_for_are_in_summary_and_report(tmp_path, minilm):
+def test_names_left_out_are_in_summary_and_report(tmp_path, minilm):
     rows = [{"_id": str(i), "title": t, "text": "a bear"} for i, t in enumerate(
         ["Bern", "Bear", "It", "Us"])]  # fmt: skip
     reference = ReferenceConfig(kb=(jsonl(tmp_path / "kb.jsonl", rows),))
@@ -138,13 +138,13 @@ def test_a_probe_of_another_precision_is_taken(tmp_path, minilm):
     assert open_probe(probe, minilm) is probe
 
 
-def test_a_folder_without_a_probe_is_refused_before_anything_is_made(tmp_path, minilm):
+def test_a_folder_without_a_probe_is_refused_at_once(tmp_path, minilm):
     message = refusal(tmp_path, minilm, probe=tmp_path)
     assert message.startswith(f"{tmp_path}: no probe.json in it")
     assert not (tmp_path / "out").exists()
 
 
-def test_an_encoder_without_token_vectors_needs_a_probe_of_its_pooling(tmp_path, minilm):
+def test_a_probe_of_another_pooling_is_refused(tmp_path, minilm):
     sentences = SentenceOnly(minilm.model, name=minilm.name)
     message = refusal(tmp_path, sentences)
     assert "no probe ships for" in message and "with sentence pooling" in message

@@ -41,7 +41,7 @@ class Picky(SentenceTransformerEncoder):
 # ---- spans to scores -----------------------------------------------------------------------------
 
 
-def test_a_real_corpus_is_scored_as_one_mention_at_a_time_would_be(wiki2, minilm, probe, store):
+def test_a_real_corpus_is_scored_as_mention_by_mention(wiki2, minilm, probe, store):
     documents = wiki2[:30]
     finder = Gazetteer.from_documents(wiki2)
     found = diagnose(documents, finder, minilm, store, probe)
@@ -62,7 +62,7 @@ def test_a_real_corpus_is_scored_as_one_mention_at_a_time_would_be(wiki2, minilm
         assert (risk.state, risk.reason, risk.unread) == (State.MEASURED, "", 0)
 
 
-def test_an_entity_takes_its_least_occurrence_and_is_flagged_once(minilm, probe, store):
+def test_an_entity_takes_its_least_rps_and_is_flagged_once(minilm, probe, store):
     text = "Bern is a city. We ate well. They flew to Bern. The canton of Bern is large."
     document = Document("d", text)
     found = diagnose([document], titled("Bern"), minilm, store, probe, tau=1.0)
@@ -173,7 +173,7 @@ def test_other_documents_and_their_order_change_no_score(wiki2, minilm, probe, t
 # ---- states and reasons --------------------------------------------------------------------------
 
 
-def test_an_occurrence_that_fails_is_counted_and_the_others_are_scored(minilm, probe, store):
+def test_a_failed_occurrence_leaves_the_others_scored(minilm, probe, store):
     picky = Picky(minilm.model, name=minilm.name)
     text = "Bern, or: Bern and Bern"
     [risk] = diagnose([Document("d", text)], titled("Bern"), picky, store, probe).risks
@@ -183,7 +183,7 @@ def test_an_occurrence_that_fails_is_counted_and_the_others_are_scored(minilm, p
     assert risk.rps == pytest.approx(first, abs=1e-5)
 
 
-def test_an_entity_without_any_scored_occurrence_is_failed_and_never_flagged(minilm, probe, store):
+def test_an_entity_without_a_score_is_never_flagged(minilm, probe, store):
     picky = Picky(minilm.model, name=minilm.name)
     documents = [Document("a", "Bern is old."), Document("b", "In the city of Bern")]
     found = diagnose(documents, titled("Bern"), picky, store, probe, tau=1.0)
@@ -195,7 +195,7 @@ def test_an_entity_without_any_scored_occurrence_is_failed_and_never_flagged(min
     assert predicted(found).tolist() == [scored.rps]
 
 
-def test_a_mention_longer_than_the_window_is_failed_with_its_length(minilm, probe, store):
+def test_a_mention_longer_than_the_window_is_failed(minilm, probe, store):
     name = " ".join(f"Saint{i}" for i in range(120))
     documents = [Document("a", f"The church of {name} is old."), Document("b", "Bern is old.")]
     lost, scored = diagnose(documents, titled(name, "Bern"), minilm, store, probe).risks
@@ -215,7 +215,7 @@ def test_different_reasons_are_all_told(minilm, probe, store):
     assert risk.reason == "beyond the probe's training region; the mention is not to its taste"
 
 
-def test_an_encoder_that_fails_for_everything_stops_the_diagnosis(minilm, probe, store):
+def test_an_encoder_that_always_fails_stops_the_diagnosis(minilm, probe, store):
     picky = Picky(minilm.model, name=minilm.name)
     picky.refused_from = 0
     with pytest.raises(EncodingError, match="not to its taste"):
@@ -278,7 +278,7 @@ def test_names_with_regex_characters_are_found_as_they_are(minilm, probe, store)
         assert surfaces(risk, text) == [risk.entity] and risk.state is State.MEASURED
 
 
-def test_spans_index_the_original_where_case_folding_changes_its_length(minilm, probe, store):
+def test_spans_index_the_original_despite_case_folding(minilm, probe, store):
     text = "ﬁrst İSTANBUL, the STRASSE, a Straße, i̇stanbul and Bern"
     finder = titled("İstanbul", "straße", "Bern", ignore_case=True, common_words=True)
     risks = diagnose([Document("d", text)], finder, minilm, store, probe).risks
@@ -314,7 +314,7 @@ def test_halves_of_a_character_are_read_as_unknown_ones(minilm, probe, store, fi
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\ud800", "nothing is named here"])
-def test_a_document_that_names_nothing_has_no_risk_and_is_counted(minilm, probe, store, text):
+def test_a_document_without_entities_is_counted(minilm, probe, store, text):
     finder = titled("Bern")
     found = diagnose([Document("d", text)], finder, minilm, store, probe)
     assert found == Diagnosis([], TAU, 1, finder.name)

@@ -154,7 +154,7 @@ def test_the_receipt_of_real_documents_says_what_plain_loops_say(shared, minilm,
     assert summary["neighbours_fallen"] > 0
 
 
-def test_the_views_are_those_of_the_paper_and_the_original_is_still_served(repairable, index):
+def test_the_papers_views_leave_the_original_served(repairable, index):
     result = repairable.expand(index, config=PAPER)
     known = {p["_id"]: p["text"] for p in repairable.passages}
     for view in result.index.snapshot().views:
@@ -202,7 +202,7 @@ def without_times(result):
     return {k: v for k, v in result.summary.items() if k not in ("seconds", "added")}
 
 
-def test_the_same_repair_twice_adds_nothing_and_has_the_same_receipt(repairable, index):
+def test_the_same_repair_twice_has_the_same_receipt(repairable, index):
     first = repairable.expand(index)
     version, receipt = first.index.version, (first.folder / "receipt.parquet").read_bytes()
     again = repairable.expand(index)
@@ -235,7 +235,7 @@ def other_probe(encoder):
     return dataclasses.replace(probe, model=model)
 
 
-def test_every_setting_that_changes_the_outcome_makes_another_repair(repairable, tmp_path):
+def test_settings_that_matter_make_another_repair(repairable, tmp_path):
     kb = tmp_path / "kb.jsonl"
     passages = [p for p in repairable.passages if p["title"] != "Kingston"]
     kb.write_text("".join(json.dumps(p) + "\n" for p in passages))
@@ -303,7 +303,7 @@ def test_where_no_view_can_be_embedded_nothing_is_added(repairable, tmp_path):
     assert ViewIndex.open(index).remedies() == []
 
 
-def test_documents_that_came_later_are_repaired_against_what_was_there_then(repairable, index):
+def test_later_documents_are_repaired_against_their_own_state(repairable, index):
     from argus.indexes.job import add_documents
 
     first = repairable.expand(index)
@@ -347,7 +347,7 @@ class Deaf(Refusing):
         return self._encoder.encode_queries(texts)
 
 
-def test_a_risk_query_that_fails_stays_in_the_receipt_and_is_counted(repairable, tmp_path):
+def test_a_failed_risk_query_stays_in_the_receipt(repairable, tmp_path):
     index = repairable.copy(tmp_path / "index", store=False)
     result = repairable.expand(index, encoder=Deaf(repairable.encoder, "Bern"))
     rows = pq.read_table(result.folder / "receipt.parquet").to_pylist()

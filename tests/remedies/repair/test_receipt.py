@@ -19,7 +19,7 @@ from argus.retrievability.probes import load_default
 from tests.support.repairs import receipt
 
 
-def test_before_and_after_are_the_index_less_the_views_and_with_them(repairable, index):
+def test_before_is_after_less_the_views_of_the_remedy(repairable, index):
     first = repairable.expand(index).remedy
     second = repairable.expand(index, config=PAPER).remedy
     opened = ViewIndex.open(index)
@@ -34,7 +34,7 @@ def test_before_and_after_are_the_index_less_the_views_and_with_them(repairable,
         assert all(remedy in view.id for view in added)
 
 
-def test_documents_that_came_between_two_repairs_are_in_both_states(repairable, index):
+def test_documents_between_two_repairs_are_in_both_states(repairable, index):
     first = repairable.expand(index).remedy
     add_documents(index, [Document("new", "Basel is old.")], encoder=repairable.encoder)
     opened = ViewIndex.open(index)
@@ -50,9 +50,7 @@ def test_documents_that_came_between_two_repairs_are_in_both_states(repairable, 
     np.testing.assert_array_equal(named.vectors, before.vectors)
 
 
-def test_the_state_before_a_repair_has_a_name_wherever_a_state_can_be_named(
-    repairable, index, tmp_path
-):
+def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tmp_path):
     first = repairable.expand(index).remedy
     add_documents(index, [Document("new", "Basel is old.")], encoder=repairable.encoder)
     second = repairable.expand(index).remedy
@@ -78,7 +76,7 @@ def test_the_state_before_a_repair_has_a_name_wherever_a_state_can_be_named(
             opened.snapshot(unknown)
 
 
-def test_a_later_repair_leaves_the_receipt_of_an_earlier_one_as_it_was(repairable, index):
+def test_a_later_repair_leaves_an_earlier_receipt_alone(repairable, index):
     first = repairable.expand(index)
     rows = receipt(first)
     repairable.expand(index, config=PAPER)
@@ -87,7 +85,7 @@ def test_a_later_repair_leaves_the_receipt_of_an_earlier_one_as_it_was(repairabl
     assert receipt(again) == rows
 
 
-def test_an_entity_is_read_in_a_view_where_the_document_mentions_it(repairable, tmp_path):
+def test_an_entity_is_read_where_the_document_mentions_it(repairable, tmp_path):
     texts = {
         "broken": "The reports of Charles\n  Babbage were read in London.",
         "inside": "Baseline work was done in Basel by hand.",
@@ -109,9 +107,7 @@ def test_an_entity_is_read_in_a_view_where_the_document_mentions_it(repairable, 
         assert row["rps_after"] == pytest.approx(best, abs=2e-3)
 
 
-def test_queries_without_judgements_are_refused_before_anything_changes(
-    repairable, index, tmp_path
-):
+def test_queries_without_judgements_are_refused_first(repairable, index, tmp_path):
     given = {"queries": repairable.queries, "qrels": repairable.qrels}
     with pytest.raises(InputError, match="--queries without --qrels; expected both, or neither"):
         repairable.expand(index, queries=given["queries"])
@@ -131,9 +127,7 @@ def test_queries_without_judgements_are_refused_before_anything_changes(
     check_judged([Query("q", "rivers")], {"q": {"swim": 1}})
 
 
-def test_judgements_of_another_corpus_are_named_and_the_receipt_is_there_all_the_same(
-    repairable, index
-):
+def test_judgements_of_another_corpus_leave_the_receipt(repairable, index):
     qrels = {query.id: {"elsewhere": 1} for query in repairable.queries}
     with pytest.raises(InputError, match="holds none of the 1 relevant documents"):
         repairable.expand(index, queries=repairable.queries, qrels=qrels)
@@ -154,7 +148,27 @@ def test_a_second_run_with_judged_queries_adds_their_evaluation(repairable, inde
     assert receipt(again) == receipt(first)
 
 
-def test_files_of_queries_and_judgements_are_named_in_the_manifest(repairable, index, tmp_path):
+def test_the_evaluation_is_that_of_the_two_states_by_name(repairable, index, tmp_path):
+    corpus = tmp_path / "corpus.jsonl"
+    rows = ({"_id": d.id, "title": "The thing", "text": d.text} for d in repairable.documents)
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    judged = {"queries": repairable.queries, "qrels": repairable.qrels, "corpus": corpus}
+    result = repairable.expand(index, **judged)
+    names = (f"{index}@before:{result.remedy}", f"{index}@{result.remedy}")
+    by_name = evaluate(
+        **judged, out=tmp_path / "e", indexes=names, diagnosis=result.folder,
+        encoder=repairable.encoder,
+    )  # fmt: skip
+    assert result.evaluation == by_name.summary
+    ours, theirs = (
+        json.loads((folder / "manifest.json").read_text())["evaluation"]
+        for folder in (result.folder, by_name.folder)
+    )
+    assert ours["config"] == theirs["config"]
+    assert [*ours["inputs"]] == [*theirs["inputs"]] == ["corpus", "diagnosis"]
+
+
+def test_files_of_judged_queries_are_in_the_manifest(repairable, index, tmp_path):
     queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
     queries.write_text(
         "".join(json.dumps({"_id": q.id, "text": q.text}) + "\n" for q in repairable.queries)

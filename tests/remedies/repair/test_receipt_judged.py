@@ -66,7 +66,7 @@ def test_ranks_of_relevant_documents_are_what_plain_loops_say(repairable, index)
     assert "1 have no rank: receipt_judged.parquet says why" in page
 
 
-def test_a_query_that_cannot_be_embedded_is_failed_and_no_rank_is_made_up(repairable, index):
+def test_a_query_without_a_vector_is_failed_and_has_no_rank(repairable, index):
     encoder = Picky(repairable.encoder.model, name=repairable.encoder.name)
     result = repairable.expand(
         index, encoder=encoder, queries=repairable.queries, qrels=repairable.qrels

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import Document
 from argus.encoders import EmbeddingStore
-from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.errors import ArgusError, FingerprintMismatch, InputError, Location
 from argus.indexes.job import add_documents, build_index, delete_documents
 from argus.indexes.originals import originals, titled
 from argus.indexes.views import ViewIndex
@@ -82,6 +82,22 @@ def test_a_broken_note_of_another_repair_is_in_nobodys_way(repairable, index):
     assert (index / "remedies" / paper.remedy / "rolled_back.json").is_file()
 
 
+def test_a_damaged_note_names_its_field(repairable, index):
+    remedy = repairable.expand(index).remedy
+    made = index / "remedies" / remedy / "made.json"
+    made.write_text('{"kind": "expand", "relied_on": 5}')
+    assert [r["kind"] for r in list_remedies(index)] == [None]
+    with pytest.raises(InputError) as refused:
+        repairable.expand(index)
+    assert refused.value.where == Location(made, field="relied_on")
+    rollback(index, remedy)
+    note = made.with_name("rolled_back.json")
+    note.write_text('{"remedy": "x", "views_removed": 1, "relied_on_by": []}')
+    with pytest.raises(InputError) as refused:
+        rollback(index, remedy)
+    assert refused.value.where == Location(note, field="at")
+
+
 def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
     with pytest.raises(InputError, match="unknown remedy 'x'; expected a remedy; there is none"):
         rollback(index, "x")
@@ -106,7 +122,7 @@ def test_a_remedy_rolled_back_twice_is_told_so(repairable, index):
         rollback(index.parent / "none", one)
 
 
-def test_the_folder_given_has_the_receipt_and_the_index_remembers(repairable, index, tmp_path):
+def test_the_out_folder_has_the_receipt_too(repairable, index, tmp_path):
     result = repairable.synthesize(index, out=tmp_path / "out")
     kept = index / "remedies" / result.remedy
     assert {p.name for p in kept.iterdir()} == {".argus", "made.json", "synthesis.parquet"}
@@ -189,7 +205,7 @@ def test_a_probe_that_knows_none_of_the_entities_says_so(repairable, index):
         repairable.expand(index, probe=dataclasses.replace(probe, domain=narrow))
 
 
-def test_where_no_view_can_be_made_it_is_said_and_nothing_changes(repairable, index, tmp_path):
+def test_where_no_view_can_be_made_nothing_changes(repairable, index, tmp_path):
     before = repairable.answers(index)
     strict = dataclasses.replace(ROBUST, min_similarity=1.0)
     with pytest.raises(ArgusError, match="no view could be made for the 16 entities at risk"):
@@ -208,7 +224,7 @@ def test_where_no_view_can_be_made_it_is_said_and_nothing_changes(repairable, in
     assert remedies(index) == []
 
 
-def test_a_repair_without_a_knowledge_base_is_refused_before_anything_is_loaded(repairable, index):
+def test_a_repair_without_a_knowledge_base_is_refused_first(repairable, index):
     nothing = ReferenceConfig(mentions="capitals")
     for repair in (repairable.expand, repairable.synthesize):
         with pytest.raises(InputError, match=r"--kb: no knowledge base .*expected --kb FILE"):
@@ -216,7 +232,7 @@ def test_a_repair_without_a_knowledge_base_is_refused_before_anything_is_loaded(
     assert not (index / "remedies").exists()
 
 
-def test_a_document_that_was_deleted_and_added_again_is_repaired_again(repairable, index):
+def test_a_document_added_again_is_repaired_again(repairable, index):
     first = repairable.expand(index)
     whole = repairable.answers(index)
     delete_documents(index, ["swim"])
@@ -253,7 +269,7 @@ def test_a_view_is_never_put_twice_beside_a_document(repairable, index):
     assert ViewIndex.open(index).version == version
 
 
-def test_the_most_views_of_a_document_counts_those_of_other_remedies(repairable, index):
+def test_the_most_views_count_those_of_other_remedies(repairable, index):
     one = dataclasses.replace(ROBUST, max_views=1)
     first = repairable.expand(index, config=dataclasses.replace(PAPER, k_aug=1))
     second = repairable.expand(index, config=dataclasses.replace(one, max_views=2))
@@ -317,7 +333,7 @@ def test_the_originals_of_an_index_keep_their_titles(repairable, tmp_path):
     assert {d.id: d.content for d in read} == {v.id: v.text for v in built.index.snapshot().views}
 
 
-def test_what_is_no_index_and_an_index_without_documents_are_refused(repairable, tmp_path):
+def test_no_index_and_an_empty_index_are_refused(repairable, tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         repairable.expand(tmp_path / "none")
     with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
@@ -329,7 +345,7 @@ def test_what_is_no_index_and_an_index_without_documents_are_refused(repairable,
     assert np.shape(empty.snapshot().vectors) == (0, 384)
 
 
-def test_an_index_that_is_being_repaired_is_not_repaired_twice_at_once(repairable, index):
+def test_an_index_is_not_repaired_twice_at_once(repairable, index):
     fingerprint = repairable.encoder.fingerprint
     with (
         EmbeddingStore(index / "embeddings", fingerprint=fingerprint, dim=384),

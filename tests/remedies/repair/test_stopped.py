@@ -107,9 +107,7 @@ def undisturbed(repairable, tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_repair_killed_at_any_moment_leaves_the_index_whole_and_is_finished_by_the_next_run(
-    repairable, killed, undisturbed, stage
-):
+def test_a_killed_repair_leaves_the_index_whole_and_goes_on(repairable, killed, undisturbed, stage):
     index = killed / stage
     whole, intact = undisturbed[stage != "embedding"]
     before, after = repairable.answers(repairable.built), repairable.answers(intact)
@@ -129,7 +127,7 @@ def test_a_repair_killed_at_any_moment_leaves_the_index_whole_and_is_finished_by
     assert list(index.rglob("*.partial")) == []
 
 
-def test_a_disk_that_is_full_while_views_are_added_leaves_the_index_as_it_was(
+def test_a_full_disk_while_views_are_added_changes_nothing(
     repairable, index, full_disk, monkeypatch, undisturbed
 ):
     whole, intact = undisturbed[True]
@@ -146,7 +144,7 @@ def test_a_disk_that_is_full_while_views_are_added_leaves_the_index_as_it_was(
 
 
 @pytest.mark.parametrize("what", ["vectors", "notes"])
-def test_a_disk_that_is_full_before_views_are_added_leaves_the_index_as_it_was(
+def test_a_full_disk_before_views_are_added_changes_nothing(
     repairable, tmp_path, full_disk, monkeypatch, what
 ):
     index = repairable.copy(tmp_path / "index", store=False)
@@ -164,7 +162,7 @@ def test_a_disk_that_is_full_before_views_are_added_leaves_the_index_as_it_was(
 
 
 @pytest.mark.parametrize("file", ["receipt", "summary.json", "report.html"])
-def test_a_disk_that_is_full_while_the_receipt_is_written_loses_nothing(
+def test_a_full_disk_while_the_receipt_is_written_loses_nothing(
     repairable, index, full_disk, monkeypatch, undisturbed, file
 ):
     import argus.remedies.repair.receipt as module

@@ -26,9 +26,7 @@ from tests.support.synthesizing import (
 SECRET = "sk-0123456789abcdefghij"
 
 
-def test_without_a_model_descriptions_of_the_knowledge_base_are_inserted(
-    repairable, index, endpoint
-):
+def test_without_a_model_own_descriptions_are_inserted(repairable, index, endpoint):
     result = repairable.synthesize(index)
     views = only_insertions(index, result)
     assert len(views) == AT_RISK
@@ -58,9 +56,7 @@ BAD = {
 }
 
 
-def test_what_the_guard_rejects_is_listed_and_counted_and_the_original_stays(
-    repairable, index, endpoint, config
-):
+def test_what_the_guard_rejects_keeps_its_original(repairable, index, endpoint, config):
     by_text = {repairable.texts[d]: answer for d, (answer, _) in BAD.items()}
     same = repairable.texts["steamer"]
     endpoint.behave = answering(
@@ -166,9 +162,7 @@ def test_the_receipt_says_what_the_model_took(repairable, index, endpoint, confi
     assert free.summary["made"]["language_model"]["cost"] is None
 
 
-def test_where_every_answer_is_rejected_nothing_is_added_and_the_table_says_why(
-    repairable, index, endpoint, config
-):
+def test_where_every_answer_is_rejected_nothing_is_added(repairable, index, endpoint, config):
     endpoint.behave = answering(lambda d: "X")
     with pytest.raises(ArgusError, match=r"no view could be made .*synthesis\.parquet says why"):
         repairable.synthesize(index, config=config())
@@ -199,9 +193,7 @@ def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index,
         estimate_synthesis(index, **given | {"config": SynthesizeConfig()})
 
 
-def test_a_budget_stops_before_it_is_passed_and_the_next_run_asks_the_rest(
-    repairable, index, endpoint, config
-):
+def test_a_budget_stops_in_time_and_the_next_run_goes_on(repairable, index, endpoint, config):
     repairable.synthesize(repairable.copy(index.parent / "copy"), config=config())
     bounds = [  # a tokenizer makes no more tokens than bytes, and 16 around them
         16 + sum(len(m["content"].encode()) for m in body["messages"]) + body["max_tokens"]
@@ -279,9 +271,7 @@ def test_a_disk_that_is_full_while_answers_are_kept_adds_nothing(
     assert len(syntheses(index)) == AT_RISK
 
 
-def test_settings_that_change_the_text_make_another_repair_and_others_do_not(
-    repairable, index, config
-):
+def test_only_settings_that_matter_make_another_synthesis(repairable, index, config):
     def remedy(**given):
         made = repairable.synthesize(index, **given).remedy
         rollback(index, made)

@@ -64,9 +64,7 @@ def test_an_endpoint_that_dies_midway_costs_nothing(
     assert repairable.answers(index) == expected
 
 
-def test_a_passing_429_costs_nothing_and_a_lasting_one_adds_nothing(
-    repairable, index, endpoint, config
-):
+def test_a_passing_429_costs_nothing_a_lasting_one_stops(repairable, index, endpoint, config):
     endpoint.behave = lambda p, n: {"status": 429, "content": "slow down"}
     with pytest.raises(ArgusError, match=r"11 of 11 prompts .* HTTP 429: slow down.*nothing was"):
         repairable.synthesize(index, config=config(attempts=2, give_up_after=20))
@@ -81,9 +79,7 @@ def test_a_passing_429_costs_nothing_and_a_lasting_one_adds_nothing(
     assert result.summary["made"]["documents"]["measured"] == AT_RISK
 
 
-def test_answers_that_stall_or_are_garbage_are_counted_and_the_others_are_used(
-    repairable, index, endpoint, config
-):
+def test_stalled_and_garbage_answers_leave_the_others_used(repairable, index, endpoint, config):
     broken = {
         repairable.texts["swim"]: {"text": "In summer", "drip": True},
         repairable.texts["notes"]: {"content": b"\xff\x00<html>"},
@@ -115,9 +111,7 @@ def test_answers_that_stall_or_are_garbage_are_counted_and_the_others_are_used(
 @pytest.mark.parametrize(
     "trouble", [{"status": 502}, {"drop": True}, {"text": "", "drip": True}], ids=str
 )
-def test_an_endpoint_that_breaks_off_midway_adds_nothing_and_the_same_command_completes(
-    repairable, index, endpoint, config, trouble
-):
+def test_an_endpoint_that_breaks_off_adds_nothing(repairable, index, endpoint, config, trouble):
     endpoint.behave = lambda p, n: trouble if n > 3 else {"text": good(document_in(p))}
     options = {"attempts": 2, "timeout_s": 0.3, "give_up_after": 20, "concurrency": 2}
     with pytest.raises(ArgusError) as raised:
@@ -134,9 +128,7 @@ def test_an_endpoint_that_breaks_off_midway_adds_nothing_and_the_same_command_co
     assert set(syntheses(index)) == set(only_insertions(index, result))
 
 
-def test_what_was_accepted_without_an_answer_can_be_completed_later(
-    repairable, index, endpoint, config
-):
+def test_accepted_failures_can_be_completed_later(repairable, index, endpoint, config):
     endpoint.behave = lambda p, n: {"status": 502} if n > 3 else {"text": good(document_in(p))}
     options = {"attempts": 1, "give_up_after": 20, "concurrency": 1}
     accepting = dataclasses.replace(config(**options), accept_unanswered=True)
@@ -151,9 +143,7 @@ def test_what_was_accepted_without_an_answer_can_be_completed_later(
 
 
 @pytest.mark.slow
-def test_a_run_killed_while_asking_keeps_its_answers_and_the_next_asks_the_rest(
-    repairable, index, endpoint, config
-):
+def test_a_run_killed_while_asking_keeps_its_answers(repairable, index, endpoint, config):
     command = [
         ARGUS, "remedy", "synthesize", "--index", index, "--kb", repairable.kb, "--model", "m",
         "--base-url", endpoint.url, "--tau", repairable.tau, "--concurrency", "1",
