@@ -24,7 +24,7 @@ from argus.encoders import documents as as_documents
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
-from argus.indexes.header import EncoderSettings, IndexHeader
+from argus.indexes.header import FILE, EncoderSettings, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors
 from argus.indexes.retriever import encoder_of, index_folder
@@ -36,11 +36,14 @@ from argus.indexes.summary import (
     DeleteSummary,
     IndexState,
 )
+from argus.indexes.table import NAME
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 
 BATCH_VIEWS = 4096
+OWN_NAMES = (FILE, f"{NAME}.lance", "remedies")
+"""What an index is made of, in its folder."""
 NO_TEXT = "no text"
 S = TypeVar("S", BuildSummary, DeleteSummary)
 
@@ -106,6 +109,8 @@ def build_index(
                 originals = _imported(documents, own, model)
         require_some(len(originals.views), "document has a vector", _first(originals.failures))
         with record.timed("writing the index"):
+            for name in OWN_NAMES:
+                folder.own(name)
             index = open_or_create(folder.path, _header(originals.own, model, encoder))
             _fill(index, originals)
     if ann:
@@ -145,7 +150,7 @@ def add_documents(
         folder.open()
         with record.timed("embedding documents"):
             if own is None:
-                home = folder / "embeddings"
+                home = folder.own("embeddings")
                 with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
                     originals = _embedded(documents, model, store)
             else:

@@ -36,6 +36,8 @@ from argus.errors import InputError, NothingMeasured
 from argus.progress import announce
 from argus.version import __version__
 
+EMBEDDINGS = "embeddings"
+"""The store of vectors in a folder of results."""
 NO_ENCODER = "no-encoder"
 """In place of an encoder's fingerprint, where none was needed."""
 
@@ -115,7 +117,7 @@ def open_encoder(
     vectors of another encoder.
     """
     check_folder(folder, record)
-    path = store or folder / "embeddings"
+    path = store or folder / EMBEDDINGS
     stored = None if folder.fresh and store is None else stored_fingerprint(path)
     record.runs_on(engine)
     config: EncoderConfig | None = None
@@ -131,6 +133,8 @@ def open_encoder(
         check(encoder)
     del sample  # perhaps millions of texts, which the caller may be done with before we are
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
+    if store is None:
+        folder.own(EMBEDDINGS)
     with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         yield on_engine(encoder, engine, config), opened
 

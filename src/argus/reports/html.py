@@ -13,7 +13,7 @@ from typing import NoReturn
 import jinja2
 from markupsafe import Markup
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError, Location
@@ -47,7 +47,7 @@ def write_report(folder: Path | str) -> Path:
             where=folder,
         )
     page = _page(folder, _json(summary_file), _manifest(manifest_file))
-    path = folder / "report.html"
+    path = ArtifactFolder(folder).own("report.html")
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path

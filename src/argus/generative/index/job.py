@@ -137,7 +137,7 @@ def _new(
     record.open(folder)
     with record.timed("indexing"):
         index = build_index(
-            documents, vocabulary, folder / INDEX,
+            documents, vocabulary, folder.own(INDEX),
             pseudo_queries=queries, titles=config.titles is not False,
         )  # fmt: skip
     return _Built(index, markers_added=vocabulary.added)

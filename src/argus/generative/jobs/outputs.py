@@ -79,9 +79,9 @@ def write_results(
     files = {}
     for name in dict.fromkeys(formats):
         if name is Format.DPR:
-            path = write_dpr(folder / DPR, results.dpr(), indent=None if compact else INDENT)
+            path = write_dpr(folder.own(DPR), results.dpr(), indent=None if compact else INDENT)
         elif name is Format.KILT:
-            path = write_kilt(folder / KILT, results.dpr())
+            path = write_kilt(folder.own(KILT), results.dpr())
         else:
             path = _write_run(results.run(), folder)
         files[str(name)] = str(path)
@@ -91,7 +91,7 @@ def write_results(
 def _write_run(run: Run, folder: ArtifactFolder) -> Path:
     ids = (*run, *(doc for scores in run.values() for doc in scores))
     if all(id_.split() == [id_] for id_ in ids):
-        write_run(folder / RUN, run)
+        write_run(folder.own(RUN), run)
         (folder / RUN_JSON).unlink(missing_ok=True)
         return folder / RUN
     ranked = {query: {d: scores[d] for d in ranking(scores)} for query, scores in run.items()}

@@ -139,6 +139,7 @@ def search(
         with record.timed("loading the model"):
             searcher = open_searcher(opened, model, config, device)
     record.open(folder, about=[home.parent])
+    folder.own(FILE)
     pace = _answer(searcher, left, answers, config, record)
     results = Results(topics, _reader(answers), originals)
     with record.timed("writing"):

@@ -41,8 +41,8 @@ def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: l
     if not ids:
         return
     titles = {d.id: d.title for d in documents}
-    write_jsonl(folder / QUESTIONS, ({"_id": id_, "text": titles[id_]} for id_ in ids))
-    with replacing(folder / QRELS) as temporary:
+    write_jsonl(folder.own(QUESTIONS), ({"_id": id_, "text": titles[id_]} for id_ in ids))
+    with replacing(folder.own(QRELS)) as temporary:
         rows = ("query-id\tcorpus-id\tscore", *(f"{id_}\t{id_}\t1" for id_ in ids))
         temporary.write_text("\n".join(rows) + "\n", encoding="utf-8")
 

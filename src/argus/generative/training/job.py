@@ -121,11 +121,11 @@ def train_generative(
     with record.timed("training"):
         trained = train(
             network, _task(network, vocabulary, config.learning), examples.train,
-            examples.validation, config.learning, folder=folder / STATE, key=key, device=on,
+            examples.validation, config.learning, folder=folder.own(STATE), key=key, device=on,
         )  # fmt: skip
     summary = _summary(config, examples, trained, network, on)
     note = _note(config, summary, vocabulary, weights)
-    model = save_network(network, vocabulary, folder / MODEL, note)
+    model = save_network(network, vocabulary, folder.own(MODEL), note)
     write_held_out(folder, inputs.documents, held_out)
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_section("summary.json", SECTION, summary)

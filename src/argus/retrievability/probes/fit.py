@@ -75,7 +75,7 @@ def fit_probe(
     folder = ArtifactFolder(Path(out) if out is not None else Path(audit))
     record = _record(audited, Path(audit), config)
     record.open(folder, about=(Path(audit),))
-    ledger = folder / HOME / "trials.jsonl"
+    ledger = folder.own(HOME) / "trials.jsonl"
     if fresh:
         ledger.unlink(missing_ok=True)
     data = Labelled(audited.vectors, audited.rps, split)

@@ -177,7 +177,7 @@ def write_by_model(
         heard = Heard(open_model(config, ledger, engine))
         expansions = {e.doc_id: e for e in generate_expansions(documents, heard)}
     require_answers(heard, accept=False, can_accept=False)
-    write_expansions(folder / EXPANSIONS, expansions.values())
+    write_expansions(folder.own(EXPANSIONS), expansions.values())
     return expansions, {"model": heard.name, "language_model": heard.summary()}
 
 

@@ -60,7 +60,7 @@ def write_files(
     _write(folder, MEASURES, pa.concat_tables(measured, promote_options="default"))
     _write(folder, DIAGNOSIS, diagnosis_table(systems, paired))
     shutil.rmtree(folder / TABLES, ignore_errors=True)
-    (folder / TABLES).mkdir()
+    folder.own(TABLES).mkdir()
     tables = _joined({system["name"]: system["figures"] for system in summary["systems"]})
     for name, (columns, rows) in {**_own_tables(summary), **tables}.items():
         write_csv(folder / TABLES / f"{name}.csv", columns, rows)
@@ -120,7 +120,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object
 def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
     folder.write_table(name, table)
     rows = ([row[c] for c in table.column_names] for row in table.to_pylist())
-    write_csv(folder / f"{name}.csv", table.column_names, rows)
+    write_csv(folder.own(f"{name}.csv"), table.column_names, rows)
 
 
 def _cell(value: object) -> object:
