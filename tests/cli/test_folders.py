@@ -105,15 +105,17 @@ def test_a_fresh_run_with_a_bad_option_leaves_earlier_results_as_they_were(
     assert contents(tmp_path / "out") == earlier
 
 
-@pytest.mark.parametrize("summary", ["{", '{"audit": {}}'])
+@pytest.mark.parametrize(
+    ("summary", "file"), [("{", "summary.json"), ('{"audit": {}}', "manifest.json")]
+)
 def test_a_report_on_damaged_results_names_the_file(
-    text, argus, tmp_path: Path, summary: str
+    text, argus, tmp_path: Path, summary: str, file: str
 ) -> None:
     text(tmp_path / "summary.json", summary)
     text(tmp_path / "manifest.json", "{}")
     ran = argus("report", tmp_path)
     assert ran.code == 2
-    assert "summary.json" in ran.err
+    assert str(tmp_path / file) in ran.err
 
 
 def test_fresh_does_not_empty_the_folder_that_holds_the_input(

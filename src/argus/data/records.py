@@ -7,6 +7,7 @@ with the place.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
@@ -27,7 +28,7 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
     from pydantic import ValidationError
 
     try:
-        _adapter(cast(Hashable, kind)).validate_python(value, strict=True)
+        _adapter(cast(Hashable, kind)).validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")
