@@ -31,14 +31,10 @@ from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import Format, NgramSearchConfig
 from argus.generative.settings import Mode
-from argus.generative.training.job import (
-    GenerativeTrainConfig,
-    GenerativeTrainResult,
-    learning,
-    train_generative,
-)
+from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
+from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import save_network
-from argus.generative.training.scratch import ScratchSize, new_network
+from argus.generative.training.scratch import new_network
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate, wilson

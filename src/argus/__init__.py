@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     from argus.generative.jobs.search import search_ngrams
     from argus.generative.jobs.settings import NgramSearchConfig
     from argus.generative.settings import Scoring
-    from argus.generative.training.job import GenerativeTrainConfig, train_generative
+    from argus.generative.training.config import GenerativeTrainConfig
+    from argus.generative.training.job import train_generative
     from argus.indexes.job import (
         IndexResult,
         add_documents,
@@ -139,7 +140,7 @@ _HOMES = {
     "FailureResult": "argus.generative.failures.jobs.analyse",
     "GateBounds": "argus.evaluation.gate.config",
     "GateResult": "argus.evaluation.gate.job",
-    "GenerativeTrainConfig": "argus.generative.training.job",
+    "GenerativeTrainConfig": "argus.generative.training.config",
     "IndexResult": "argus.indexes.job",
     "IndexRetriever": "argus.indexes.retriever",
     "KbConfig": "argus.kb.settings",

@@ -16,13 +16,13 @@ from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
-from argus.generative.training.job import (
+from argus.generative.training.config import (
     SCRATCH_LEARNING,
     GenerativeTrainConfig,
+    ScratchSize,
     learning,
-    train_generative,
 )
-from argus.generative.training.scratch import ScratchSize
+from argus.generative.training.job import train_generative
 from argus.generative.training.settings import ExampleConfig
 from argus.training import loop
 from tests.support.ngrams import write
