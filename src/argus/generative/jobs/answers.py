@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Annotated, NotRequired, TypeVar
 
-from pydantic import Strict
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from argus.data.records import read_record
@@ -34,8 +34,13 @@ class _Header(TypedDict):
     border: NotRequired[str | None]
 
 
-_KeyLine = Annotated[tuple[str, int, float, str], Strict(False)]
-"""Text, count, weight, view; in JSON a list, which nothing strict takes for a tuple."""
+def _as_tuple(value: object) -> object:
+    """Return a list, which JSON has in place of a tuple, as one."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+_KeyLine = Annotated[tuple[str, int, float, str], BeforeValidator(_as_tuple)]
+"""Text, count, weight, view."""
 
 
 class _HitLine(TypedDict):
