@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.generative.failures.jobs.analyse import analyse_failures
-from argus.generative.failures.jobs.replaying import ReplayConfig
-from argus.generative.failures.jobs.settings import FailureConfig
-from argus.generative.views import Mode
+from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
+from argus.generative.settings import Mode
 from benchmarks.generative_quality import ask, demo_model, kept_in, wiki2_model
 
 WIDE = 60

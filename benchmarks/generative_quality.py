@@ -26,18 +26,15 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import EncoderConfig, load_encoder
 from argus.generative.decode.settings import Decoding
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import BuildConfig, build
-from argus.generative.jobs.outputs import Format
-from argus.generative.jobs.search import SearchConfig, search
-from argus.generative.training.job import (
-    GenerativeTrainConfig,
-    GenerativeTrainResult,
-    learning,
-    train_generative,
-)
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.jobs.search import search_ngrams
+from argus.generative.jobs.settings import Format, NgramSearchConfig
+from argus.generative.settings import Mode
+from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
+from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import save_network
-from argus.generative.training.scratch import ScratchSize, new_network
-from argus.generative.views import Mode
+from argus.generative.training.scratch import new_network
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate, wilson
@@ -62,7 +59,9 @@ def kept_in(name: str) -> Path:
 def wiki2_model(home: Path) -> tuple[NgramIndex, GenerativeTrainResult, list[Query]]:
     """Return the index, the model (trained at the first call), and the titles that are asked."""
     corpus = collection("wiki2")
-    index = build(corpus, out=home / "index", config=BuildConfig(tokenizer=TOKENIZER)).index
+    index = build_ngrams(
+        corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER)
+    ).index
     trained = train_generative(
         corpus, index=home / "index", queries=corpus / "queries.jsonl",
         qrels=corpus / "qrels" / "test.tsv", out=home / "train",
@@ -77,9 +76,11 @@ def _wiki2(home: Path) -> dict[str, Any]:
     corpus = collection("wiki2")
     documents = read_corpus(corpus)
     whole, trained, questions = wiki2_model(home)
-    build(
+    build_ngrams(
         corpus, out=home / "texts",
-        config=BuildConfig(tokenizer=str(home / "index" / "ngrams" / "tokenizer"), titles=False),
+        config=NgramBuildConfig(
+            tokenizer=str(home / "index" / "ngrams" / "tokenizer"), titles=False
+        ),
     )  # fmt: skip
     judged = read_qrels(home / "train" / "held_out.tsv")
     qrels = {q.id: judged[q.id] for q in questions}
@@ -107,8 +108,8 @@ def demo_model(home: Path) -> tuple[Path, GenerativeTrainResult, list[Query]]:
     if not (corpus / "corpus.jsonl").is_file():
         write_sample_corpus(corpus, standard_library())
     expansions = corpus / "expansions.jsonl"
-    build(
-        corpus, out=home / "index", config=BuildConfig(tokenizer=TOKENIZER),
+    build_ngrams(
+        corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER),
         pseudo_queries=expansions,
     )  # fmt: skip
     trained = train_generative(
@@ -153,10 +154,10 @@ def ask(
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
     name = f"{mode}-{index}-{model.parent.name}-{model.name}"
     out = home / (name if beams == Decoding.beams else f"{name}-{beams}")
-    config = SearchConfig(
+    config = NgramSearchConfig(
         model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams)
     )
-    search(home / index, asked, out=out, config=config)
+    search_ngrams(home / index, asked, out=out, config=config)
     return out
 
 

@@ -63,20 +63,16 @@ if TYPE_CHECKING:
     from argus.explanation.types import Explanation
     from argus.generative.decode.settings import Decoding
     from argus.generative.failures.jobs.analyse import FailureResult, analyse_failures
-    from argus.generative.failures.jobs.replaying import ReplayConfig
-    from argus.generative.failures.jobs.settings import FailureConfig
-    from argus.generative.index.job import BuildConfig as NgramBuildConfig
-    from argus.generative.index.job import build as build_ngrams
+    from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
+    from argus.generative.index.job import build_ngrams
     from argus.generative.index.ngram_index import NgramIndex
-    from argus.generative.index.stats import stats as ngram_stats
-    from argus.generative.jobs.search import (
-        SearchConfig as NgramSearchConfig,
-    )
-    from argus.generative.jobs.search import (
-        search as search_ngrams,
-    )
-    from argus.generative.scoring import Scoring
-    from argus.generative.training.job import GenerativeTrainConfig, train_generative
+    from argus.generative.index.settings import NgramBuildConfig
+    from argus.generative.index.stats import ngram_stats
+    from argus.generative.jobs.search import search_ngrams
+    from argus.generative.jobs.settings import NgramSearchConfig
+    from argus.generative.settings import Scoring
+    from argus.generative.training.config import GenerativeTrainConfig
+    from argus.generative.training.job import train_generative
     from argus.indexes.job import (
         IndexResult,
         add_documents,
@@ -150,7 +146,7 @@ _HOMES = {
     "FailureResult": "argus.generative.failures.jobs.analyse",
     "GateBounds": "argus.evaluation.gate.config",
     "GateResult": "argus.evaluation.gate.job",
-    "GenerativeTrainConfig": "argus.generative.training.job",
+    "GenerativeTrainConfig": "argus.generative.training.config",
     "IndexResult": "argus.indexes.job",
     "IndexRetriever": "argus.indexes.retriever",
     "KbConfig": "argus.kb.config",
@@ -161,9 +157,9 @@ _HOMES = {
     "LocalConfig": "argus.llm",
     "NeedsConfig": "argus.scenarios.needs.config",
     "NeedsResult": "argus.scenarios.needs.job",
-    "NgramBuildConfig": "argus.generative.index.job",
+    "NgramBuildConfig": "argus.generative.index.settings",
     "NgramIndex": "argus.generative.index.ngram_index",
-    "NgramSearchConfig": "argus.generative.jobs.search",
+    "NgramSearchConfig": "argus.generative.jobs.settings",
     "PageFolder": "argus.knowledge.sources",
     "PredictResult": "argus.retrievability.probes.predict",
     "ProbeConfig": "argus.retrievability.probes.config",
@@ -175,12 +171,12 @@ _HOMES = {
     "Record": "argus.authority.records",
     "ReferenceConfig": "argus.remedies.repair.reference",
     "RemedyResult": "argus.remedies.repair.receipt",
-    "ReplayConfig": "argus.generative.failures.jobs.replaying",
+    "ReplayConfig": "argus.generative.failures.jobs.settings",
     "Rule": "argus.authority.rules",
     "ScopeKey": "argus.authority.rules",
     "ScoreConfig": "argus.authority.benchmarks.job",
     "ScoreResult": "argus.authority.benchmarks.job",
-    "Scoring": "argus.generative.scoring",
+    "Scoring": "argus.generative.settings",
     "Stream": "argus.authority.stream",
     "SynthesizeConfig": "argus.remedies.repair.synthesize",
     "TripleFiles": "argus.knowledge.sources",
@@ -234,14 +230,9 @@ _HOMES = {
     "train_generative": "argus.generative.training.job",
 }
 _OWN_NAMES = {
-    "NgramBuildConfig": "BuildConfig",
-    "NgramSearchConfig": "SearchConfig",
-    "build_ngrams": "build",
     "compare_indexes": "compare_two_indexes",
     "diagnose": "diagnose_corpus",
     "lint": "lint_run",
-    "ngram_stats": "stats",
-    "search_ngrams": "search",
 }
 """What is called otherwise at home, where other things have the plain name."""
 

@@ -17,8 +17,9 @@ from argus.explanation.types import Cause, Verdict
 from argus.generative.decode.settings import Decoding
 from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.search import SearchConfig, search
-from argus.generative.scoring import Scoring
+from argus.generative.jobs.search import search_ngrams
+from argus.generative.jobs.settings import NgramSearchConfig
+from argus.generative.settings import Scoring
 from tests.support.ngrams import QUESTIONS, ROWS, make_ready
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
@@ -34,8 +35,8 @@ def ready(tmp_path_factory):
 def out(ready, tmp_path_factory):
     """Search both questions; return the folder of the results."""
     folder = tmp_path_factory.mktemp("found")
-    config = SearchConfig(model=ready.model, k=5, decoding=DECODING, scoring=SCORING)
-    search(ready.index, ready.questions, config=config, out=folder)
+    config = NgramSearchConfig(model=ready.model, k=5, decoding=DECODING, scoring=SCORING)
+    search_ngrams(ready.index, ready.questions, config=config, out=folder)
     return folder
 
 

@@ -1,5 +1,4 @@
 import math
-import re
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -9,7 +8,8 @@ from hypothesis import strategies as st
 
 from argus.errors import InputError
 from argus.generative.keys import Key
-from argus.generative.scoring import Scoring, best_unigrams, key_weights, unigram_weights
+from argus.generative.scoring import best_unigrams, key_weights, unigram_weights
+from argus.generative.settings import Scoring
 from tests.support.plain_evidence import plain_unigrams, plain_weights
 
 QUERY_START = 3
@@ -153,25 +153,41 @@ def test_logits_for_unigrams_are_an_error(value):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("name", "value", "where", "expected"),
     [
-        ("smoothing", -1, "smoothing=-1; expected a number from 0. The published default is 5.0."),
-        ("exponent", math.nan, "exponent=nan; expected a number from 0 to 100"),
-        ("repetition_penalty", 1.5, "repetition_penalty=1.5; expected a number from 0 to 1"),
-        ("repetition_penalty", "0.8", "repetition_penalty='0.8'; expected a number"),
-        ("length_penalty", 1, "length_penalty=1; expected a number from 0 to below 1"),
-        ("max_occurrences", 0, "max_occurrences=0; expected a whole number from 1. The published"),
-        ("full_documents", 1.5, "full_documents=1.5; expected a whole number from 1"),
-        ("unigrams", True, "unigrams=True; expected a whole number from 0"),
-        ("single_key", 2, "single_key=2; expected a number from 0 to 1"),
-        ("query_bonus", math.inf, "query_bonus=inf; expected a number from 0"),
-        ("query_ceiling", 0.5, "query_ceiling=0.5; expected a number to 0"),
-        ("best_key", "score", "best_key='score'; expected weight, length or frequency"),
+        ("smoothing", -1, "--smoothing", "a number from 0"),
+        ("smoothing", True, "--smoothing", "a finite number"),
+        ("exponent", math.nan, "--exponent", "a number from 0 to 100"),
+        ("exponent", 101, "--exponent", "a number from 0 to 100"),
+        ("repetition_penalty", 1.5, "--repetition-penalty", "a number from 0 to 1"),
+        ("repetition_penalty", "0.8", "--repetition-penalty", "a number from 0 to 1"),
+        ("max_occurrences", 0, "--max-occurrences", "a whole number from 1"),
+        ("full_documents", 1.5, "--documents", "a whole number"),
+        ("unigrams", True, "--unigrams", "a whole number"),
+        ("drop_occurrences", 0, "drop_occurrences", "a whole number from 1"),
+        ("drop_occurrences", 1.5, "drop_occurrences", "a whole number"),
+        ("single_key", 2, "single_key", "a number from 0 to 1"),
+        ("query_bonus", -1, "--query-bonus", "a number from 0"),
+        ("query_ceiling", 0.5, "query_ceiling", "a number to 0"),
+        ("query_ceiling", -math.inf, "query_ceiling", "a finite number"),
+        ("best_key", "score", "best_key", "one of weight, length, frequency"),
     ],
 )
-def test_parameters_out_of_range_are_errors(name, value, message):
-    with pytest.raises(InputError, match=re.escape(f"scoring: {message}")):
+def test_parameters_out_of_range_are_errors(name, value, where, expected):
+    with pytest.raises(InputError) as caught:
         Scoring(**{name: value})
+    assert caught.value.where == where
+    assert caught.value.expected.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "where"),
+    [("length_penalty", 1, "--length-penalty"), ("query_bonus", math.inf, "--query-bonus")],
+)
+def test_what_ends_below_a_bound_is_checked_too(name, value, where):
+    with pytest.raises(InputError) as caught:
+        Scoring(**{name: value})
+    assert caught.value.where == where
 
 
 def test_the_defaults_are_the_published_ones():

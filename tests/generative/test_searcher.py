@@ -11,9 +11,8 @@ from argus.errors import ArgusError, InputError
 from argus.generative.decode import Decoding, Seq2Seq
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
-from argus.generative.scoring import Scoring
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.views import Mode
+from argus.generative.settings import Mode, Scoring
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.generating import (
     DOCUMENTS,

@@ -51,7 +51,8 @@ class Ready:
 
 def make_ready(folder: Path) -> Ready:
     """Build everything in a folder."""
-    from argus.generative.index.job import BuildConfig, build
+    from argus.generative.index.job import build_ngrams
+    from argus.generative.index.settings import NgramBuildConfig
     from argus.generative.vocabulary import open_vocabulary
 
     corpus = write(folder / "corpus.jsonl", ROWS)
@@ -60,7 +61,9 @@ def make_ready(folder: Path) -> Ready:
         folder / "queries.jsonl", [{"_id": i, "text": text} for i, text in QUESTIONS.items()]
     )
     index = folder / "index"
-    build(corpus, out=index, config=BuildConfig(tokenizer=f"bpe:{SIZE}"), pseudo_queries=asked)
+    build_ngrams(
+        corpus, out=index, config=NgramBuildConfig(tokenizer=f"bpe:{SIZE}"), pseudo_queries=asked
+    )
     vocabulary = open_vocabulary(index / "ngrams" / "tokenizer")
     model = make_seq2seq(folder / "model", vocabulary)
     return Ready(corpus, asked, questions, index, model)

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,106 +19,12 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
 from argus.generative.keys import ROUNDING, Key
+from argus.generative.settings import Scoring
 
 Float64Array = npt.NDArray[np.float64]
 
 _CERTAIN = 1e-10  # taken from every key's log-probability: the odds of a certain key stay finite
 _MARGIN = 0.1  # without frequencies: how far below the least probable key zero lies
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scoring:
-    """How keys become weights and weights become scores; the defaults are the published ones.
-
-    Published means: in force when SEAL's search is run with its own options (MINDER's for the
-    last two). Raises InputError for a value out of range.
-    """
-
-    smoothing: float = 5.0
-    """s, added to an n-gram's occurrences and to the corpus' tokens (SEAL: 5)."""
-    exponent: float = 2.0
-    """alpha of eq. 3; above 1, few strong keys count more than many weak ones (SEAL: 2)."""
-    repetition_penalty: float = 0.8
-    """beta, the coverage weight of eq. 3: a key whose share r of distinct tokens is in stronger
-    keys of the passage counts 1 - beta * r; 0 turns it off (SEAL: 0.8)."""
-    length_penalty: float = 0.0
-    """A log-probability of n tokens is multiplied by (1 - length_penalty) ** (n - 1): above 0,
-    long keys lose less (SEAL: 0)."""
-    use_frequencies: bool = True
-    """Off: a key weighs what its log-probability is above the least of all keys, whatever its
-    frequency (SEAL: on)."""
-
-    max_occurrences: int = 1_500
-    """A key that comes more often brings no passage into the ranking; in the passages that others
-    bring, it counts (SEAL: 1,500)."""
-    drop_occurrences: int = 10_000_000
-    """A key that comes more often is dropped (SEAL: 10,000,000; its option to set it has no
-    effect)."""
-    full_documents: int = 1_500
-    """Passages read in full; a ranking holds no more (SEAL: 1,500)."""
-
-    unigrams: int = 5_000
-    """So many of the most probable single tokens count where no key covers them; 0 turns them
-    off (SEAL: 5,000)."""
-    add_best_unigrams: bool = True
-    """As many of the weightiest single tokens as there are keys become keys (SEAL: on)."""
-    unigrams_ignore_free_places: bool = False
-    """Count single tokens under keys, too (SEAL: off)."""
-
-    allow_overlaps: bool = False
-    """Let keys share positions (SEAL: off)."""
-    single_key: float = 0.0
-    """x: a passage scores (1 - x) times its sum and x times its best key's weight (SEAL: 0)."""
-    best_key: Literal["weight", "length", "frequency"] = "weight"
-    """Which key of a passage is best for `single_key`: the weightiest, the longest or the rarest
-    (SEAL: weight; its sort_by_length and sort_by_freq)."""
-
-    query_bonus: float = 14.0
-    """Added to the log-probability of a pseudo-query, a key that begins with ` ||` (MINDER: 14).
-    With 0, the ceiling does not count either."""
-    query_ceiling: float = -1.0
-    """What a log-probability with the bonus is at most (MINDER: -1)."""
-
-    def __post_init__(self) -> None:
-        for name, (kind, least, most) in _RANGES.items():
-            value = getattr(self, name)
-            kinds = int if kind == "a whole number" else (int, float)
-            good = isinstance(value, kinds) and not isinstance(value, bool)
-            if not (good and math.isfinite(value) and least <= value <= most):
-                raise InputError(
-                    f"{name}={value!r}",
-                    expected=kind + _bounds(least, most),
-                    fix=f"The published default is {getattr(Scoring, name)}.",
-                    where="scoring",
-                )
-        if self.best_key not in ("weight", "length", "frequency"):
-            raise InputError(
-                f"best_key={self.best_key!r}",
-                expected="weight, length or frequency",
-                fix="Leave it at weight unless single_key is above 0.",
-                where="scoring",
-            )
-
-
-_BELOW_ONE = math.nextafter(1, 0)
-_RANGES = {
-    "smoothing": ("a number", 0, math.inf),
-    "exponent": ("a number", 0, 100),
-    "repetition_penalty": ("a number", 0, 1),
-    "length_penalty": ("a number", 0, _BELOW_ONE),
-    "max_occurrences": ("a whole number", 1, math.inf),
-    "drop_occurrences": ("a whole number", 1, math.inf),
-    "full_documents": ("a whole number", 1, math.inf),
-    "unigrams": ("a whole number", 0, math.inf),
-    "single_key": ("a number", 0, 1),
-    "query_bonus": ("a number", 0, math.inf),
-    "query_ceiling": ("a number", -math.inf, 0),
-}
-
-
-def _bounds(least: float, most: float) -> str:
-    upper = {math.inf: "", _BELOW_ONE: " to below 1"}.get(most, f" to {most:g}")
-    return (f" from {least:g}" if least > -math.inf else "") + upper
 
 
 def key_weights(

@@ -24,8 +24,8 @@ from argus.generative.evidence import Ranked, aggregate
 from argus.generative.index import NgramIndex
 from argus.generative.keys import Key
 from argus.generative.question_ngrams import question_ngram_tokens
-from argus.generative.scoring import Scoring
-from argus.generative.views import BODY, QUESTION, TITLE, KeyView, Mode, key_views
+from argus.generative.settings import Mode, Scoring
+from argus.generative.views import BODY, QUESTION, TITLE, KeyView, key_views
 from argus.progress import announce, progress
 
 

@@ -11,19 +11,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from argus.generative.decode.beam import Search
 from argus.generative.decode.settings import Decoding
+from argus.generative.settings import Mode
 from argus.generative.vocabulary import Vocabulary
-
-
-class Mode(StrEnum):
-    """SEAL writes n-grams of bodies and titles, MINDER pseudo-queries, too."""
-
-    SEAL = "seal"
-    MINDER = "minder"
-
 
 BODY, TITLE, QUERY, QUESTION = "body", "title", "query", "question"
 

@@ -7,8 +7,6 @@ import json
 import pytest
 
 from argus.data.runs import ranking, read_run
-from argus.generative.decode.settings import Decoding
-from argus.generative.scoring import Scoring
 from tests.support.ngrams import QUESTIONS, ROWS, write
 
 SMALL = ("--beams", "3", "--tokens", "4", "--title-tokens", "6", "--smoothing", "0.05")
@@ -97,7 +95,7 @@ def test_a_single_question_may_leave_files_too(search, tmp_path):
         (("--queries", "."), ".: the folder holds no queries file"),
         (("--query", "a", "--mode", "sael"), "--mode: 'sael'; expected one of seal, minder"),
         (("--query", "a", "--format", "csv"), "--format: 'csv'; expected one of dpr, kilt, trec"),
-        (("--query", "a", "--length-penalty", "1"), "--length-penalty: 1; expected a number from"),
+        (("--query", "a", "--length-penalty", "1"), "--length-penalty: 1.0; expected a number"),
         (("--query", "a", "--length-penalty", "1.5"), "--length-penalty: 1.5; expected a number"),
         (("--queries", "x", "--topics", "t"), "--topics: 't'; expected one of auto, dpr, dpr_qas"),
     ],
@@ -138,10 +136,3 @@ def test_a_broken_file_of_questions_is_named_with_its_line(search, tmp_path):
     ran = search("--queries", "nq.tsv")
     assert ran.code == 2
     assert ran.err.startswith("argus: nq.tsv, line 2: ")
-
-
-def test_the_defaults_of_the_options_are_those_of_the_settings():
-    from argus.cli.generative.search import DecodingOptions, ScoringOptions
-
-    assert DecodingOptions().settings() == Decoding()
-    assert ScoringOptions().settings() == Scoring()

@@ -5,9 +5,8 @@ import json
 import pytest
 import torch
 
-from argus.cli.generative.train import Learning, Mixture, Size
-from argus.generative.training.scratch import ScratchSize
-from argus.generative.training.settings import ExampleConfig
+from argus.cli.generative.train import Learning
+from argus.generative.training.config import learning
 from argus.training import loop
 
 QUICK = ("--d-model", "32", "--layers", "1", "--epochs", "1", "--batch", "8", "--device", "cpu")
@@ -74,7 +73,7 @@ def test_batches_that_did_not_fit_are_said(train, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--d-model", "40"), "d_model: 40; expected a multiple of 16"),
+        (("--d-model", "40"), "--d-model: 40; expected a multiple of 16"),
         (("--model", "no/such"), "no such folder"),
         (("--label-smoothing", "1"), "label_smoothing: 1.0; expected a number from 0, below 1"),
         (("--dtype", "int8"), "dtype: 'int8'; expected float32 or bfloat16"),
@@ -89,7 +88,6 @@ def test_an_option_that_cannot_be_meant_is_refused(train, tmp_path, options, mes
     assert not (tmp_path / "out").exists()
 
 
-def test_the_defaults_are_those_of_the_library():
-    assert Size().config() == ScratchSize()
-    assert Mixture().config(0) == ExampleConfig()
-    assert set(Learning().given(0).values()) == {None, "float32", 0}
+def test_the_defaults_of_the_options_are_the_library_s():
+    for model in ("scratch", "bart"):
+        assert Learning().config(model, 0) == learning(model)

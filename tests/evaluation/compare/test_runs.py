@@ -11,8 +11,9 @@ from argus.data.types import Query
 from argus.errors import InputError
 from argus.evaluation.compare.job import compare_two_runs
 from argus.generative.decode.settings import Decoding
-from argus.generative.jobs.search import SearchConfig, search
-from argus.generative.scoring import Scoring
+from argus.generative.jobs.search import search_ngrams
+from argus.generative.jobs.settings import NgramSearchConfig
+from argus.generative.settings import Scoring
 from tests.support.ngrams import QUESTIONS, make_ready
 
 
@@ -58,11 +59,11 @@ def test_two_generative_searches_are_compared_by_what_they_rank(tmp_path):
     ready = make_ready(tmp_path)
     files = []
     for beams in (1, 4):
-        config = SearchConfig(
+        config = NgramSearchConfig(
             model=ready.model, k=8, scoring=Scoring(smoothing=0.05),
             decoding=Decoding(beams=beams, body_tokens=4, title_tokens=6),
         )  # fmt: skip
-        search(ready.index, ready.questions, config=config, out=tmp_path / f"b{beams}")
+        search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / f"b{beams}")
         (file,) = (tmp_path / f"b{beams}").glob("run.*")
         files.append(file)
     found = compare_two_runs((files[0], files[1]), out=tmp_path / "out", corpus=ready.corpus, k=4)

@@ -13,7 +13,7 @@ from argus.generative.evidence import Matched, aggregate
 from argus.generative.index import build_index
 from argus.generative.keys import Key
 from argus.generative.question_ngrams import question_ngram_tokens
-from argus.generative.scoring import Scoring
+from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.plain_evidence import plain_aggregate
 from tests.support.plain_index import PlainIndex

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from argus.generative.evidence.weighted import class_keys
-from argus.generative.scoring import Scoring
+from argus.generative.settings import Scoring
 
 NGRAMS = [(9,), (5, 6), (4, 5), (1, 1, 2), (3,), (8,), (7,)]
 WEIGHTS = np.array([1.0, 4.0, 4.0, 2.0, 0.0, 9.0, 3.0])

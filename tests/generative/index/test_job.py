@@ -13,12 +13,13 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import BuildConfig, build
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.ngrams import QUERIES, ROWS, SIZE, write
 
-TRAINED = BuildConfig(tokenizer=f"bpe:{SIZE}")
-APPEND = BuildConfig(append=True)
+TRAINED = NgramBuildConfig(tokenizer=f"bpe:{SIZE}")
+APPEND = NgramBuildConfig(append=True)
 
 
 @pytest.fixture
@@ -56,45 +57,47 @@ def test_the_manifest_says_what_it_was_made_from(ready):
 
 
 def test_building_again_changes_nothing(corpus, tmp_path):
-    build(corpus, out=tmp_path / "ix", config=TRAINED)
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     before = {p: p.read_bytes() for p in (tmp_path / "ix" / "ngrams").rglob("*") if p.is_file()}
-    build(corpus, out=tmp_path / "ix", config=TRAINED)
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     after = {p: p.read_bytes() for p in (tmp_path / "ix" / "ngrams").rglob("*") if p.is_file()}
     assert before == after
 
 
 def test_a_changed_corpus_is_refused_and_fresh_replaces_it(corpus, tmp_path):
-    build(corpus, out=tmp_path / "ix", config=TRAINED)
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     changed = [{**row, "text": row["text"] + " Really."} if row["_id"] == "ada" else row
                for row in ROWS]  # fmt: skip
     write(corpus, changed)
     with pytest.raises(InputError, match=r"not the one that was indexed: 1 changed \(ada\)"):
-        build(corpus, out=tmp_path / "ix", config=TRAINED)
-    index = build(corpus, out=tmp_path / "ix", config=TRAINED, fresh=True).index
+        build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
+    index = build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED, fresh=True).index
     assert index.title_and_text(index.ids().index("ada"))[1].endswith("Really.")
 
 
 def test_a_corpus_that_grew_is_no_change_of_tokenizers(corpus, tmp_path):
-    config, out = BuildConfig(tokenizer="bpe:9000"), tmp_path / "out"
+    config, out = NgramBuildConfig(tokenizer="bpe:9000"), tmp_path / "out"
     documents = read_corpus(corpus)
-    build(documents, out=out, config=config)
+    build_ngrams(documents, out=out, config=config)
     grown = [*documents, Document("grown", "quite other words about xylophones and zithers")]
     with pytest.raises(InputError, match=r"1 new \(grown\).*--append"):
-        build(grown, out=out, config=config)
-    build(grown, out=out, config=APPEND)
-    assert "grown" in build(grown, out=out, config=config).index.ids()
+        build_ngrams(grown, out=out, config=config)
+    build_ngrams(grown, out=out, config=APPEND)
+    assert "grown" in build_ngrams(grown, out=out, config=config).index.ids()
     with pytest.raises(InputError, match="another tokenizer"):
-        build(grown, out=out, config=BuildConfig(tokenizer="bpe:300"))
+        build_ngrams(grown, out=out, config=NgramBuildConfig(tokenizer="bpe:300"))
 
 
 def test_another_tokenizer_for_the_same_folder_is_refused(corpus, tmp_path):
-    build(corpus, out=tmp_path / "ix", config=TRAINED)
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     with pytest.raises(InputError, match="an index with another tokenizer"):
-        build(corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer="bpe:300"))
+        build_ngrams(corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer="bpe:300"))
 
 
 def test_the_tokenizer_of_a_model_is_taken_from_its_folder(corpus, ready, tmp_path):
-    found = build(corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer=str(ready.model)))
+    found = build_ngrams(
+        corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer=str(ready.model))
+    )
     kept = NgramIndex.open(ready.index / "ngrams").vocabulary.fingerprint
     assert found.index.vocabulary.fingerprint == kept
     assert found.summary["markers_added"] == 0
@@ -110,36 +113,36 @@ def test_a_tokenizer_without_markers_is_given_them(corpus, tmp_path):
     PreTrainedTokenizerFast(
         tokenizer_object=plain, eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
     ).save_pretrained(tmp_path / "words")
-    config = BuildConfig(tokenizer=str(tmp_path / "words"))
-    summary = build(corpus, out=tmp_path / "ix", config=config).summary
+    config = NgramBuildConfig(tokenizer=str(tmp_path / "words"))
+    summary = build_ngrams(corpus, out=tmp_path / "ix", config=config).summary
     assert summary["markers_added"] == 2
     assert summary["tokens"]["unknown"] > 10
 
 
 def test_new_passages_are_appended_and_known_ones_passed_over(corpus, tmp_path):
-    build(corpus, out=tmp_path / "ix", config=TRAINED)
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     more = write(tmp_path / "more.jsonl", [*ROWS, {"_id": "new", "title": "N", "text": "Newer."}])
-    summary = build(more, out=tmp_path / "ix", config=APPEND).summary
+    summary = build_ngrams(more, out=tmp_path / "ix", config=APPEND).summary
     assert summary["added"] == {"passages": 1, "unchanged": len(ROWS) - 1}
     assert summary["passages"]["total"] == len(ROWS)
     assert summary["segments"] == 2
 
 
 def test_appending_what_has_changed_is_refused(corpus, tmp_path):
-    build(corpus, out=tmp_path / "ix", config=TRAINED)
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     write(corpus, [{**ROWS[0], "text": "Other."}])
     with pytest.raises(InputError, match=r"1 changed \(bern\)"):
-        build(corpus, out=tmp_path / "ix", config=APPEND)
+        build_ngrams(corpus, out=tmp_path / "ix", config=APPEND)
 
 
 def test_passages_may_do_without_titles(corpus, tmp_path):
-    config = BuildConfig(tokenizer=f"bpe:{SIZE}", titles=False)
-    found = build(corpus, out=tmp_path / "ix", config=config)
+    config = NgramBuildConfig(tokenizer=f"bpe:{SIZE}", titles=False)
+    found = build_ngrams(corpus, out=tmp_path / "ix", config=config)
     assert found.index.count([found.index.vocabulary.title_end]) == 0
     assert found.summary["passages"]["empty"] == 2, "the title-only passage has nothing left"
     with pytest.raises(InputError, match="--titles; expected passages without titles"):
-        build(corpus, out=tmp_path / "ix", config=BuildConfig(append=True, titles=True))
-    build(corpus, out=tmp_path / "ix", config=APPEND)
+        build_ngrams(corpus, out=tmp_path / "ix", config=NgramBuildConfig(append=True, titles=True))
+    build_ngrams(corpus, out=tmp_path / "ix", config=APPEND)
 
 
 def test_a_build_that_was_killed_goes_on(corpus, tmp_path, monkeypatch):
@@ -151,10 +154,10 @@ def test_a_build_that_was_killed_goes_on(corpus, tmp_path, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(core, "write_segment", killed)
         with pytest.raises(KeyboardInterrupt):
-            build(corpus, out=tmp_path / "ix", config=TRAINED)
+            build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     with pytest.raises(InputError, match="its build was interrupted"):
-        build(corpus, out=tmp_path / "ix", config=APPEND)
-    found = build(corpus, out=tmp_path / "ix", config=TRAINED)
+        build_ngrams(corpus, out=tmp_path / "ix", config=APPEND)
+    found = build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     assert found.index.n_documents == len(ROWS) - 1
     assert found.summary["passages"]["empty"] == 1
 
@@ -175,11 +178,11 @@ def test_a_corpus_changed_after_a_killed_build_is_refused(corpus, tmp_path, monk
     monkeypatch.setattr("argus.generative.index.job.build_index", short)
     with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
         broken.setattr(core, "write_segment", first_only)
-        build(corpus, out=tmp_path / "ix", config=TRAINED)
+        build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     write(corpus, [{**ROWS[0], "text": "Other."}, *ROWS[1:]])
-    tokenizer = BuildConfig(tokenizer=str(tmp_path / "ix" / "ngrams" / "tokenizer"))
+    tokenizer = NgramBuildConfig(tokenizer=str(tmp_path / "ix" / "ngrams" / "tokenizer"))
     with pytest.raises(InputError, match=r"1 changed \(bern\)"):
-        build(corpus, out=tmp_path / "ix", config=tokenizer)
+        build_ngrams(corpus, out=tmp_path / "ix", config=tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -194,32 +197,32 @@ def test_a_corpus_changed_after_a_killed_build_is_refused(corpus, tmp_path, monk
 )
 def test_a_missing_tokenizer_is_refused_and_nothing_written(corpus, tmp_path, tokenizer, message):
     with pytest.raises(InputError, match=message):
-        build(corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer=tokenizer))
+        build_ngrams(corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer=tokenizer))
     assert not (tmp_path / "ix").exists()
 
 
 def test_an_append_needs_an_index_and_takes_no_tokenizer(corpus, tmp_path):
     with pytest.raises(InputError, match="keeps the tokenizer"):
-        BuildConfig(tokenizer="bpe:300", append=True)
+        NgramBuildConfig(tokenizer="bpe:300", append=True)
     with pytest.raises(InputError, match="--append with --fresh"):
-        build(corpus, out=tmp_path / "ix", config=APPEND, fresh=True)
+        build_ngrams(corpus, out=tmp_path / "ix", config=APPEND, fresh=True)
     with pytest.raises(InputError, match="no n-gram index in it"):
-        build(corpus, out=tmp_path / "ix", config=APPEND)
+        build_ngrams(corpus, out=tmp_path / "ix", config=APPEND)
 
 
 def test_a_corpus_without_a_word_is_refused_and_nothing_written(tmp_path):
     with pytest.raises(InputError, match="1 documents, none with a title or a text"):
-        build([Document("a", " ")], out=tmp_path / "ix", config=TRAINED)
-    no_titles = BuildConfig(tokenizer=f"bpe:{SIZE}", titles=False)
+        build_ngrams([Document("a", " ")], out=tmp_path / "ix", config=TRAINED)
+    no_titles = NgramBuildConfig(tokenizer=f"bpe:{SIZE}", titles=False)
     with pytest.raises(InputError, match="none with a text"):
-        build([Document("a", " ", "T")], out=tmp_path / "ix", config=no_titles)
+        build_ngrams([Document("a", " ", "T")], out=tmp_path / "ix", config=no_titles)
     assert not (tmp_path / "ix").exists()
 
 
 def test_pseudo_queries_of_another_corpus_are_refused(corpus, tmp_path):
     with pytest.raises(InputError, match="none of them in the corpus"):
-        build(corpus, out=tmp_path / "ix", config=TRAINED, pseudo_queries={"x": ["q"]})
-    summary = build(
+        build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED, pseudo_queries={"x": ["q"]})
+    summary = build_ngrams(
         corpus, out=tmp_path / "ix", config=TRAINED, pseudo_queries={"x": ["q"], "ada": ["r"]}
     ).summary
     assert summary["pseudo_queries"] == {"documents": 1, "queries": 1, "elsewhere": 1}
@@ -228,7 +231,7 @@ def test_pseudo_queries_of_another_corpus_are_refused(corpus, tmp_path):
 def test_pseudo_queries_that_changed_are_a_changed_corpus(corpus, ready, tmp_path):
     shutil.copytree(ready.index, tmp_path / "ix")
     with pytest.raises(InputError, match="2 changed"):
-        build(corpus, out=tmp_path / "ix", config=TRAINED)
+        build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
 
 
 def test_the_folder_of_an_index_is_found_in_that_of_its_build(ready, tmp_path):

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import BuildConfig, build
-from argus.generative.index.stats import _contained, histogram, spread, stats
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.index.stats import _contained, histogram, ngram_stats, spread
 from tests.support.ngrams import QUERIES, ROWS
 
 PASSAGES = [row for row in ROWS if row["_id"] != "empty"]
@@ -24,7 +25,7 @@ PASSAGES = [row for row in ROWS if row["_id"] != "empty"]
 
 @pytest.fixture(scope="module")
 def summary(ready):
-    return stats(ready.index, longest=4).summary
+    return ngram_stats(ready.index, longest=4).summary
 
 
 def passages_as_tokens(ready):
@@ -90,14 +91,16 @@ def test_pseudo_queries_are_counted_per_passage(summary):
 
 def test_an_index_without_titles_and_pseudo_queries_says_so(tmp_path):
     documents = [Document("a", "one || two || three", "T"), Document("b", "four")]
-    build(documents, out=tmp_path, config=BuildConfig(tokenizer="bpe:300", titles=False))
-    summary = stats(tmp_path, longest=1).summary
+    build_ngrams(
+        documents, out=tmp_path, config=NgramBuildConfig(tokenizer="bpe:300", titles=False)
+    )
+    summary = ngram_stats(tmp_path, longest=1).summary
     assert summary["titles"] is None
     assert summary["pseudo_queries"] is None, "a marker in a text is text"
 
 
 def test_a_report_shows_the_same_figures(ready, tmp_path, summary):
-    result = stats(ready.index, longest=4, out=tmp_path / "out")
+    result = ngram_stats(ready.index, longest=4, out=tmp_path / "out")
     assert result.summary == summary
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == {
         "generative_stats": summary
@@ -113,22 +116,22 @@ def test_a_report_shows_the_same_figures(ready, tmp_path, summary):
 
 def test_stats_may_go_into_the_folder_of_the_index(tmp_path):
     documents = [Document("a", "one two", "T"), Document("b", "three")]
-    build(documents, out=tmp_path / "ix", config=BuildConfig(tokenizer="bpe:300"))
-    stats(tmp_path / "ix", out=tmp_path / "ix")
+    build_ngrams(documents, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer="bpe:300"))
+    ngram_stats(tmp_path / "ix", out=tmp_path / "ix")
     assert (tmp_path / "ix" / "report.html").is_file()
     with pytest.raises(InputError, match="--fresh would empty the folder"):
-        stats(tmp_path / "ix", out=tmp_path / "ix", fresh=True)
+        ngram_stats(tmp_path / "ix", out=tmp_path / "ix", fresh=True)
 
 
 @pytest.mark.parametrize("longest", [0, 256])
 def test_lengths_that_cannot_be_counted_are_refused(ready, longest):
     with pytest.raises(InputError, match="expected a length from 1 to 255"):
-        stats(ready.index, longest=longest)
+        ngram_stats(ready.index, longest=longest)
 
 
 def test_what_is_no_index_is_refused_and_nothing_written(tmp_path):
     with pytest.raises(InputError, match="no n-gram index in it"):
-        stats(tmp_path, out=tmp_path / "out")
+        ngram_stats(tmp_path, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -13,13 +13,13 @@ from argus.data.runs import ranking, read_run
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
-from argus.generative.index.job import BuildConfig, build
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.answers import AnswerFile
-from argus.generative.jobs.outputs import Format
-from argus.generative.jobs.search import SearchConfig, ask, search
-from argus.generative.scoring import Scoring
+from argus.generative.jobs.search import ask, search_ngrams
+from argus.generative.jobs.settings import Format, NgramSearchConfig
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.views import Mode
+from argus.generative.settings import Mode, Scoring
 from tests.support.ngrams import QUESTIONS, ROWS, write
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
@@ -29,7 +29,7 @@ SCORING = Scoring(smoothing=0.05)
 
 @pytest.fixture
 def config(ready):
-    return SearchConfig(model=ready.model, k=5, decoding=DECODING, scoring=SCORING)
+    return NgramSearchConfig(model=ready.model, k=5, decoding=DECODING, scoring=SCORING)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def dpr_of(folder):
 
 
 def test_all_formats_hold_the_same_passages_in_the_same_order(ready, config, tmp_path):
-    search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     items = dpr_of(tmp_path / "out")
     kilt = (tmp_path / "out" / "kilt.jsonl").read_text("utf-8")
     lines = [json.loads(line) for line in kilt.splitlines()]
@@ -87,7 +87,7 @@ def test_all_formats_hold_the_same_passages_in_the_same_order(ready, config, tmp
 
 
 def test_the_weights_of_a_passage_make_its_score(ready, config, tmp_path):
-    search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     hits = [hit for item in dpr_of(tmp_path / "out") for hit in item["ctxs"]]
     for hit in hits:
         assert sum(weight for _, _, weight in hit["keys"]) == pytest.approx(hit["score"])
@@ -97,11 +97,11 @@ def test_the_weights_of_a_passage_make_its_score(ready, config, tmp_path):
 def test_the_run_is_trec_where_ids_allow_it_else_json(ready, config, tmp_path):
     rows = [{**row, "_id": row["_id"].replace(" ", "-")} for row in ROWS]
     corpus = write(tmp_path / "c.jsonl", rows)
-    build(corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer=str(ready.model)))
+    build_ngrams(corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer=str(ready.model)))
     out = tmp_path / "out"
     out.mkdir()
     (out / "run.json").write_text("{}")
-    search(tmp_path / "ix", ready.questions, config=config, out=out)
+    search_ngrams(tmp_path / "ix", ready.questions, config=config, out=out)
     run = read_run(out / "run.trec")
     assert not (out / "run.json").exists()
     items = {item["id"]: [hit["passage_id"] for hit in item["ctxs"]] for item in dpr_of(out)}
@@ -109,7 +109,7 @@ def test_the_run_is_trec_where_ids_allow_it_else_json(ready, config, tmp_path):
         query: set(ids) for query, ids in items.items()
     }
     everything = replace(config, k=len(ROWS))
-    search(ready.index, ready.questions, config=everything, out=tmp_path / "spaces")
+    search_ngrams(ready.index, ready.questions, config=everything, out=tmp_path / "spaces")
     assert "old bern" in json.dumps(read_run(tmp_path / "spaces" / "run.json"))
     assert not (tmp_path / "spaces" / "run.trec").exists()
 
@@ -117,7 +117,7 @@ def test_the_run_is_trec_where_ids_allow_it_else_json(ready, config, tmp_path):
 def test_a_run_is_evaluated_as_any_other(ready, config, tmp_path):
     from argus.evaluation.job import evaluate
 
-    search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     run = run_of(tmp_path / "out")
     best = ranking(run["q1"])[0]
     qrels = tmp_path / "qrels.tsv"
@@ -130,10 +130,10 @@ def test_a_run_is_evaluated_as_any_other(ready, config, tmp_path):
 
 
 def test_only_the_formats_asked_for_are_written(ready, tmp_path):
-    config = SearchConfig(
+    config = NgramSearchConfig(
         model=ready.model, k=2, decoding=DECODING, formats=(Format.DPR,), compact=True
     )
-    result = search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    result = search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     assert result.summary["files"] == {"dpr": str(tmp_path / "out" / "dpr.json")}
     assert not (tmp_path / "out" / "kilt.jsonl").exists()
     assert len((tmp_path / "out" / "dpr.json").read_text().splitlines()) == len(QUESTIONS) + 2
@@ -142,15 +142,18 @@ def test_only_the_formats_asked_for_are_written(ready, tmp_path):
 def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(
     ready, config, tmp_path, monkeypatch, asked_of
 ):
-    search(ready.index, ready.questions, config=config, out=tmp_path / "whole")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "whole")
     out = tmp_path / "out"
     with killed_after(1, monkeypatch):
-        search(ready.index, ready.questions, config=config, out=out)
+        search_ngrams(ready.index, ready.questions, config=config, out=out)
     assert not (out / "dpr.json").exists()
     with (out / "answers.jsonl").open("a") as file:
         file.write('{"query_id": "q2", "question": "Who wr')  # what the kill left of a line
     del asked_of[:]
-    assert search(ready.index, ready.questions, config=config, out=out).summary["answered_now"] == 1
+    assert (
+        search_ngrams(ready.index, ready.questions, config=config, out=out).summary["answered_now"]
+        == 1
+    )
     assert asked_of == ["q2"]
     for mine, theirs in zip(dpr_of(out), dpr_of(tmp_path / "whole"), strict=True):
         found = [(hit["passage_id"], hit["score"]) for hit in mine["ctxs"]]
@@ -162,9 +165,9 @@ def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(
 
 def test_answered_questions_need_no_model_again(ready, config, tmp_path, asked_of):
     out = tmp_path / "out"
-    search(ready.index, ready.questions, config=config, out=out)
+    search_ngrams(ready.index, ready.questions, config=config, out=out)
     before = dpr_of(out)
-    result = search(ready.index, ready.questions, config=config, out=out)
+    result = search_ngrams(ready.index, ready.questions, config=config, out=out)
     assert asked_of == [*QUESTIONS]
     assert (result.summary["answered_now"], result.summary["queries_per_s"]) == (0, None)
     assert dpr_of(out) == before
@@ -172,10 +175,10 @@ def test_answered_questions_need_no_model_again(ready, config, tmp_path, asked_o
 
 def test_new_and_changed_questions_alone_are_asked(ready, config, tmp_path, asked_of):
     out = tmp_path / "out"
-    search(ready.index, ready.questions, config=config, out=out)
+    search_ngrams(ready.index, ready.questions, config=config, out=out)
     other = [Topic(Query("q1", "Something else?")), Topic(Query("q2", QUESTIONS["q2"])),
              Topic(Query("q3", "And this?"), ("yes",))]  # fmt: skip
-    search(ready.index, other, config=config, out=out)
+    search_ngrams(ready.index, other, config=config, out=out)
     assert asked_of == ["q1", "q2", "q1", "q3"]
     assert [item["question"] for item in dpr_of(out)] == [t.query.text for t in other]
     assert dpr_of(out)[2]["answers"] == ["yes"]
@@ -191,30 +194,30 @@ def test_new_and_changed_questions_alone_are_asked(ready, config, tmp_path, aske
 )
 def test_answers_of_another_search_are_not_mixed(ready, config, tmp_path, change, named):
     out = tmp_path / "out"
-    search(ready.index, ready.questions, config=config, out=out)
+    search_ngrams(ready.index, ready.questions, config=config, out=out)
     before = dpr_of(out)
     with pytest.raises(InputError, match=f"answers of another search; different: {named}"):
-        search(ready.index, ready.questions, config=replace(config, **change), out=out)
+        search_ngrams(ready.index, ready.questions, config=replace(config, **change), out=out)
     assert dpr_of(out) == before
     fresh = replace(config, **change)
-    search(ready.index, ready.questions, config=fresh, out=out, fresh=True)
+    search_ngrams(ready.index, ready.questions, config=fresh, out=out, fresh=True)
     assert dpr_of(out) != before
 
 
 def test_answers_of_another_index_or_model_are_not_mixed(ready, config, tmp_path):
     index, out = tmp_path / "ix", tmp_path / "out"
     shutil.copytree(ready.index, index)
-    search(index, ready.questions, config=config, out=out)
-    build([Document("new", "Newer.")], out=index, config=BuildConfig(append=True))
+    search_ngrams(index, ready.questions, config=config, out=out)
+    build_ngrams([Document("new", "Newer.")], out=index, config=NgramBuildConfig(append=True))
     with pytest.raises(InputError, match=r"another search; different: index \("):
-        search(index, ready.questions, config=config, out=out)
+        search_ngrams(index, ready.questions, config=config, out=out)
     shutil.copytree(ready.model, tmp_path / "model")
     described = json.loads((tmp_path / "model" / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps({**described, "dropout": 0.5}))
     other = replace(config, model=tmp_path / "model")
-    search(ready.index, ready.questions, config=config, out=tmp_path / "same")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "same")
     with pytest.raises(InputError, match=r"another search; different: model \("):
-        search(ready.index, ready.questions, config=other, out=tmp_path / "same")
+        search_ngrams(ready.index, ready.questions, config=other, out=tmp_path / "same")
 
 
 def test_a_model_is_found_in_the_folder_of_its_training(ready, config, tmp_path):
@@ -225,21 +228,21 @@ def test_a_model_is_found_in_the_folder_of_its_training(ready, config, tmp_path)
 
 
 def test_the_batch_is_no_setting_of_the_answers(ready, config, tmp_path, asked_of):
-    search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     one = replace(config, decoding=replace(DECODING, batch=1))
-    search(ready.index, ready.questions, config=one, out=tmp_path / "out")
+    search_ngrams(ready.index, ready.questions, config=one, out=tmp_path / "out")
     assert asked_of == [*QUESTIONS]
 
 
 def test_broken_answers_are_refused(ready, config, tmp_path):
     out = tmp_path / "out"
-    search(ready.index, ready.questions, config=config, out=out)
+    search_ngrams(ready.index, ready.questions, config=config, out=out)
     path = out / "answers.jsonl"
     header, *rest = path.read_text().splitlines(keepends=True)
     for content in ("nonsense\n", "[]\n", "{}\n", header + "{broken}\n" + "".join(rest)):
         path.write_text(content)
         with pytest.raises(InputError, match="cannot be read") as caught:
-            search(ready.index, ready.questions, config=config, out=out)
+            search_ngrams(ready.index, ready.questions, config=config, out=out)
         assert "--fresh" in str(caught.value)
 
 
@@ -260,7 +263,7 @@ def test_an_answer_file_cut_within_its_first_line_is_begun_again(tmp_path):
 
 def test_questions_without_text_are_not_asked_and_told(ready, config, tmp_path, asked_of):
     topics = [Topic(Query("q1", " ")), Topic(Query("q2", "Who?"))]
-    result = search(ready.index, topics, config=config, out=tmp_path / "out")
+    result = search_ngrams(ready.index, topics, config=config, out=tmp_path / "out")
     assert asked_of == ["q2"]
     assert result.summary["questions"] == {
         "total": 2, "answered": 1, "nothing_found": 0, "without_text": 1,
@@ -271,10 +274,10 @@ def test_questions_without_text_are_not_asked_and_told(ready, config, tmp_path, 
 def test_exact_texts_come_from_an_unchanged_corpus(ready, config, tmp_path):
     spaced = [{**row, "text": row["text"].replace(" ", "  ")} for row in ROWS]
     corpus = write(tmp_path / "c.jsonl", spaced)
-    build(corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer=str(ready.model)))
+    build_ngrams(corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer=str(ready.model)))
 
     def texts(folder, **options):
-        search(tmp_path / "ix", ready.questions, config=config, out=folder, **options)
+        search_ngrams(tmp_path / "ix", ready.questions, config=config, out=folder, **options)
         return {h["passage_id"]: h["text"] for item in dpr_of(folder) for h in item["ctxs"]}
 
     by_tokens, exact = texts(tmp_path / "a"), texts(tmp_path / "b", corpus=corpus)
@@ -288,12 +291,14 @@ def test_exact_texts_come_from_an_unchanged_corpus(ready, config, tmp_path):
 
 
 def test_minder_reads_pseudo_queries_and_needs_them(ready, tmp_path):
-    config = SearchConfig(model=ready.model, mode=Mode.MINDER, k=5, decoding=DECODING)
-    result = search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    config = NgramSearchConfig(model=ready.model, mode=Mode.MINDER, k=5, decoding=DECODING)
+    result = search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     assert result.summary["mode"] == "minder"
-    build(ready.corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer=str(ready.model)))
+    build_ngrams(
+        ready.corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer=str(ready.model))
+    )
     with pytest.raises(InputError, match=r"no pseudo-queries; .*--pseudo-queries FILE"):
-        search(tmp_path / "ix", ready.questions, config=config, out=tmp_path / "none")
+        search_ngrams(tmp_path / "ix", ready.questions, config=config, out=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
@@ -301,15 +306,17 @@ def test_without_a_model_it_is_said_how_to_get_one(ready, tmp_path):
     for model, got in ((None, "no model is given"), (tmp_path / "none", "no such folder"),
                        (tmp_path, "no config.json"), (ready.corpus, "is a file")):  # fmt: skip
         with pytest.raises(InputError, match=got) as caught:
-            search(ready.index, ready.questions, config=SearchConfig(model=model), out=tmp_path)
+            search_ngrams(
+                ready.index, ready.questions, config=NgramSearchConfig(model=model), out=tmp_path
+            )
         assert "argus generative train" in str(caught.value)
         assert "seq2seq checkpoint" in str(caught.value)
 
 
 def test_a_model_of_another_vocabulary_is_refused(ready, config, tmp_path):
-    build(ready.corpus, out=tmp_path / "ix", config=BuildConfig(tokenizer="bpe:300"))
+    build_ngrams(ready.corpus, out=tmp_path / "ix", config=NgramBuildConfig(tokenizer="bpe:300"))
     with pytest.raises(InputError, match=r"vocabulary .* is not that of the index"):
-        search(tmp_path / "ix", ready.questions, config=config, out=tmp_path / "out")
+        search_ngrams(tmp_path / "ix", ready.questions, config=config, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -318,7 +325,7 @@ def test_a_model_that_is_no_seq2seq_model_is_refused(ready, config, tmp_path):
     described = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}
     (tmp_path / "gpt" / "config.json").write_text(json.dumps(described))
     with pytest.raises(InputError, match="a gpt2 model, which has no encoder"):
-        search(
+        search_ngrams(
             ready.index, ready.questions, out=tmp_path / "out",
             config=replace(config, model=tmp_path / "gpt"),
         )  # fmt: skip
@@ -326,14 +333,14 @@ def test_a_model_that_is_no_seq2seq_model_is_refused(ready, config, tmp_path):
 
 def test_what_is_no_index_is_refused(ready, config, tmp_path):
     with pytest.raises(InputError, match="no n-gram index in it"):
-        search(tmp_path, ready.questions, config=config, out=tmp_path / "out")
+        search_ngrams(tmp_path, ready.questions, config=config, out=tmp_path / "out")
     with pytest.raises(InputError, match="is a file; expected the folder"):
-        search(ready.corpus, ready.questions, config=config, out=tmp_path / "out")
+        search_ngrams(ready.corpus, ready.questions, config=config, out=tmp_path / "out")
 
 
 def test_fresh_never_deletes_what_is_read(ready, config):
     with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
-        search(ready.index, ready.questions, config=config, out=ready.index, fresh=True)
+        search_ngrams(ready.index, ready.questions, config=config, out=ready.index, fresh=True)
     assert (ready.index / "ngrams" / "ngram.json").is_file()
 
 
@@ -341,14 +348,14 @@ def test_questions_twice_and_none_are_refused(ready, config, tmp_path):
     twice = [Topic(Query("q", "a")), Topic(Query("q", "b"))]
     for topics, message in ((twice, "two questions have the id 'q'"), ([], "no question")):
         with pytest.raises(InputError, match=message):
-            search(ready.index, topics, config=config, out=tmp_path / "out")
+            search_ngrams(ready.index, topics, config=config, out=tmp_path / "out")
     with pytest.raises(InputError, match="expected a whole number from 1"):
-        SearchConfig(model=ready.model, k=0)
+        NgramSearchConfig(model=ready.model, k=0)
 
 
 def test_one_question_is_answered_as_among_many(ready, config, tmp_path):
     found = ask(ready.index, QUESTIONS["q2"], config=config)
-    search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     expected = dpr_of(tmp_path / "out")[1]["ctxs"]
     assert [hit["id"] for hit in found["results"]] == [hit["passage_id"] for hit in expected]
     for mine, theirs in zip(found["results"], expected, strict=True):
@@ -359,7 +366,7 @@ def test_one_question_is_answered_as_among_many(ready, config, tmp_path):
 
 
 def test_the_report_shows_every_question(ready, config, tmp_path):
-    result = search(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    result = search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     page = result.report.read_text("utf-8")
     for text in QUESTIONS.values():
         assert text in page

@@ -14,14 +14,15 @@ from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
 from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import BuildConfig, build
-from argus.generative.training.job import (
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.training.config import (
     SCRATCH_LEARNING,
     GenerativeTrainConfig,
+    ScratchSize,
     learning,
-    train_generative,
 )
-from argus.generative.training.scratch import ScratchSize
+from argus.generative.training.job import train_generative
 from argus.generative.training.settings import ExampleConfig
 from argus.training import loop
 from tests.support.ngrams import write
@@ -199,7 +200,7 @@ def test_defaults_hang_on_the_kind_of_model():
 @pytest.mark.slow
 def test_wiki2_titles_are_copied_by_a_model_from_scratch_quickly(shared, tmp_path):
     documents = read_corpus(shared("wiki2"))[:300]
-    build(documents, out=tmp_path / "i", config=BuildConfig(tokenizer="bpe:1500"))
+    build_ngrams(documents, out=tmp_path / "i", config=NgramBuildConfig(tokenizer="bpe:1500"))
     config = GenerativeTrainConfig(
         size=ScratchSize(d_model=128, layers=1), hold_out=20,
         training=learning("scratch", epochs=1, batch_size=32),

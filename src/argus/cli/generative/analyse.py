@@ -4,80 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import print_estimate
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
+from argus.generative.failures.jobs.settings import FailureConfig
 from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
-    from argus.generative.failures.jobs.replaying import ReplayConfig
     from argus.generative.failures.summary import FailureSummary, SystemSummary
     from argus.generative.failures.tables.records import Value
 
-REPLAY = "Replay"
 SHOWN_MODES = 5
 HITS = ("hit_1", "hit_k")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replaying:
-    """Options that say how the search was made, to make it again."""
-
-    generator: Annotated[
-        Path | None,
-        Doc("The seq2seq model that searched: shows what the beam dropped."),
-        Option(("--model",), panel=REPLAY),
-    ] = None
-    mode: Annotated[
-        str | None,
-        Doc("seal or minder; default: what the answers say, else seal."),
-        Option(panel=REPLAY, default=""),
-    ] = None
-    beams: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Of the search; default: what the answers say, else 15."),
-        Option(panel=REPLAY, default=""),
-    ] = None
-    replay: Annotated[
-        int,
-        Ge(1),
-        Doc("At most so many questions, three quarters of them failed ones."),
-        Option(panel=REPLAY),
-    ] = 200
-    device: Annotated[
-        str | None,
-        Doc("cpu, cuda, ...; default: a GPU when there is one."),
-        Option(panel=REPLAY),
-    ] = None
-
-    def config(self) -> ReplayConfig | None:
-        """Return how to search again, None without a model."""
-        from argus.generative.failures.jobs.replaying import ReplayConfig
-        from argus.generative.views import Mode
-
-        if self.generator is None:
-            if self.mode is not None or self.beams is not None:
-                raise InputError(
-                    f"--{'mode' if self.mode is not None else 'beams'} without --model",
-                    expected="--model DIR with it: a search is made again",
-                    fix="Give --model and --corpus-index, or leave it out.",
-                    where="--model",
-                )
-            return None
-        mode = o.one_of(Mode, self.mode, "--mode") if self.mode is not None else None
-        return ReplayConfig(
-            model=self.generator, mode=mode, beams=self.beams, questions=self.replay
-        )
-
-
 class Judge(LanguageModel):
     """Options that say who judges unannotated passages."""
 
@@ -89,6 +38,10 @@ class Judge(LanguageModel):
     )
 
 
+@example(
+    "argus generative analyse run.trec --corpus docs.jsonl --queries queries.jsonl "
+    "--qrels qrels.tsv"
+)
 @with_blocks
 def analyse(
     outputs: Annotated[
@@ -102,10 +55,6 @@ def analyse(
     ],
     *,
     out: o.Out = Path("argus-out"),
-    corpus_index: Annotated[
-        Path | None,
-        Doc("Folder that argus generative build wrote."),
-    ] = None,
     qrels: Annotated[
         Path | None,
         Doc("Judgements, in place of positive_ctxs of the outputs."),
@@ -115,20 +64,16 @@ def analyse(
         Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
     ] = None,
     corpus: Annotated[Path | None, Doc("Texts of the passages of a run.")] = None,
-    k: Annotated[int, Ge(1), Doc("Passages that count as read.")] = 10,
-    correct: Annotated[
-        str,
-        Doc("A passage is correct when annotated, or when it holds an answer."),
-    ] = "annotated",
-    tokenizer: Annotated[
-        Path | None,
-        Doc("Folder of the tokenizer that counts tokens; default: the index's, else words."),
-    ] = None,
+    measure: FailureConfig,
     threshold: Annotated[
         list[str] | None,
         Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
     ] = None,
-    replaying: Replaying,
+    device: Annotated[
+        str | None,
+        Doc("cpu, cuda, ...; default: a GPU when there is one."),
+        Option(panel="Replay"),
+    ] = None,
     judge: Judge,
     estimate: Annotated[
         bool,
@@ -136,7 +81,6 @@ def analyse(
         Option(panel="Language model"),
     ] = False,
     columns: FieldNames,
-    seed: o.Seed = 0,
     workers: Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -150,25 +94,21 @@ def analyse(
     to there; the exit code is then 2.
     """
     from argus.generative.failures.jobs.analyse import analyse_failures, estimate_verdicts
-    from argus.generative.failures.jobs.settings import Correct, FailureConfig
 
-    chosen = FailureConfig(
-        k=k, correct=o.one_of(Correct, correct, "--correct"), tokenizer=tokenizer,
-        index=corpus_index, replay=replaying.config(), llm=judge.config(),
-        thresholds=_thresholds(threshold or []), seed=seed, workers=workers,
-    )  # fmt: skip
-    given: dict[str, Any] = {
-        "corpus": corpus,
-        "queries": queries,
-        "qrels": qrels,
-        "fields": columns,
-    }
+    whole = replace(
+        measure, llm=judge.config(), thresholds=_thresholds(threshold or []), workers=workers
+    )
     if estimate:
-        print_estimate(estimate_verdicts(outputs, config=chosen, out=out, **given), json)
+        asked = estimate_verdicts(
+            outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
+            fields=columns,
+        )  # fmt: skip
+        print_estimate(asked, json)
         return
     result = analyse_failures(
-        outputs, config=chosen, out=out, device=replaying.device, fresh=fresh, **given
-    )
+        outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
+        fields=columns, device=device, fresh=fresh,
+    )  # fmt: skip
     o.show(result, print_summary, as_json=json)
     if result.incomplete:
         raise ArgusError(
@@ -177,12 +117,12 @@ def analyse(
         )
 
 
-def _thresholds(given: list[str]) -> dict[str, float]:
-    found = {}
-    for text in given:
+def _thresholds(texts: list[str]) -> dict[str, float]:
+    values = {}
+    for text in texts:
         name, _, value = text.partition("=")
         try:
-            found[name.strip()] = float(value)
+            values[name.strip()] = float(value)
         except ValueError as error:
             raise InputError(
                 f"{text!r}",
@@ -190,7 +130,7 @@ def _thresholds(given: list[str]) -> dict[str, float]:
                 fix="The ids are in docs/failures.md and in the report.",
                 where="--threshold",
             ) from error
-    return found
+    return values
 
 
 def print_summary(summary: FailureSummary) -> None:

@@ -9,38 +9,26 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.data.fields import FieldNames
-from argus.settings import Doc, Option
+from argus.generative.index.settings import NgramBuildConfig
+from argus.settings import Doc
 
 if TYPE_CHECKING:
     from argus.generative.index.summary import BuildSummary
 
 
+@example("argus generative build --corpus docs.jsonl --tokenizer bpe:500 --out ngrams/")
 @with_blocks
 def build(
     *,
     corpus: o.Corpus,
     out: Annotated[Path, Doc("Folder for the index.")],
-    tokenizer: Annotated[
-        str | None,
-        Doc(
-            "Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a "
-            "byte-level one of so many tokens trained on the corpus."
-        ),
-    ] = None,
+    what: NgramBuildConfig,
     pseudo_queries: Annotated[
         Path | None,
         Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
     ] = None,
-    titles: Annotated[
-        bool | None,
-        Doc("Whether titles stand in passages (the default, or as the index has them)."),
-        Option(("--titles/--no-titles",), default=""),
-    ] = None,
-    append: Annotated[
-        bool,
-        Doc("Add what is new in the corpus to the index in OUT, as a segment."),
-    ] = False,
     columns: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
@@ -51,12 +39,10 @@ def build(
 
     Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
     """
-    from argus.generative.index.job import BuildConfig
-    from argus.generative.index.job import build as run
+    from argus.generative.index.job import build_ngrams
 
-    chosen = BuildConfig(tokenizer=tokenizer, titles=titles, append=append)
-    result = run(
-        corpus, out=out, config=chosen, pseudo_queries=pseudo_queries, fields=columns,
+    result = build_ngrams(
+        corpus, out=out, config=what, pseudo_queries=pseudo_queries, fields=columns,
         limit=limit, fresh=fresh,
     )  # fmt: skip
     if json:

@@ -9,12 +9,14 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
     from argus.generative.index.summary import Spread, StatsSummary, TitleCounts
 
 
+@example("argus generative stats ngrams/ --longest 3")
 @with_blocks
 def stats(
     index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
@@ -29,9 +31,9 @@ def stats(
     For n-grams of every length: how many there are, how often they occur, in how many passages.
     With --out: ngram_profile.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.generative.index.stats import stats as run
+    from argus.generative.index.stats import ngram_stats
 
-    result = run(index, longest=longest, out=out, fresh=fresh)
+    result = ngram_stats(index, longest=longest, out=out, fresh=fresh)
     if json:
         o.print_json(result.summary)
         return

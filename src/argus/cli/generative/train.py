@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import example
 from argus.cli.training_lines import training_lines
 from argus.data.fields import FieldNames
+from argus.generative.training.config import GenerativeTrainConfig
+from argus.generative.training.config import learning as learning_of
+from argus.generative.training.settings import LearningConfig
 from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.generative.training.job import GenerativeTrainResult
-    from argus.generative.training.scratch import ScratchSize
-    from argus.generative.training.settings import ExampleConfig
 
-_PANEL, _EXAMPLES, _SIZE = "Training", "Examples", "Model from scratch"
+_PANEL = "Training"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,79 +82,20 @@ class Learning:
         Option(panel=_PANEL),
     ] = "float32"
 
-    def given(self, seed: int) -> dict[str, Any]:
-        """Return the settings of the training, None where nothing was said."""
-        return {
-            "max_minutes": self.minutes, "epochs": self.epochs, "patience": self.patience,
-            "evaluate_every": self.evaluate_every, "batch_size": self.batch,
-            "accumulation": self.accumulation, "learning_rate": self.learning_rate,
-            "label_smoothing": self.label_smoothing, "dtype": self.dtype, "seed": seed,
-        }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mixture:
-    """Options of the examples."""
-
-    bodies: Annotated[
-        int,
-        Ge(1),
-        Doc("Spans per question and passage in an epoch."),
-        Option(panel=_EXAMPLES),
-    ] = 2
-    unsupervised: Annotated[
-        int,
-        Ge(0),
-        Doc("Rounds over all passages in an epoch; 0 for none."),
-        Option(panel=_EXAMPLES),
-    ] = 1
-    title_questions: Annotated[
-        bool,
-        Doc("Whether titles are questions, too."),
-        Option(("--title-questions/--no-title-questions",), panel=_EXAMPLES),
-    ] = True
-    source_tokens: Annotated[
-        int,
-        Ge(8),
-        Doc("Longer sources are cut."),
-        Option(panel=_EXAMPLES),
-    ] = 64
-
-    def config(self, seed: int) -> ExampleConfig:
-        """Return the settings of the examples."""
-        from argus.generative.training.settings import ExampleConfig
-
-        return ExampleConfig(
-            bodies=self.bodies, unsupervised=self.unsupervised, seed=seed,
-            title_questions=self.title_questions, source_tokens=self.source_tokens,
+    def config(self, model: str, seed: int) -> LearningConfig:
+        """Return how a model of this name learns."""
+        return learning_of(
+            model, max_minutes=self.minutes, epochs=self.epochs, patience=self.patience,
+            evaluate_every=self.evaluate_every, batch_size=self.batch,
+            accumulation=self.accumulation, learning_rate=self.learning_rate,
+            label_smoothing=self.label_smoothing, dtype=self.dtype, seed=seed,
         )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Size:
-    """Options of a model from scratch."""
-
-    d_model: Annotated[
-        int,
-        Ge(16),
-        Doc("Its width, a multiple of 16."),
-        Option(panel=_SIZE),
-    ] = 256
-    layers: Annotated[
-        int,
-        Ge(1),
-        Doc("Of encoder and decoder each."),
-        Option(panel=_SIZE),
-    ] = 2
-    dropout: Annotated[float, Doc("In training."), Option(panel=_SIZE)] = 0.1
-
-    def config(self) -> ScratchSize:
-        """Return the size."""
-        from argus.generative.training.scratch import ScratchSize
-
-        return ScratchSize(d_model=self.d_model, layers=self.layers, dropout=self.dropout)
-
-
+@example(
+    "argus generative train --index ngrams/ --corpus docs.jsonl --d-model 32 --layers 1 "
+    "--epochs 1 --out trained/"
+)
 @with_blocks
 def train(
     *,
@@ -164,18 +107,9 @@ def train(
         Path | None,
         Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.'),
     ] = None,
-    model: Annotated[
-        str, Doc("Folder of a seq2seq model (BART, T5, ...), or scratch.")
-    ] = "scratch",
-    hold_out: Annotated[
-        str,
-        Doc("Titles to keep out of training, to test with: how many, or a file of ids."),
-    ] = "0",
     out: o.Out = Path("argus-out"),
+    what: Annotated[GenerativeTrainConfig, Without("training")],
     learning: Learning,
-    mixture: Mixture,
-    size: Size,
-    seed: o.Seed = 0,
     device: o.Device = None,
     columns: FieldNames,
     limit: o.Limit = None,
@@ -189,19 +123,11 @@ def train(
     Writes OUT/model, a model of transformers, with what was held out, losses.parquet, summary.json
     and manifest.json. A run that was stopped goes on where it was.
     """
-    from argus.generative.training.job import (
-        GenerativeTrainConfig,
-        train_generative,
-    )
-    from argus.generative.training.job import learning as learnt
+    from argus.generative.training.job import train_generative
 
-    chosen = GenerativeTrainConfig(
-        model=model, size=size.config(), examples=mixture.config(seed),
-        training=learnt(model, **learning.given(seed)),
-        hold_out=int(hold_out) if hold_out.isdecimal() else Path(hold_out),
-    )  # fmt: skip
+    whole = replace(what, training=learning.config(what.model, what.examples.seed))
     result = train_generative(
-        corpus, index=index, config=chosen, out=out, queries=questions, qrels=qrels,
+        corpus, index=index, config=whole, out=out, queries=questions, qrels=qrels,
         pseudo_queries=pseudo_queries, fields=columns, limit=limit, device=device,
         fresh=fresh,
     )  # fmt: skip

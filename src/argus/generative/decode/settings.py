@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Annotated
 
-from argus.errors import InputError
+from argus.generative.settings import check_numbers
+from argus.settings import Doc, Ge, Option, check_settings
 
-_OPTIONS = {"body_tokens": "--tokens"}
+_PANEL = "Decoding"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,30 +18,39 @@ class Decoding:
     beams: hypotheses that go on at each step; twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's
     and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
-    10, 15 and 30 are one less). batch: questions at once; halved where memory does not suffice.
-    partial_titles: keep titles that were not closed. question_ngrams: look up the question's own
-    words. rescore: score keys anew, each by its view's input; else they keep the beam search's
-    scores.
+    10, 15 and 30 are one less). rescore: each key by its view's input.
     """
 
-    beams: int = 15
-    body_tokens: int = 10
-    title_tokens: int = 15
-    query_tokens: int = 30
-    batch: int = 20
-    partial_titles: bool = False
-    question_ngrams: bool = True
-    rescore: bool = True
+    beams: Annotated[int, Ge(1), Doc("Width of the search."), Option(panel=_PANEL)] = 15
+    body_tokens: Annotated[
+        int, Ge(1), Doc("Of the longest n-gram of a text."), Option(("--tokens",), panel=_PANEL)
+    ] = 10
+    title_tokens: Annotated[int, Ge(1), Doc("Of the longest title."), Option(panel=_PANEL)] = 15
+    query_tokens: Annotated[
+        int, Ge(1), Doc("Of the longest pseudo-query (minder)."), Option(panel=_PANEL)
+    ] = 30
+    batch: Annotated[
+        int,
+        Ge(1),
+        Doc("Questions at once; halved when memory runs out. Changes no score."),
+        Option(panel=_PANEL),
+    ] = 20
+    question_ngrams: Annotated[
+        bool,
+        Doc("Look up the question's own words, too."),
+        Option(("--question-ngrams/--no-question-ngrams",), panel=_PANEL),
+    ] = True
+    rescore: Annotated[
+        bool,
+        Doc("Score n-grams anew, or keep what the beam search gave them."),
+        Option(("--rescore/--no-rescore",), panel=_PANEL),
+    ] = True
+    partial_titles: Annotated[
+        bool,
+        Doc("Keep titles that were not written to their end."),
+        Option(panel=_PANEL),
+    ] = False
 
     def __post_init__(self) -> None:
-        switches = {"partial_titles", "question_ngrams", "rescore"}
-        for name, value in asdict(self).items():
-            if name in switches:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(
-                    f"{value!r}",
-                    expected="a whole number from 1",
-                    fix="Leave it out for the default.",
-                    where=_OPTIONS.get(name, f"--{name.replace('_', '-')}"),
-                )
+        check_settings(self)
+        check_numbers(self)

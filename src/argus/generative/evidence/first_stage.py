@@ -16,7 +16,8 @@ import numpy as np
 from argus.data.types import IntArray
 from argus.generative.evidence.hashing import SMALLEST, doubled, place
 from argus.generative.evidence.weighted import WeightedKeys
-from argus.generative.scoring import Float64Array, Scoring
+from argus.generative.scoring import Float64Array
+from argus.generative.settings import Scoring
 
 
 def first_scores(

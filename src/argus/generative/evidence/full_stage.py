@@ -20,7 +20,8 @@ from argus.data.types import IntArray
 from argus.generative.evidence.hashing import place
 from argus.generative.evidence.trie import Trie, build
 from argus.generative.evidence.weighted import WeightedKeys
-from argus.generative.scoring import Float64Array, Scoring
+from argus.generative.scoring import Float64Array
+from argus.generative.settings import Scoring
 
 
 class Reader(NamedTuple):

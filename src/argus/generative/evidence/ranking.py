@@ -17,11 +17,11 @@ from argus.generative.evidence.weighted import WeightedKeys, class_keys
 from argus.generative.keys import Key, merged
 from argus.generative.scoring import (
     Float64Array,
-    Scoring,
     best_unigrams,
     key_weights,
     unigram_weights,
 )
+from argus.generative.settings import Scoring
 
 _AT_ONCE = 512  # passages read in one go: bounds the memory for their tokens
 UNIGRAM = "unigram"

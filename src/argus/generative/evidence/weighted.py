@@ -9,7 +9,8 @@ from itertools import chain
 import numpy as np
 
 from argus.data.types import IntArray
-from argus.generative.scoring import Float64Array, Scoring
+from argus.generative.scoring import Float64Array
+from argus.generative.settings import Scoring
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import Changes, NgramIndex, append, build_index
 from argus.generative.index.manifest import TOKENIZER, read_manifest
+from argus.generative.index.settings import TRAINED, NgramBuildConfig
 from argus.generative.index.summary import (
     BuildSettings,
     BuildSummary,
@@ -27,41 +28,8 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocab
 from argus.jobs.workspace import Record, keep_input, read_documents
 
 JOB = "generative_build"
-TRAINED = "bpe:"
-"""Begins the name of a tokenizer that is trained on the corpus."""
-
 _NAMED = 10
 """Empty passages that are named."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildConfig:
-    """What is built.
-
-    tokenizer: a folder, or bpe:SIZE. titles: whether they stand in passages; None: yes, or as the
-    index has it that is added to. append: add to the index in OUT, whose tokenizer is kept.
-    """
-
-    tokenizer: str | None = None
-    titles: bool | None = None
-    append: bool = False
-
-    def __post_init__(self) -> None:
-        if self.append and self.tokenizer is not None:
-            raise InputError(
-                f"{self.tokenizer!r} with --append",
-                expected="none: an index keeps the tokenizer that it was built with",
-                fix="Leave --tokenizer out.",
-                where="--tokenizer",
-            )
-        if not self.append and not self.tokenizer:
-            raise InputError(
-                "no tokenizer",
-                expected="the folder of the model that will search, or bpe:SIZE",
-                fix="Without a model at hand, give bpe:8000 (small corpora) or bpe:50000: "
-                "argus generative train makes a model for it.",
-                where="--tokenizer",
-            )
 
 
 @dataclass(frozen=True)
@@ -72,11 +40,11 @@ class BuildResult:
     summary: BuildSummary
 
 
-def build(
+def build_ngrams(
     corpus: Path | str | Sequence[Document],
     *,
     out: Path | str,
-    config: BuildConfig,
+    config: NgramBuildConfig,
     pseudo_queries: Path | str | Mapping[str, list[str]] | None = None,
     fields: FieldNames | None = None,
     limit: int | None = None,
@@ -128,7 +96,7 @@ class _Built:
 def _new(
     record: Record,
     folder: ArtifactFolder,
-    config: BuildConfig,
+    config: NgramBuildConfig,
     documents: Sequence[Document],
     queries: Mapping[str, list[str]],
 ) -> _Built:
@@ -146,7 +114,7 @@ def _new(
 def _append(
     record: Record,
     folder: ArtifactFolder,
-    config: BuildConfig,
+    config: NgramBuildConfig,
     documents: Sequence[Document],
     queries: Mapping[str, list[str]],
 ) -> _Built:

@@ -65,7 +65,7 @@ class StatsResult:
     report: Path | None = None
 
 
-def stats(
+def ngram_stats(
     index: Path | str,
     *,
     longest: int = LONGEST,

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NotRequired, TypeVar
+from typing import IO, Annotated, NotRequired, TypeVar
 
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from argus.data.records import read_record
@@ -33,14 +34,23 @@ class _Header(TypedDict):
     border: NotRequired[str | None]
 
 
+def _as_tuple(value: object) -> object:
+    """Return a list, which JSON has in place of a tuple, as one."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+_KeyLine = Annotated[tuple[str, int, float, str], BeforeValidator(_as_tuple)]
+"""Text, count, weight, view."""
+
+
 class _HitLine(TypedDict):
-    """A passage; keys: text, count, weight, view."""
+    """A passage."""
 
     doc_id: str
     score: float
     title: str
     text: str
-    keys: list[tuple[str, int, float, str]]
+    keys: list[_KeyLine]
 
 
 class _AnswerLine(TypedDict):

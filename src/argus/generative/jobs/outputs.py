@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ from argus.data.kilt import write_kilt
 from argus.data.runs import ranking, write_run
 from argus.data.types import Document, Run, Topic
 from argus.generative.answer import Answer, Hit
+from argus.generative.jobs.settings import Format
 
 TABLE = "generative_search"
 RUN, RUN_JSON, DPR, KILT = "run.trec", "run.json", "dpr.json", "kilt.jsonl"
@@ -22,14 +22,6 @@ SHOWN_KEYS = 5
 """Of the first hit, in the table of questions."""
 SHARED_HITS = 10
 """Over so many hits of each question the views' shares of the score are taken."""
-
-
-class Format(StrEnum):
-    """A file of results."""
-
-    DPR = "dpr"
-    KILT = "kilt"
-    TREC = "trec"
 
 
 @dataclass(frozen=True)

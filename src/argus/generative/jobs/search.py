@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,18 @@ from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
 from argus.generative.answer import Answer, Hit
-from argus.generative.decode.settings import Decoding
 from argus.generative.folders import index_folder, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.answers import FILE, AnswerFile
 from argus.generative.jobs.outputs import (
     TABLE,
-    Format,
     Results,
     questions_table,
     shown,
     view_shares,
     write_results,
 )
+from argus.generative.jobs.settings import NgramSearchConfig
 from argus.generative.jobs.summary import (
     AnswerRecord,
     HitRecord,
@@ -37,11 +36,8 @@ from argus.generative.jobs.summary import (
     SearchIdentity,
     SearchPace,
     SearchRecord,
-    SearchSettings,
     SearchSummary,
 )
-from argus.generative.scoring import Scoring
-from argus.generative.views import Mode
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash
 from argus.reports import write_report
@@ -50,39 +46,6 @@ if TYPE_CHECKING:
     from argus.generative.searcher import GenerativeSearcher
 
 JOB = "generative_search"
-FORMATS = tuple(Format)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchConfig:
-    """How a search is made, and what it leaves.
-
-    model: folder of a seq2seq model. k: passages per question. formats: of the results. compact:
-    DPR JSON with one line per question.
-    """
-
-    model: Path | None = None
-    mode: Mode = Mode.SEAL
-    k: int = 100
-    decoding: Decoding = field(default_factory=Decoding)
-    scoring: Scoring = field(default_factory=Scoring)
-    formats: tuple[Format, ...] = FORMATS
-    compact: bool = False
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(
-                f"{self.k}", expected="a whole number from 1", fix="For example 100.", where="--k"
-            )
-
-    def described(self) -> SearchSettings:
-        """Return all that decides an answer, as plain values, except the model."""
-        return {
-            "mode": str(self.mode),
-            "k": self.k,
-            "decoding": asdict(self.decoding),
-            "scoring": asdict(self.scoring),
-        }
 
 
 @dataclass(frozen=True)
@@ -95,11 +58,11 @@ class SearchResult:
     summary: SearchSummary
 
 
-def search(
+def search_ngrams(
     index: Path | str,
     queries: Path | str | Sequence[Topic],
     *,
-    config: SearchConfig,
+    config: NgramSearchConfig,
     out: Path | str,
     kind: TopicFormat = TopicFormat.AUTO,
     corpus: Path | str | None = None,
@@ -155,14 +118,14 @@ def ask(
     index: Path | str,
     text: str,
     *,
-    config: SearchConfig,
+    config: NgramSearchConfig,
     corpus: Path | str | None = None,
     fields: FieldNames | None = None,
     device: str | None = None,
 ) -> AnswerRecord:
     """Answer one question: passages with score, title, text and keys, best first.
 
-    Nothing is written. Raises InputError as `search` does, and for a question without words.
+    Nothing is written. Raises InputError as `search_ngrams` does, and for a question without words.
     """
     if not text.strip():
         raise InputError("an empty query", expected="words", fix="Ask something.", where="--query")
@@ -198,7 +161,7 @@ def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
 
 
 def open_searcher(
-    index: NgramIndex, model: Path, config: SearchConfig, device: str | None
+    index: NgramIndex, model: Path, config: NgramSearchConfig, device: str | None
 ) -> GenerativeSearcher:
     """Load a model and join it with an index."""
     from argus.generative.decode.model import Seq2Seq
@@ -208,7 +171,9 @@ def open_searcher(
     return GenerativeSearcher(index, loaded, config.mode, config.decoding, config.scoring)
 
 
-def identity(index: NgramIndex, home: Path, weights: str, config: SearchConfig) -> SearchIdentity:
+def identity(
+    index: NgramIndex, home: Path, weights: str, config: NgramSearchConfig
+) -> SearchIdentity:
     """Return all that decides an answer: index, model, settings."""
     vocabulary = manifest_of(home).vocabulary
     content = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
@@ -250,7 +215,7 @@ def _answer(
     searcher: GenerativeSearcher | None,
     left: Sequence[Query],
     answers: AnswerFile,
-    config: SearchConfig,
+    config: NgramSearchConfig,
     record: Record,
 ) -> SearchPace:
     """Answer what is not answered; searcher: None where nothing is left."""
@@ -282,7 +247,7 @@ def _reader(answers: AnswerFile) -> Callable[[Topic], Answer]:
 
 
 def _summary(
-    config: SearchConfig,
+    config: NgramSearchConfig,
     model: Path,
     home: Path,
     results: Results,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,11 @@ from argus.generative.decode.model import start_token, token_limit
 from argus.generative.folders import MODEL, index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.pseudo_queries import of_documents
+from argus.generative.training.config import SCRATCH, GenerativeTrainConfig
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
 from argus.generative.training.model import open_network, save_network
-from argus.generative.training.scratch import ScratchSize, new_network
+from argus.generative.training.scratch import new_network
 from argus.generative.training.settings import ExampleConfig, LearningConfig
 from argus.generative.training.summary import ModelNote, TrainSummary
 from argus.generative.training.task import Pair, seq2seq_task
@@ -36,40 +37,7 @@ from argus.training.task import Task
 from argus.version import __version__
 
 SECTION = "generative_train"
-SCRATCH = "scratch"
 STATE, LOSSES = "training", "losses"
-SCRATCH_LEARNING = LearningConfig(
-    learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
-    evaluate_every=200, max_minutes=25.0,
-)  # fmt: skip
-"""What a model from scratch learns with unless told otherwise: measured on two cores."""
-
-
-def learning(model: str, **options: Any) -> LearningConfig:  # the fields of LearningConfig
-    """Return how a model learns: options that are not None, else the defaults for its kind."""
-    defaults = SCRATCH_LEARNING if model == SCRATCH else LearningConfig()
-    return replace(defaults, **{k: v for k, v in options.items() if v is not None})
-
-
-@dataclass(frozen=True, kw_only=True)
-class GenerativeTrainConfig:
-    """What is trained, and on what.
-
-    model: "scratch", or the folder of a seq2seq LM. size: of a model from scratch. training: how it
-    learns; None for the defaults of its kind. hold_out: how many titles are kept out of training,
-    or a file with the ids of their documents, one a line.
-    """
-
-    model: str = SCRATCH
-    size: ScratchSize = field(default_factory=ScratchSize)
-    examples: ExampleConfig = field(default_factory=ExampleConfig)
-    training: LearningConfig | None = None
-    hold_out: int | Path = 0
-
-    @property
-    def learning(self) -> LearningConfig:
-        """How the model learns."""
-        return self.training or learning(self.model)
 
 
 @dataclass(frozen=True)

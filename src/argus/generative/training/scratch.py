@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from argus.errors import InputError
+from argus.generative.training.config import ScratchSize
 from argus.generative.training.copying import HEADS, lay_out
 from argus.generative.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScratchSize:
-    """How large a network is. d_model: a multiple of 16. layers: of encoder and decoder each.
-
-    positions: tokens of an encoder input at most; the decoder writes no more either.
-    """
-
-    d_model: int = 256
-    layers: int = 2
-    positions: int = 256
-    dropout: float = 0.1
-
-    def __post_init__(self) -> None:
-        checks = (
-            ("d_model", self.d_model >= 16 and self.d_model % 16 == 0, "a multiple of 16"),
-            ("layers", self.layers >= 1, "a whole number from 1"),
-            ("positions", self.positions >= 16, "a whole number from 16"),
-            ("dropout", 0 <= self.dropout < 1, "a number from 0, below 1"),
-        )
-        for name, good, expected in checks:
-            if not good:
-                raise InputError(
-                    f"{getattr(self, name)!r}", expected=expected,
-                    fix="Leave it out for the default.", where=name,
-                )  # fmt: skip
 
 
 def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:

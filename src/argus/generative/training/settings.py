@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Choices, Ge, Lt
+from argus.settings import Choices, Doc, Ge, Lt, Option, Seed, check_settings
 from argus.training.settings import (
     Accumulation,
     BatchSize,
@@ -16,48 +16,60 @@ from argus.training.settings import (
     WeightDecay,
 )
 
+_EXAMPLES = "Examples"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleConfig:
     """Which examples an epoch has; each epoch draws its spans anew.
 
-    span_words: words of a span that is learnt (10 in SEAL). bodies: spans per question and passage.
-    unsupervised: rounds over all passages with spans of their own as sources; 0 for none.
-    title_questions: titles are questions, too, which their passages answer. plain_share: of sources
-    for spans, those without markers: spans are searched for with them and scored without. copied:
-    share of unsupervised spans that are drawn by similarity to their source, which teaches to find
-    the source's words again; the rest is drawn evenly, which teaches the passage. least_words,
-    most_words: of a span that is a source. source_tokens, target_tokens: longer ones are cut.
+    span_words: words of a span that is learnt (10 in SEAL). unsupervised: spans of the passages
+    themselves are sources. plain_share: of sources for spans, those without markers: spans are
+    searched for with them and scored without. copied: share of unsupervised spans that are drawn by
+    similarity to their source, which teaches to find the source's words again; the rest is drawn
+    evenly, which teaches the passage. least_words, most_words: of a span that is a source.
     validation_share, validation_most: titles and questions that are validated with, and at most how
     many of either.
     """
 
     span_words: int = 10
-    bodies: int = 2
-    unsupervised: int = 1
-    title_questions: bool = True
+    bodies: Annotated[
+        int, Ge(1), Doc("Spans per question and passage in an epoch."), Option(panel=_EXAMPLES)
+    ] = 2
+    unsupervised: Annotated[
+        int,
+        Ge(0),
+        Doc("Rounds over all passages in an epoch; 0 for none."),
+        Option(panel=_EXAMPLES),
+    ] = 1
+    title_questions: Annotated[
+        bool,
+        Doc("Whether titles are questions, too."),
+        Option(("--title-questions/--no-title-questions",), panel=_EXAMPLES),
+    ] = True
     plain_share: float = 0.5
     copied: float = 0.5
     least_words: int = 4
     most_words: int = 14
-    source_tokens: int = 64
+    source_tokens: Annotated[
+        int, Ge(8), Doc("Longer sources are cut."), Option(panel=_EXAMPLES)
+    ] = 64
     target_tokens: int = 64
     validation_share: float = 0.02
     validation_most: int = 100
-    seed: int = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        whole = ("span_words", "bodies", "least_words", "source_tokens", "target_tokens")
+        check_settings(self)
+        whole = ("span_words", "least_words", "target_tokens", "validation_most")
         checks = [(name, getattr(self, name) >= 1, "a whole number from 1") for name in whole]
         checks += [
             (name, 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
             for name in ("plain_share", "copied")
         ]
         checks += [
-            ("unsupervised", self.unsupervised >= 0, "a whole number from 0"),
             ("most_words", self.most_words >= self.least_words, "at least least_words"),
             ("validation_share", 0 < self.validation_share < 1, "a share above 0 and below 1"),
-            ("validation_most", self.validation_most >= 1, "a whole number from 1"),
         ]
         for name, good, expected in checks:
             if not good:

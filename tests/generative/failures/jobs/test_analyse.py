@@ -10,8 +10,7 @@ import pytest
 
 from argus.errors import InputError
 from argus.generative.failures.jobs.analyse import analyse_failures as analyse
-from argus.generative.failures.jobs.replaying import ReplayConfig
-from argus.generative.failures.jobs.settings import FailureConfig
+from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
 from argus.llm import ChatConfig
 from tests.support.failures import two_of_three, write_output
 

@@ -8,7 +8,8 @@ import pytest
 from argus.generative.failures.measures.generation import generation
 from argus.generative.failures.measures.scoring import scoring
 from argus.generative.keys import Key
-from argus.generative.scoring import Scoring, key_weights
+from argus.generative.scoring import key_weights
+from argus.generative.settings import Scoring
 from tests.generative.failures.measures.making import found, made
 
 SCORES = {

@@ -9,9 +9,8 @@ from argus.data.types import Document
 from argus.generative.decode import Decoding
 from argus.generative.failures.replay.gold import gold_ngrams, scored
 from argus.generative.index import build_index
-from argus.generative.scoring import Scoring
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.views import Mode
+from argus.generative.settings import Mode, Scoring
 from argus.generative.vocabulary import Vocabulary
 from tests.support.generating import (
     DOCUMENTS,

@@ -18,9 +18,9 @@ from argus.generative.failures.replay import Lost, Replay, Replayed
 from argus.generative.failures.replay import replay as replay_module
 from argus.generative.index import build_index
 from argus.generative.keys import Key
-from argus.generative.scoring import Scoring, key_weights
+from argus.generative.scoring import key_weights
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.views import Mode
+from argus.generative.settings import Mode, Scoring
 from argus.generative.vocabulary import Vocabulary
 from tests.support.generating import (
     DOCUMENTS,

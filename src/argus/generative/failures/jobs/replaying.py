@@ -12,35 +12,20 @@ from argus.generative.decode.settings import Decoding
 from argus.generative.failures.diagnosis import FAILED, outcome
 from argus.generative.failures.jobs.inputs import Output
 from argus.generative.failures.jobs.measuring import Measurements
+from argus.generative.failures.jobs.settings import ReplayConfig
 from argus.generative.failures.measures.columns import Row
 from argus.generative.failures.summary import PrunedNgram, ReplaySummary
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.search import SearchConfig, identity, open_searcher
-from argus.generative.scoring import Scoring
-from argus.generative.views import Mode
+from argus.generative.jobs.search import identity, open_searcher
+from argus.generative.jobs.settings import NgramSearchConfig
+from argus.generative.settings import Mode, Scoring
 from argus.llm.weights import model_hash
 from argus.progress import progress
 
 S = TypeVar("S", Decoding, Scoring)
 
-MOST_QUESTIONS = 200
-"""Replayed unless more are asked for; a question takes about a second."""
 FOUND_SHARE = 4
 """One in so many replayed questions was found: what holds there, too, explains little."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReplayConfig:
-    """How the search was made.
-
-    mode, beams: None takes what the output says of itself, else SEAL with 15 beams. questions: at
-    most so many are replayed, three quarters of them failed ones.
-    """
-
-    model: Path
-    mode: Mode | None = None
-    beams: int | None = None
-    questions: int = MOST_QUESTIONS
 
 
 @dataclass
@@ -129,7 +114,7 @@ def _sample(rows: Sequence[Row], able: Sequence[int], most: int) -> list[int]:
 
 
 def _check_origin(
-    output: Output, index: NgramIndex, home: Path, model: Path, config: SearchConfig
+    output: Output, index: NgramIndex, home: Path, model: Path, config: NgramSearchConfig
 ) -> None:
     stored = output.settings
     if not {"index", "model"} <= stored.keys():
@@ -148,7 +133,7 @@ def _check_origin(
 
 def _search_config(
     settings: Mapping[str, object], model: Path, config: ReplayConfig
-) -> SearchConfig:
+) -> NgramSearchConfig:
     """Return the settings of the search; those of `config` go before those that it says."""
     decoding = _known(Decoding, settings.get("decoding"))
     if config.beams is not None:
@@ -158,7 +143,7 @@ def _search_config(
     except ValueError as error:
         raise _unreadable(error) from error
     scoring = _known(Scoring, settings.get("scoring"))
-    return SearchConfig(model=model, mode=mode, decoding=decoding, scoring=scoring)
+    return NgramSearchConfig(model=model, mode=mode, decoding=decoding, scoring=scoring)
 
 
 def _known(kind: type[S], values: object) -> S:

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from argus.errors import InputError
-from argus.generative.failures.jobs.replaying import ReplayConfig
-from argus.generative.failures.summary import FailureSettings
+from argus.generative.settings import Mode
+from argus.llm.config import ChatConfig
+from argus.llm.local_config import LocalConfig
+from argus.settings import Doc, Ge, Option, Seed, check_settings
 
 if TYPE_CHECKING:
-    from argus.llm import ChatConfig, LocalConfig
+    from argus.generative.failures.summary import FailureSettings
+
+MOST_QUESTIONS = 200
+"""Replayed unless more are asked for; a question takes about a second."""
+_REPLAY = "Replay"
 
 
 class Correct(StrEnum):
@@ -24,31 +30,87 @@ class Correct(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReplayConfig:
+    """How the search was made, to make it again."""
+
+    model: Annotated[
+        Path,
+        Doc("The seq2seq model that searched: shows what the beam dropped."),
+        Option(panel=_REPLAY),
+    ]
+    mode: Annotated[
+        Mode | None,
+        Doc("seal or minder; default: what the answers say, else seal."),
+        Option(panel=_REPLAY, default=""),
+    ] = None
+    beams: Annotated[
+        int | None,
+        Ge(1),
+        Doc("Of the search; default: what the answers say, else 15."),
+        Option(panel=_REPLAY, default=""),
+    ] = None
+    questions: Annotated[
+        int,
+        Ge(1),
+        Doc("At most so many questions, three quarters of them failed ones."),
+        Option(("--replay",), panel=_REPLAY, default=str(MOST_QUESTIONS)),
+    ] = MOST_QUESTIONS
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @classmethod
+    def from_options(
+        cls,
+        *,
+        model: Path | None = None,
+        mode: Mode | None = None,
+        beams: int | None = None,
+        questions: int = MOST_QUESTIONS,
+    ) -> ReplayConfig | None:
+        """Return how to search again; None without a model, which mode and beams need."""
+        if model is not None:
+            return cls(model=model, mode=mode, beams=beams, questions=questions)
+        if mode is not None or beams is not None:
+            raise InputError(
+                f"--{'mode' if mode is not None else 'beams'} without --model",
+                expected="--model DIR with it: a search is made again",
+                fix="Give --model and --corpus-index, or leave it out.",
+                where="--model",
+            )
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FailureConfig:
     """What is known besides the outputs; without it less is measured, and the report says what.
 
-    k: passages that a reader reads. correct: by annotation, or by holding an answer. tokenizer: a
-    folder; None takes the index's, else words. index: of the passages. replay: searches again, with
-    the index. llm: judges passages that nobody annotated. thresholds: of modes, by id. workers:
-    processes; None for all cores where a file is large (a script then needs
-    `if __name__ == "__main__":`).
+    replay: searches again, with the index. llm: judges passages that nobody annotated. thresholds:
+    of modes, by id. workers: processes; None for all cores where a file is large (a script then
+    needs `if __name__ == "__main__":`).
     """
 
-    k: int = 10
-    correct: Correct = Correct.ANNOTATED
-    tokenizer: Path | None = None
-    index: Path | None = None
+    k: Annotated[int, Ge(1), Doc("Passages that count as read.")] = 10
+    correct: Annotated[
+        Correct, Doc("A passage is correct when annotated, or when it holds an answer.")
+    ] = Correct.ANNOTATED
+    tokenizer: Annotated[
+        Path | None,
+        Doc("Folder of the tokenizer that counts tokens; default: the index's, else words."),
+    ] = None
+    index: Annotated[
+        Path | None,
+        Doc("Folder that argus generative build wrote."),
+        Option(("--corpus-index",)),
+    ] = None
     replay: ReplayConfig | None = None
     llm: ChatConfig | LocalConfig | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
+    seed: Seed = 0
     workers: int | None = 1
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(
-                f"{self.k}", expected="a whole number from 1", fix="For example 10.", where="--k"
-            )
+        check_settings(self)
         if self.replay is not None and self.index is None:
             raise InputError(
                 "--model without --corpus-index",

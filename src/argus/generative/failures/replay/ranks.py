@@ -11,7 +11,7 @@ from argus.data.types import FloatArray
 from argus.generative.evidence import aggregate
 from argus.generative.index import NgramIndex
 from argus.generative.keys import Key
-from argus.generative.scoring import Scoring
+from argus.generative.settings import Scoring
 
 _AT_FIRST = (16, 128)
 """Passages ranked first, where the best positive mostly is; then all."""

@@ -1,0 +1,145 @@
+"""How n-grams are written and scored: the modes, and the settings of weights and scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from argus.errors import InputError
+from argus.settings import Doc, Ge, Le, Lt, Option, check_settings, settings_of
+
+_PANEL = "Scoring"
+
+
+class Mode(StrEnum):
+    """SEAL writes n-grams of bodies and titles, MINDER pseudo-queries, too."""
+
+    SEAL = "seal"
+    MINDER = "minder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """How keys become weights and weights become scores; the defaults are the published ones.
+
+    Published means: in force when SEAL's search is run with its own options (MINDER's for the
+    last two). Raises InputError for a value out of range.
+    """
+
+    smoothing: Annotated[
+        float, Ge(0), Doc("Added to an n-gram's occurrences."), Option(panel=_PANEL)
+    ] = 5.0
+    """s; also added to the corpus' tokens (SEAL: 5)."""
+    exponent: Annotated[
+        float,
+        Ge(0),
+        Le(100),
+        Doc("Of a weight: above 1, few strong n-grams count more than many weak ones."),
+        Option(panel=_PANEL),
+    ] = 2.0
+    """alpha of eq. 3 (SEAL: 2)."""
+    repetition_penalty: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("How much an n-gram loses whose tokens stronger ones hold; 0: nothing."),
+        Option(("--repetition-penalty", "--coverage-weight"), panel=_PANEL),
+    ] = 0.8
+    """beta, the coverage weight of eq. 3: a key whose share r of distinct tokens is in stronger
+    keys of the passage counts 1 - beta * r (SEAL: 0.8)."""
+    length_penalty: Annotated[
+        float,
+        Ge(0),
+        Lt(1),
+        Doc("Above 0, long n-grams lose less; below 1."),
+        Option(panel=_PANEL),
+    ] = 0.0
+    """A log-probability of n tokens is multiplied by (1 - length_penalty) ** (n - 1) (SEAL: 0)."""
+    use_frequencies: bool = True
+    """Off: a key weighs what its log-probability is above the least of all keys, whatever its
+    frequency (SEAL: on)."""
+
+    max_occurrences: Annotated[
+        int,
+        Ge(1),
+        Doc("An n-gram that comes more often brings no passage in."),
+        Option(panel=_PANEL),
+    ] = 1_500
+    """In the passages that others bring, it counts (SEAL: 1,500)."""
+    drop_occurrences: int = 10_000_000
+    """A key that comes more often is dropped (SEAL: 10,000,000; its option to set it has no
+    effect)."""
+    full_documents: Annotated[
+        int, Ge(1), Doc("Passages that are read in full."), Option(("--documents",), panel=_PANEL)
+    ] = 1_500
+    """A ranking holds no more (SEAL: 1,500)."""
+
+    unigrams: Annotated[
+        int, Ge(0), Doc("So many single tokens count, too; 0: none."), Option(panel=_PANEL)
+    ] = 5_000
+    """The most probable ones, where no key covers them (SEAL: 5,000)."""
+    add_best_unigrams: bool = True
+    """As many of the weightiest single tokens as there are keys become keys (SEAL: on)."""
+    unigrams_ignore_free_places: bool = False
+    """Count single tokens under keys, too (SEAL: off)."""
+
+    allow_overlaps: bool = False
+    """Let keys share positions (SEAL: off)."""
+    single_key: float = 0.0
+    """x: a passage scores (1 - x) times its sum and x times its best key's weight (SEAL: 0)."""
+    best_key: Literal["weight", "length", "frequency"] = "weight"
+    """Which key of a passage is best for `single_key`: the weightiest, the longest or the rarest
+    (SEAL: weight; its sort_by_length and sort_by_freq)."""
+
+    query_bonus: Annotated[
+        float,
+        Ge(0),
+        Doc("MINDER's: added to the log-probability of a pseudo-query."),
+        Option(panel=_PANEL),
+    ] = 14.0
+    """A pseudo-query is a key that begins with ` ||` (MINDER: 14). With 0, the ceiling does not
+    count either."""
+    query_ceiling: float = -1.0
+    """What a log-probability with the bonus is at most (MINDER: -1)."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        check_numbers(self)
+        keys = ("weight", "length", "frequency")
+        checks = (
+            ("drop_occurrences", self.drop_occurrences >= 1, "a whole number from 1"),
+            ("single_key", 0 <= self.single_key <= 1, "a number from 0 to 1"),
+            ("query_ceiling", self.query_ceiling <= 0, "a number to 0"),
+            ("best_key", self.best_key in keys, f"one of {', '.join(keys)}"),
+        )
+        for name, good, expected in checks:
+            if not good:
+                raise InputError(
+                    f"{getattr(self, name)!r}",
+                    expected=expected,
+                    fix=f"The published default is {getattr(Scoring, name)}.",
+                    where=name,
+                )
+
+
+def check_numbers(config: Any) -> None:
+    """Check that whole numbers of a config are whole and the others finite, none a truth value.
+
+    What a field holds is told by its default. Raises InputError, whose `where` is the option, or
+    the field where there is none.
+    """
+    options = {setting.name: setting.where for setting in settings_of(type(config))}
+    for f in fields(config):
+        value, kind = getattr(config, f.name), type(f.default)
+        kinds = {int: (int,), float: (int, float)}.get(kind)
+        if kinds is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
+            raise InputError(
+                f"{value!r}",
+                expected="a whole number" if kind is int else "a finite number",
+                fix=f"Leave it out for {f.default}.",
+                where=options.get(f.name, f.name),
+            )

@@ -1,0 +1,85 @@
+"""What model is trained, and on what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from argus.errors import InputError
+from argus.generative.training.settings import ExampleConfig, LearningConfig
+from argus.settings import Doc, Ge, Lt, Option, check_settings
+
+SCRATCH = "scratch"
+_SIZE = "Model from scratch"
+_MULTIPLE = 16
+SCRATCH_LEARNING = LearningConfig(
+    learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
+    evaluate_every=200, max_minutes=25.0,
+)  # fmt: skip
+"""What a model from scratch learns with unless told otherwise: measured on two cores."""
+
+
+def learning(model: str, **options: Any) -> LearningConfig:  # the fields of LearningConfig
+    """Return how a model learns: options that are not None, else the defaults for its kind."""
+    defaults = SCRATCH_LEARNING if model == SCRATCH else LearningConfig()
+    return replace(defaults, **{k: v for k, v in options.items() if v is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScratchSize:
+    """How large a network is.
+
+    positions: tokens of an encoder input at most; the decoder writes no more either.
+    """
+
+    d_model: Annotated[
+        int, Ge(_MULTIPLE), Doc("Its width, a multiple of 16."), Option(panel=_SIZE)
+    ] = 256
+    layers: Annotated[int, Ge(1), Doc("Of encoder and decoder each."), Option(panel=_SIZE)] = 2
+    positions: int = 256
+    dropout: Annotated[float, Ge(0), Lt(1), Doc("In training."), Option(panel=_SIZE)] = 0.1
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        checks = (
+            ("d_model", "--d-model", self.d_model % _MULTIPLE == 0, f"a multiple of {_MULTIPLE}"),
+            ("positions", "positions", self.positions >= 16, "a whole number from 16"),
+        )
+        for name, where, good, expected in checks:
+            if not good:
+                raise InputError(
+                    f"{getattr(self, name)!r}",
+                    expected=expected,
+                    fix="Leave it out for the default.",
+                    where=where,
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeTrainConfig:
+    """What is trained, and on what.
+
+    training: how it learns; None for the defaults of the model's kind. hold_out: how many titles
+    are kept out of training, or a file with the ids of their documents, one a line.
+    """
+
+    model: Annotated[str, Doc("Folder of a seq2seq model (BART, T5, ...), or scratch.")] = SCRATCH
+    size: ScratchSize = field(default_factory=ScratchSize)
+    examples: ExampleConfig = field(default_factory=ExampleConfig)
+    training: LearningConfig | None = None
+    hold_out: Annotated[
+        int | Path,
+        Doc("Titles to keep out of training, to test with: how many, or a file of ids."),
+    ] = 0
+
+    @classmethod
+    def from_options(cls, *, hold_out: str, **options: Any) -> GenerativeTrainConfig:
+        """Return the config; hold_out: a number, or else a file."""
+        titles = int(hold_out) if hold_out.isdecimal() else Path(hold_out)
+        return cls(hold_out=titles, **options)
+
+    @property
+    def learning(self) -> LearningConfig:
+        """How the model learns."""
+        return self.training or learning(self.model)
