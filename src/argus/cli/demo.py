@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import example
+from argus.encoders.config import EncoderConfig
 
 
+@example("argus demo --out argus-demo/ --limit 40")
 @with_blocks
 def demo(
+    *,
     out: o.Out = Path("argus-demo"),
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
+    encoder: Annotated[
+        EncoderConfig, Without("base_url", "api_key_env", "batch_size", "concurrency")
+    ],
     limit: o.Limit = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -37,13 +42,12 @@ def demo(
     from argus.cli.scenarios.ablate import print_ablation
     from argus.demo.job import FEWEST
     from argus.demo.job import demo as run
-    from argus.encoders import EncoderConfig
     from argus.retrievability.audit.config import AuditConfig
 
     result = run(
         out=out,
-        encoder=EncoderConfig(model=encoder, precision=precision, device=device),
-        audit_config=AuditConfig(seed=seed, device=device),
+        encoder=encoder,
+        audit_config=AuditConfig(seed=seed, device=encoder.device),
         limit=limit,
         fresh=fresh,
     )

@@ -79,16 +79,6 @@ Corpus = Annotated[
     Option(("--corpus",)),
 ]
 Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",))]
-EncoderName = Annotated[
-    str,
-    Doc("sentence-transformers name or folder, or openai:MODEL."),
-    Option(("--encoder",)),
-]
-Precision = Annotated[
-    str,
-    Doc("auto (checked on your texts), float32, bfloat16, float16."),
-    Option(("--precision",), panel="Encoder"),
-]
 Store = Annotated[
     Path | None,
     Doc("Folder for vectors, to share between runs; default OUT/embeddings."),
@@ -135,3 +125,4 @@ ProbeFolder = Annotated[
 IndexEncoder = Annotated[
     str | None, Doc("Default: the encoder that the index names."), Option(("--encoder",))
 ]
+K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]

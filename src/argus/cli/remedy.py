@@ -70,7 +70,7 @@ class Proof:
 
 
 @app.command()
-@example("argus remedy expand --index index/ --kb kb.jsonl --mentions capitals --tau 1")
+@example("argus remedy expand --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def expand(
     index: Index,
@@ -93,7 +93,7 @@ def expand(
 
 
 @app.command()
-@example("argus remedy synthesize --index index/ --kb kb.jsonl --mentions capitals --tau 1")
+@example("argus remedy synthesize --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def synthesize(
     index: Index,
@@ -178,6 +178,7 @@ def rollback(
 
 
 @app.command("list")
+@example("argus remedy list --index index/")
 @with_blocks
 def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None:
     """Show the remedies in an index, oldest first."""
