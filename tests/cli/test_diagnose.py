@@ -210,15 +210,10 @@ def test_without_a_knowledge_base_the_other_ways_are_named(refused):
     assert message.endswith("find names without: --mentions capitals, or ner:MODEL.")
 
 
-@pytest.mark.parametrize("tau", ["-1", "2", "inf"])
+@pytest.mark.parametrize("tau", ["nan", "-1", "2", "inf"])
 def test_a_threshold_that_is_no_share_is_refused(refused, corpus, tau):
     message = refused("--kb", corpus, "--tau", tau)
-    assert f"Invalid value for '--tau': {float(tau)} is not" in " ".join(message.split())
-
-
-def test_a_threshold_that_is_no_number_is_refused(refused, corpus):
-    message = refused("--kb", corpus, "--tau", "nan")
-    assert message.startswith("argus: --tau: nan; expected a number from 0 to 1")
+    assert "Invalid value for '--tau': Input should be" in message and "or equal to" in message
 
 
 def test_a_knowledge_base_without_titles_is_refused(refused, jsonl, tmp_path):

@@ -10,6 +10,7 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import AuditConfig
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from argus.evaluation.compare.summary import ComparisonSummary
 
 
+@example("argus compare --run before.trec --run after.trec --out comparison/")
 @with_blocks
 def compare(
     *,

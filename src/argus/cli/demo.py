@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
+
+if TYPE_CHECKING:
+    from argus.demo.job import DemoResult
 
 
 @example("argus demo --out argus-demo/ --limit 40")
@@ -33,14 +36,6 @@ def demo(
     deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
     index, and OUT/corpus a BEIR folder, to try every other command on.
     """
-    from argus.cli.audit import print_audit
-    from argus.cli.authority_audit import print_audit as print_authority
-    from argus.cli.diagnose import print_diagnosis
-    from argus.cli.evaluate import print_change
-    from argus.cli.exposure import print_exposure
-    from argus.cli.remedy import print_remedy
-    from argus.cli.scenarios.ablate import print_ablation
-    from argus.demo.job import FEWEST
     from argus.demo.job import demo as run
     from argus.retrievability.audit.config import AuditConfig
 
@@ -54,6 +49,20 @@ def demo(
     if json:
         o.print_json(result.summary)
         return
+    _print(result)
+
+
+def _print(result: DemoResult) -> None:
+    """Print the headline of every job."""
+    from argus.cli.audit import print_audit
+    from argus.cli.authority_audit import print_audit as print_authority
+    from argus.cli.diagnose import print_diagnosis
+    from argus.cli.evaluate import print_change
+    from argus.cli.exposure import print_exposure
+    from argus.cli.remedy import print_remedy
+    from argus.cli.scenarios.ablate import print_ablation
+    from argus.demo.job import FEWEST
+
     print_audit(result.audit.summary)
     print_exposure(result.exposure.summary)
     for group in result.questions["groups"]:
