@@ -21,10 +21,10 @@ from argus.data.beir import write_jsonl
 from argus.demo.job import demo
 from argus.errors import ArgusError
 from argus.indexes.job import build_index
+from argus.remedies.config import PRESETS
 from argus.remedies.diagnosis.config import TAU
-from argus.remedies.expand import PRESETS
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import rollback
 from argus.remedies.repair.synthesize import synthesize_index
 from argus.retrievability.probes.fit import HOME as PROBE

@@ -27,10 +27,11 @@ from argus.indexes.retriever import open_retriever
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ORIGINAL
 from argus.measures import compare, evaluate, harmed_queries
+from argus.remedies.config import PRESETS
 from argus.remedies.diagnosis.config import TAU
-from argus.remedies.expand import PRESETS, is_about_own_subject
+from argus.remedies.expand import is_about_own_subject
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import rollback
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.rps import HIGH

@@ -23,8 +23,9 @@ from argus.encoders.protocol import Encoder
 from argus.knowledge import KnowledgeSource, load_knowledge
 from argus.knowledge.mentions import ground
 from argus.knowledge.relations import RelationGraph
+from argus.remedies.config import PRESETS
 from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.expand import PRESETS, check_context, choose, look_up, views
+from argus.remedies.expand import check_context, choose, look_up, views
 from argus.remedies.lookup import Passage, PassageLookup
 from argus.remedies.synthesize import Candidate, from_descriptions
 from argus.retrievability.pairs import PairRanks

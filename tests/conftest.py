@@ -118,7 +118,7 @@ class Repairable:
         from argus.data.types import Document, Query
         from argus.encoders import EncoderConfig
         from argus.indexes.job import build_index
-        from argus.remedies.repair.reference import ReferenceConfig
+        from argus.remedies.repair.config import ReferenceConfig
 
         self.encoder, self.texts, self.tau = encoder, TEXTS, TAU
         self.passages = [
@@ -138,7 +138,7 @@ class Repairable:
 
     def _keep_vectors(self, path: Path) -> None:
         """Leave the vectors of the usual repairs in the store, so that each is made once."""
-        from argus.remedies.expand import PAPER
+        from argus.remedies.config import PAPER
 
         index = self.copy(path)
         self.expand(index), self.expand(index, config=PAPER), self.synthesize(index)
@@ -153,7 +153,7 @@ class Repairable:
 
     def expand(self, index: Path, **options):
         """Expand with up to four views per document, so that some have several."""
-        from argus.remedies.expand import ROBUST
+        from argus.remedies.config import ROBUST
         from argus.remedies.repair.expand import expand_index
 
         several = dataclasses.replace(ROBUST, max_views=4)

@@ -89,11 +89,11 @@ if TYPE_CHECKING:
     from argus.planning import Workload, load_hardware, plan
     from argus.remedies.diagnosis.job import DiagnoseResult
     from argus.remedies.diagnosis.job import diagnose_corpus as diagnose
+    from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig
     from argus.remedies.repair.expand import expand_index
     from argus.remedies.repair.receipt import RemedyResult
-    from argus.remedies.repair.reference import ReferenceConfig
     from argus.remedies.repair.remedy import rollback
-    from argus.remedies.repair.synthesize import SynthesizeConfig, synthesize_index
+    from argus.remedies.repair.synthesize import synthesize_index
     from argus.retrievability.audit.config import AuditConfig
     from argus.retrievability.audit.job import AuditResult, audit
     from argus.retrievability.exposure.config import ExposureConfig
@@ -169,7 +169,7 @@ _HOMES = {
     "QAConfig": "argus.scenarios.qa.config",
     "QAResult": "argus.scenarios.qa.job",
     "Record": "argus.authority.records",
-    "ReferenceConfig": "argus.remedies.repair.reference",
+    "ReferenceConfig": "argus.remedies.repair.config",
     "RemedyResult": "argus.remedies.repair.receipt",
     "ReplayConfig": "argus.generative.failures.jobs.settings",
     "Rule": "argus.authority.rules",
@@ -178,7 +178,7 @@ _HOMES = {
     "ScoreResult": "argus.authority.benchmarks.job",
     "Scoring": "argus.generative.settings",
     "Stream": "argus.authority.stream",
-    "SynthesizeConfig": "argus.remedies.repair.synthesize",
+    "SynthesizeConfig": "argus.remedies.repair.config",
     "TripleFiles": "argus.knowledge.sources",
     "Workload": "argus.planning",
     "ablate_scenarios": "argus.scenarios.ablation.job",

@@ -16,9 +16,9 @@ from argus.indexes.job import (
 )
 from argus.indexes.retriever import IndexRetriever, open_retriever, search_index
 from argus.indexes.views import ViewIndex
-from argus.remedies.expand import PAPER
+from argus.remedies.config import PAPER
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.reference import ReferenceConfig
 
 DOCUMENTS = [
     Document("cat", "Cats purr when they are content."),

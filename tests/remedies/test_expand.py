@@ -11,20 +11,10 @@ from argus.data.types import Document, Span, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
 from argus.knowledge.capitals import CapitalisedNames
+from argus.remedies.config import K_AUG, PAPER, PRESETS, ROBUST, ExpandConfig, preset
 from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.expand import (
-    KIND,
-    PAPER,
-    PRESETS,
-    ROBUST,
-    ExpandConfig,
-    check_context,
-    choose,
-    look_up,
-    preset,
-    views,
-)
-from argus.remedies.lookup import K_AUG, PassageLookup
+from argus.remedies.expand import KIND, check_context, choose, look_up, views
+from argus.remedies.lookup import PassageLookup
 from tests.support.expanding import AARE, BERN, TOWN, pair, risk
 
 MOON = Document("moon", "Bern, Bern, Bern: the crater Bern lies on the Moon.", "Craters")
@@ -109,12 +99,12 @@ def test_settings_change_a_preset_and_none_leaves_it():
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [
-        ({"k_aug": 0}, "k_aug 0; expected a whole number from 1"),
-        ({"max_views": 0}, "max_views 0; expected a whole number from 1"),
-        ({"max_views": -3}, "max_views -3; expected a whole number from 1"),
-        ({"min_similarity": 1.5}, "min_similarity 1.5; expected a cosine, from -1 to 1"),
-        ({"min_similarity": -2}, "min_similarity -2; expected a cosine"),
-        ({"min_similarity": float("nan")}, "min_similarity nan; expected a cosine"),
+        ({"k_aug": 0}, "--k-aug: 0; expected a whole number from 1"),
+        ({"max_views": 0}, "--max-views: 0; expected a whole number from 1"),
+        ({"max_views": -3}, "--max-views: -3; expected a whole number from 1"),
+        ({"min_similarity": 1.5}, "--min-similarity: 1.5; expected a number from -1 to 1"),
+        ({"min_similarity": -2}, "--min-similarity: -2; expected a number from -1 to 1"),
+        ({"min_similarity": float("nan")}, "--min-similarity: nan; expected a number from -1"),
     ],
 )
 def test_settings_that_would_take_nothing_are_refused(setting, expected):

@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 from argus.data.types import Document
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.remedies.expand import (
-    ROBUST,
-    views,
-)
+from argus.remedies.config import ROBUST
+from argus.remedies.expand import views
 from tests.support.expanding import AARE, BERN, TOWN, pair
 
 

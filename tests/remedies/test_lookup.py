@@ -11,7 +11,8 @@ from argus.errors import InputError
 from argus.indexes.words import asked, words
 from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
-from argus.remedies.lookup import K_AUG, PassageLookup
+from argus.remedies.config import K_AUG
+from argus.remedies.lookup import PassageLookup
 
 
 def plain_bm25(query, passages, k):

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import example
+from argus.encoders.config import EncoderConfig
+from argus.knowledge.source import KnowledgeSource
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.evaluation.compare.summary import ComparisonSummary
 
 
+@example("argus compare --run before.trec --run after.trec --out comparison/")
 @with_blocks
 def compare(
+    *,
     context: typer.Context,
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Two folders that audit or exposure wrote.")
@@ -52,8 +60,9 @@ def compare(
         str | None,
         Doc('For the audits: triples file, or "mentions".'),
     ] = None,
-    precision: o.Precision = "auto",
-    device: o.Device = None,
+    shared: Annotated[
+        EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
+    ],
     limit: o.Limit = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -80,38 +89,28 @@ def compare(
         )
     elif index:
         result = jobs.compare_two_indexes(
-            (index[0], index[1]),
-            out=out,
-            queries=queries or (),
-            corpus=corpus,
-            diagnosis=diagnosis,
-            k=k,
-            hybrid=hybrid or (),
-            exact=exact,
-            weights=weights or (),
+            (index[0], index[1]), out=out, queries=queries or (), corpus=corpus,
+            diagnosis=diagnosis, k=k, hybrid=hybrid or (), exact=exact, weights=weights or (),
             fresh=fresh,
-        )
+        )  # fmt: skip
     else:
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
-        from argus.encoders import EncoderConfig
-        from argus.knowledge import KnowledgeSource
-        from argus.retrievability.audit.config import AuditConfig
-        from argus.retrievability.exposure.config import ExposureConfig
-
-        first, second = (
-            EncoderConfig(model=name, precision=precision, device=device) for name in encoder
-        )
         result = jobs.compare_encoders(
             corpus,
-            (first, second),
+            _two_encoders(encoder, shared),
             out=out,
             source=KnowledgeSource(relations=relations),
-            audit_config=AuditConfig(seed=seed, device=device),
+            audit_config=AuditConfig(seed=seed, device=shared.device),
             exposure_config=ExposureConfig(k=k, seed=seed),
             limit=limit,
             fresh=fresh,
         )
     o.show(result, print_comparison, as_json=json)
+
+
+def _two_encoders(names: list[str], how: EncoderConfig) -> tuple[EncoderConfig, EncoderConfig]:
+    before, after = names
+    return replace(how, model=before), replace(how, model=after)
 
 
 def print_comparison(summary: ComparisonSummary) -> None:

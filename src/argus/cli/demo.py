@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
+from argus.cli.groups import example
+from argus.encoders.config import EncoderConfig
+
+if TYPE_CHECKING:
+    from argus.demo.job import DemoResult
 
 
+@example("argus demo --out argus-demo/ --limit 40")
 @with_blocks
 def demo(
+    *,
     out: o.Out = Path("argus-demo"),
-    encoder: o.EncoderName = "all-MiniLM-L6-v2",
-    precision: o.Precision = "auto",
-    device: o.Device = None,
+    encoder: Annotated[
+        EncoderConfig, Without("base_url", "api_key_env", "batch_size", "concurrency")
+    ],
     limit: o.Limit = None,
     seed: o.Seed = 0,
     fresh: o.Fresh = False,
@@ -28,6 +36,24 @@ def demo(
     deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
     index, and OUT/corpus a BEIR folder, to try every other command on.
     """
+    from argus.demo.job import demo as run
+    from argus.retrievability.audit.config import AuditConfig
+
+    result = run(
+        out=out,
+        encoder=encoder,
+        audit_config=AuditConfig(seed=seed, device=encoder.device),
+        limit=limit,
+        fresh=fresh,
+    )
+    if json:
+        o.print_json(result.summary)
+        return
+    _print(result)
+
+
+def _print(result: DemoResult) -> None:
+    """Print the headline of every job."""
     from argus.cli.audit import print_audit
     from argus.cli.authority_audit import print_audit as print_authority
     from argus.cli.diagnose import print_diagnosis
@@ -36,20 +62,7 @@ def demo(
     from argus.cli.remedy import print_remedy
     from argus.cli.scenarios.ablate import print_ablation
     from argus.demo.job import FEWEST
-    from argus.demo.job import demo as run
-    from argus.encoders import EncoderConfig
-    from argus.retrievability.audit.config import AuditConfig
 
-    result = run(
-        out=out,
-        encoder=EncoderConfig(model=encoder, precision=precision, device=device),
-        audit_config=AuditConfig(seed=seed, device=device),
-        limit=limit,
-        fresh=fresh,
-    )
-    if json:
-        o.print_json(result.summary)
-        return
     print_audit(result.audit.summary)
     print_exposure(result.exposure.summary)
     for group in result.questions["groups"]:

@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
+from argus.remedies.diagnosis.config import TAU
+from argus.remedies.repair.config import ReferenceConfig
 
 if TYPE_CHECKING:
     from argus.remedies.diagnosis.summary import DiagnosisSummary
 
 
+@example("argus diagnose --corpus docs.jsonl --kb kb.jsonl --out diagnosis/")
 @with_blocks
 def diagnose(
     *,
     corpus: o.Corpus,
     out: o.Out = Path("argus-out"),
-    entities: blocks.Entities,
+    reference: ReferenceConfig,
     probe: o.ProbeFolder = None,
-    tau: o.Tau = 0.3,
+    tau: o.Tau = TAU,
     encoder: EncoderConfig,
     engine: EngineConfig | None,
     store: o.Store = None,
@@ -45,7 +48,7 @@ def diagnose(
     result = diagnose_corpus(
         corpus,
         out=out,
-        reference=entities.reference(),
+        reference=reference,
         fields=columns,
         probe=probe,
         encoder=encoder,

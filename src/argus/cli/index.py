@@ -9,7 +9,7 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.cli.groups import Group
+from argus.cli.groups import Group, example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
@@ -41,6 +41,7 @@ Ann = Annotated[
 
 
 @app.command()
+@example("argus index build --corpus docs.jsonl --out index/")
 @with_blocks
 def build(
     *,
@@ -79,16 +80,14 @@ def build(
 
 
 @app.command()
+@example("argus index add --index index/ --corpus more.jsonl")
 @with_blocks
 def add(
     *,
     index: Folder,
     corpus: o.Corpus,
     vectors: Vectors = None,
-    encoder: Annotated[
-        str | None,
-        Doc("Default: the encoder that the index names."),
-    ] = None,
+    encoder: o.IndexEncoder = None,
     ann: Ann = False,
     engine: EngineConfig | None,
     columns: FieldNames,
@@ -113,6 +112,7 @@ def add(
 
 
 @app.command()
+@example("argus index delete d3 d4 --index index/")
 @with_blocks
 def delete(
     index: Folder,
@@ -130,6 +130,7 @@ def delete(
 
 
 @app.command()
+@example("argus index compact --index index/")
 @with_blocks
 def compact(
     index: Folder,

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Protocol, TypeVar
 import typer
 
 from argus.cli.config import read_config
+from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
+from argus.remedies.diagnosis.config import Tau as Tau
 from argus.settings import Doc, Ge, Le, Option
 
 E = TypeVar("E", bound=StrEnum)
@@ -77,21 +79,6 @@ Corpus = Annotated[
     Option(("--corpus",)),
 ]
 Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",))]
-EncoderName = Annotated[
-    str,
-    Doc("sentence-transformers name or folder, or openai:MODEL."),
-    Option(("--encoder",)),
-]
-Precision = Annotated[
-    str,
-    Doc("auto (checked on your texts), float32, bfloat16, float16."),
-    Option(("--precision",), panel="Encoder"),
-]
-Device = Annotated[
-    str | None,
-    Doc("cpu, cuda, ...; default: a GPU when there is one."),
-    Option(("--device",), panel="Encoder"),
-]
 Store = Annotated[
     Path | None,
     Doc("Folder for vectors, to share between runs; default OUT/embeddings."),
@@ -135,4 +122,7 @@ ProbeFolder = Annotated[
     Doc("Folder from argus probe fit; default: what ships for the encoder."),
     Option(("--probe",)),
 ]
-Tau = Annotated[float, Doc("Predicted RPS below this is at risk."), Option(("--tau",))]
+IndexEncoder = Annotated[
+    str | None, Doc("Default: the encoder that the index names."), Option(("--encoder",))
+]
+K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]

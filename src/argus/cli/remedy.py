@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,17 +12,19 @@ from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
-from argus.cli.groups import Group
+from argus.cli.groups import Group, example
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Option
+from argus.remedies.config import ExpandConfig
+from argus.remedies.diagnosis.config import TAU
+from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
+from argus.settings import Doc, Ge, Option, check_settings
 
 if TYPE_CHECKING:
     from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
     from argus.remedies.repair.summary import Origin, RemedySummary
-    from argus.remedies.repair.synthesize import SynthesizeConfig
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
 
@@ -30,18 +32,20 @@ Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repair(blocks.Entities):
-    """Options of every command that makes views."""
+class Risk:
+    """Options that say what is at risk in an index."""
 
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None
+    encoder: o.IndexEncoder = None
     device: o.Device = None
     probe: o.ProbeFolder = None
-    tau: o.Tau = 0.3
+    tau: o.Tau = TAU
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     def options(self) -> dict[str, Any]:
         """Return what a workflow is told of what is at risk."""
-        names = ("encoder", "device", "probe", "tau")
-        return {"reference": self.reference()} | {name: getattr(self, name) for name in names}
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,15 +70,14 @@ class Proof:
 
 
 @app.command()
+@example("argus remedy expand --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def expand(
     index: Index,
-    repair: Repair,
+    reference: ReferenceConfig,
+    risk: Risk,
     proof: Proof,
-    preset: Annotated[str, Doc("robust, or paper (ARGUS §5.2 to the letter).")] = "robust",
-    k_aug: Annotated[int | None, Ge(1), Doc("Passages per entity at risk.")] = None,
-    min_similarity: Annotated[float | None, Doc("Context check: least cosine.")] = None,
-    max_views: Annotated[int | None, Ge(1), Doc("Most expansions per document.")] = None,
+    expansion: ExpandConfig,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -83,18 +86,19 @@ def expand(
     No language model is needed. The same repair is never added twice; `argus remedy rollback`
     takes it out again.
     """
-    from argus.remedies.expand import preset as named
     from argus.remedies.repair.expand import expand_index
 
-    chosen = named(preset, k_aug=k_aug, min_similarity=min_similarity, max_views=max_views)
-    _print(expand_index(index, config=chosen, **repair.options(), **proof.options()), json)
+    options = risk.options() | proof.options()
+    _print(expand_index(index, reference=reference, config=expansion, **options), json)
 
 
 @app.command()
+@example("argus remedy synthesize --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def synthesize(
     index: Index,
-    repair: Repair,
+    reference: ReferenceConfig,
+    risk: Risk,
     asked: blocks.LanguageModel,
     engine: EngineConfig | None,
     proof: Proof,
@@ -102,14 +106,8 @@ def synthesize(
         bool,
         Doc("Only say what would be asked and what it would cost."),
     ] = False,
-    accept_unanswered: Annotated[
-        bool,
-        Doc("Go on without the documents to which the endpoint never gave an answer."),
-    ] = False,
-    min_similarity: Annotated[
-        float | None,
-        Doc("Context check without a model: least cosine."),
-    ] = None,
+    *,
+    settings: SynthesizeSettings,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -121,32 +119,27 @@ def synthesize(
     """
     from argus.remedies.repair.synthesize import estimate_synthesis, synthesize_index
 
-    chosen = _synthesis(asked, min_similarity, accept_unanswered)
+    synthesis = _synthesis(asked, settings)
+    options: dict[str, Any] = {"reference": reference, "config": synthesis} | risk.options()
     if estimate:
-        print_estimate(estimate_synthesis(index, config=chosen, **repair.options()), json)
+        print_estimate(estimate_synthesis(index, **options), json)
         return
-    options = repair.options() | proof.options() | {"engine": engine}
-    _print(synthesize_index(index, config=chosen, **options), json)
+    _print(synthesize_index(index, **options, **proof.options(), engine=engine), json)
 
 
-def _synthesis(
-    asked: blocks.LanguageModel, min_similarity: float | None, accept_unanswered: bool
-) -> SynthesizeConfig:
-    """Return the settings; InputError for one that would change nothing."""
-    from argus.remedies.repair.synthesize import SynthesizeConfig
-
+def _synthesis(asked: blocks.LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
+    """Return the settings with their model; InputError for one that would change nothing."""
     model = asked.config()
-    if model is None and accept_unanswered:
+    if model is None and settings.accept_unanswered:
         raise blocks.needs_model(["--accept-unanswered"])
-    if model is not None and min_similarity is not None:
+    if model is not None and settings.min_similarity is not None:
         raise InputError(
             "--min-similarity with --model",
             expected="one of them: a model is shown the passages and told to check the context",
             fix="Leave --min-similarity out.",
             where="--min-similarity",
         )
-    config = SynthesizeConfig(model=model, accept_unanswered=accept_unanswered)
-    return config if min_similarity is None else replace(config, min_similarity=min_similarity)
+    return settings.by(model)
 
 
 def print_estimate(found: Estimate, as_json: bool) -> None:
@@ -185,6 +178,7 @@ def rollback(
 
 
 @app.command("list")
+@example("argus remedy list --index index/")
 @with_blocks
 def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None:
     """Show the remedies in an index, oldest first."""

@@ -9,7 +9,9 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.errors import InputError
+from argus.indexes.weighing import RELEVANCE_WEIGHT
 from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 SNIPPET = 160
 
 
+@example("argus search 'which one is about rivers?' --index index/")
 @with_blocks
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
@@ -27,19 +30,19 @@ def search(
         str,
         Doc("Index folder; PATH@STATE for an earlier one."),
     ],
-    k: Annotated[int, Ge(1), Doc("How many documents.")] = 10,
+    k: o.K = 10,
     hybrid: Annotated[
         str | None,
         Doc("Fuse with BM25: rrf, min-max or z. Default: dense only."),
     ] = None,
-    weight: o.Weight = 0.7,
+    weight: o.Weight = RELEVANCE_WEIGHT,
     explain: Annotated[bool, Doc("Also the scenario that matched, in words.")] = False,
     context: Annotated[
         bool,
         Doc("Only a context block for a language model."),
     ] = False,
     max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = 48_000,
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
+    encoder: o.IndexEncoder = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -54,31 +57,24 @@ def search(
             fix="Leave --explain out.",
             where="--explain",
         )
-    found = search_index(
+    answer = search_index(
         query, index, k=k, hybrid=hybrid, weight=weight, encoder=encoder, device=device
     )
-    if found["warning"]:
-        typer.echo(f"warning: {found['warning']}", err=True)
-    if context:
-        block = _context(found["results"], max_chars)
-        if found["results"] and not block.text:
-            raise InputError(
-                f"{max_chars}",
-                expected="room for one document at least",
-                fix="Give more characters.",
-                where="--max-chars",
-            )
-        if block.left_out or block.cut:
-            told = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
-            typer.echo(f"warning: {told}: --max-chars {max_chars}", err=True)
-        o.print_json(found | {"context": block.text}) if json else typer.echo(block.text)
-        return
+    if answer["warning"]:
+        typer.echo(f"warning: {answer['warning']}", err=True)
+    block = _block(answer["results"], max_chars) if context else None
     if json:
-        o.print_json(found)
-        return
-    if not found["results"]:
+        o.print_json(answer if block is None else answer | {"context": block.text})
+    elif block is not None:
+        typer.echo(block.text)
+    else:
+        _print_hits(answer["results"], explain=explain)
+
+
+def _print_hits(hits: list[Hit], *, explain: bool) -> None:
+    if not hits:
         typer.echo("nothing found")
-    for hit in found["results"]:
+    for hit in hits:
         through = hit["view"] if hit["kind"] not in {None, "original"} else None
         view = f"  (through {hit['kind']} {through})" if through else ""
         typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
@@ -86,6 +82,22 @@ def search(
         if explain:
             for line in _matched(hit["scenario"]):
                 typer.echo(f"     {line}")
+
+
+def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
+    """Return the context block; warns of what has no room in it, InputError where nothing has."""
+    block = _context(hits, max_chars)
+    if hits and not block.text:
+        raise InputError(
+            f"{max_chars}",
+            expected="room for one document at least",
+            fix="Give more characters.",
+            where="--max-chars",
+        )
+    if block.left_out or block.cut:
+        told = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
+        typer.echo(f"warning: {told}: --max-chars {max_chars}", err=True)
+    return block
 
 
 def _context(hits: list[Hit], max_chars: int) -> ContextBlock:

@@ -27,9 +27,9 @@ from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
 from argus.measures import evaluate, is_implicit
 from argus.progress import announce
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
 from argus.remedies.repair.receipt import RemedyResult
-from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import rollback
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig

@@ -16,84 +16,20 @@ import numpy as np
 
 from argus.data.types import Document, IntArray, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
-from argus.errors import InputError
 from argus.knowledge.mentions import ground
 from argus.knowledge.names import name_key, names_of
+from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.lookup import K_AUG, Passage, PassageLookup
+from argus.remedies.lookup import Passage, PassageLookup
 
 KIND = "expansion"
 OWN_SUBJECT = "own_subject"
-MIN_SIMILARITY = 0.5
-"""Context check: least cosine of mention and passage. Namesakes fall below it; on hotpot100 it
-refuses 1% of what bears the name, and results are the same from 0.3 to 0.7."""
 BEARERS = 8
 """Passages of one name that are compared with a mention, where the context is checked."""
 SEAM_TOKENS = 2
 """Tokens that joining two texts may add."""
 LONGEST_WORD = 40
 """Characters; a longer run without white space may be cut anywhere."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExpandConfig:
-    """How documents are expanded.
-
-    k_aug: passages per entity. title_first: passages that bear the entity's name come before those
-    that BM25 finds, and keep them out. min_similarity: context check, least cosine between mention
-    and passage, each pooled over the name; None takes every passage. With it, of several passages
-    that bear the name the most similar are taken, not the first. max_views: most views per
-    document, best similarity first; None has no cap. fit_window: cut the document so that model
-    reads the passage. skip_known: leave out passages that the document holds already.
-    """
-
-    preset: str
-    k_aug: int = K_AUG
-    title_first: bool = False
-    min_similarity: float | None = None
-    max_views: int | None = None
-    fit_window: bool = False
-    skip_known: bool = False
-
-    def __post_init__(self) -> None:
-        for name, least in (("k_aug", self.k_aug), ("max_views", self.max_views)):
-            if least is not None and least < 1:
-                raise InputError(
-                    f"{name} {least}",
-                    expected="a whole number from 1",
-                    fix="Leave it out for the preset's.",
-                )
-        if self.min_similarity is not None and not -1 <= self.min_similarity <= 1:
-            raise InputError(
-                f"min_similarity {self.min_similarity}",
-                expected="a cosine, from -1 to 1",
-                fix="Leave it out for the preset's.",
-            )
-
-
-PAPER = ExpandConfig(preset="paper")
-ROBUST = ExpandConfig(
-    preset="robust",
-    k_aug=1,
-    title_first=True,
-    min_similarity=MIN_SIMILARITY,
-    max_views=1,
-    fit_window=True,
-    skip_known=True,
-)
-PRESETS = {config.preset: config for config in (PAPER, ROBUST)}
-
-
-def preset(name: str, **changes: int | float | None) -> ExpandConfig:
-    """Return the preset of this name, with the settings that are given changed."""
-    if name not in PRESETS:
-        raise InputError(
-            f"preset {name!r}",
-            expected=f"one of {', '.join(PRESETS)}",
-            fix="Leave it out for robust.",
-            where="--preset",
-        )
-    return replace(PRESETS[name], **{k: v for k, v in changes.items() if v is not None})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,7 @@ from functools import cached_property
 from argus.data.types import Document
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.names import name_key, names_of
-
-K_AUG = 2
-"""Passages per entity, k_Aug of ARGUS §5.2."""
+from argus.remedies.config import K_AUG
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from argus.data.types import Document, State
 from argus.errors import InputError
 from argus.llm import LanguageModel, Outcome, Prompt
 from argus.llm import State as Asked
+from argus.remedies.config import MIN_SIMILARITY
 from argus.remedies.descriptions import (
     best_passage,
     describe,
@@ -23,7 +24,6 @@ from argus.remedies.descriptions import (
     stands_alone,
 )
 from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.expand import MIN_SIMILARITY
 from argus.remedies.guard import Insertion, Rejected, apply, examine, places
 from argus.remedies.lookup import Passage
 from argus.remedies.prompts import synthesis_prompt

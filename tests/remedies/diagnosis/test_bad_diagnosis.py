@@ -6,7 +6,8 @@ from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
 from argus.knowledge.config import GazetteerConfig
 from argus.remedies.diagnosis.job import diagnose_corpus
-from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
+from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.repair.reference import make_finder, open_probe, read_passages
 from argus.retrievability.probes import load_default, load_probe, save_probe
 from tests.support.diagnosing import BERN, CAPITALS, SentenceOnly, jsonl, probe_for, table
 

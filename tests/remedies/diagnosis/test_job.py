@@ -14,7 +14,7 @@ from argus.errors import ArgusError, FingerprintMismatch, InputError
 from argus.explanation.entities import read_diagnosis
 from argus.remedies.diagnosis.diagnose import Diagnosis, Risk
 from argus.remedies.diagnosis.job import diagnose_corpus, risk_table, summarise, write_diagnosis
-from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.config import ReferenceConfig
 from argus.retrievability.probes import load_default
 from tests.support.diagnosing import (
     BERN,

@@ -13,9 +13,9 @@ from argus.data.types import Document, Span
 from argus.errors import ArgusError, EncodingError
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
-from argus.remedies.expand import PAPER, ROBUST
+from argus.remedies.config import PAPER, ROBUST
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import rollback
 from argus.retrievability.probes import load_default
 from tests.support.repairs import rank, scored, top

@@ -13,7 +13,7 @@ from argus.explanation.job import explain
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
-from argus.remedies.expand import PAPER
+from argus.remedies.config import PAPER
 from argus.remedies.repair.receipt import check_judged, states, views_of
 from argus.retrievability.probes import load_default
 from tests.support.repairs import receipt

@@ -19,8 +19,8 @@ from argus.errors import ArgusError, FingerprintMismatch, InputError, Location
 from argus.indexes.job import add_documents, build_index, delete_documents
 from argus.indexes.originals import originals, titled
 from argus.indexes.views import ViewIndex
-from argus.remedies.expand import PAPER, ROBUST
-from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.config import PAPER, ROBUST
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.retrievability.probes import load_default, save_probe
 from tests.support.repairs import receipt, remedies

@@ -19,13 +19,13 @@ from pathlib import Path
 
 import argus.encoders.store as store
 import argus.remedies.repair.expand as expand
-from argus.remedies.expand import ROBUST
+from argus.remedies.config import ROBUST
 import argus.remedies.repair.receipt as receipt
 import argus.remedies.repair.remedy as remedy
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import EncoderConfig, load_encoder
 from argus.indexes.views import ViewIndex
-from argus.remedies.repair.reference import ReferenceConfig
+from argus.remedies.repair.config import ReferenceConfig
 
 
 def die(*_, **__):

@@ -10,8 +10,9 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
 from argus.llm import LanguageModelError, Ledger
+from argus.remedies.repair.config import SynthesizeConfig
 from argus.remedies.repair.remedy import rollback
-from argus.remedies.repair.synthesize import SynthesizeConfig, estimate_synthesis
+from argus.remedies.repair.synthesize import estimate_synthesis
 from tests.support.synthesizing import (
     AT_RISK,
     answering,

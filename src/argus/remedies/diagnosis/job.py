@@ -21,7 +21,8 @@ from argus.jobs.workspace import Record, open_encoder, read_documents, require_s
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import Diagnosis, check_tau, diagnose, predicted, share_below
 from argus.remedies.diagnosis.summary import DiagnosisFigures, DiagnosisSummary
-from argus.remedies.repair.reference import ReferenceConfig, make_finder, open_probe, read_passages
+from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.repair.reference import make_finder, open_probe, read_passages
 from argus.reports import write_report
 from argus.retrievability.probes import Probe, load_probe, probe_file
 

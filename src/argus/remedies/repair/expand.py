@@ -9,11 +9,12 @@ from pathlib import Path
 
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
+from argus.remedies.config import ROBUST, ExpandConfig
 from argus.remedies.diagnosis.config import TAU
-from argus.remedies.expand import ROBUST, ExpandConfig, check_context, choose, look_up, views
+from argus.remedies.expand import check_context, choose, look_up, views
+from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.opened import open_index
 from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
-from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply
 from argus.remedies.repair.summary import Origin
 from argus.retrievability.probes import Probe

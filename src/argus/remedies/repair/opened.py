@@ -16,13 +16,8 @@ from argus.indexes.views import ViewIndex
 from argus.knowledge.spotting import MentionFinder
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import check_tau
-from argus.remedies.repair.reference import (
-    Reference,
-    ReferenceConfig,
-    make_finder,
-    open_probe,
-    open_reference,
-)
+from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.repair.reference import Reference, make_finder, open_probe, open_reference
 from argus.retrievability.probes import Probe
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.corpus import corpus_file, read_corpus
@@ -13,61 +13,14 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.folders import WORDS
 from argus.knowledge.gazetteer import Gazetteer
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.spotting import MentionFinder
 from argus.remedies.lookup import PassageLookup
+from argus.remedies.repair.config import CAPITALS, GAZETTEER, ReferenceConfig
 from argus.remedies.repair.summary import ReferenceSettings
 from argus.retrievability.probes import Probe, load_default, load_probe
-
-GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReferenceConfig:
-    """Where entities are found and what is known of them.
-
-    kb: files or folders of passages with titles, read as a corpus is. mentions: "gazetteer" (names
-    of the knowledge base), "capitals" (capitalised names), or "ner:MODEL", a token-classification
-    model or folder ("ner" alone takes the paper's, dslim/bert-base-NER).
-    """
-
-    kb: tuple[Path, ...] = ()
-    mentions: str = GAZETTEER
-    names: GazetteerConfig = field(default_factory=GazetteerConfig)
-
-    def __post_init__(self) -> None:
-        kind, colon, model = self.mentions.partition(":")
-        if not (kind == NER and model.strip() if colon else kind in (GAZETTEER, CAPITALS, NER)):
-            raise InputError(
-                f"{self.mentions!r}",
-                expected="gazetteer, capitals, ner, or ner:MODEL",
-                fix="Leave it out for gazetteer.",
-                where="--mentions",
-            )
-        if self.mentions == GAZETTEER and not self.kb:
-            raise InputError(
-                "no knowledge base for the gazetteer to take names from",
-                expected="--kb FILE, passages with titles",
-                fix="Give one, or find names without: --mentions capitals, or ner:MODEL.",
-                where="--kb",
-            )
-
-    def described(self) -> ReferenceSettings:
-        """Return the configuration for a manifest."""
-        return {
-            "kb": [str(path) for path in self.kb],
-            "mentions": self.mentions,
-            "ignore_case": self.names.ignore_case,
-            "min_length": self.names.min_length,
-            "common_words": self.names.common_words,
-        }
-
-    def inputs(self) -> dict[str, Path | None]:
-        """Return the files of the knowledge bases, named for a manifest."""
-        return {f"kb {i}": corpus_file(path) for i, path in enumerate(self.kb, 1)}
 
 
 @dataclass(frozen=True)

@@ -20,20 +20,12 @@ from argus.jobs.on_engine import opened as open_engine
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.remedies.diagnosis.config import TAU
-from argus.remedies.expand import (
-    MIN_SIMILARITY,
-    PAPER,
-    ROBUST,
-    ExpandConfig,
-    Pair,
-    check_context,
-    look_up,
-)
+from argus.remedies.expand import Pair, check_context, look_up
+from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig
 from argus.remedies.repair.opened import open_index
 from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
-from argus.remedies.repair.reference import ReferenceConfig
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply, prepare
-from argus.remedies.repair.summary import Origin, SynthesisSettings
+from argus.remedies.repair.summary import Origin
 from argus.remedies.synthesize import (
     Candidate,
     Synthesis,
@@ -45,48 +37,6 @@ from argus.retrievability.probes import Probe
 
 KIND = "synthesis"
 LEDGER = "answers.sqlite"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SynthesizeConfig:
-    """How descriptions are written.
-
-    model: a language model, at an endpoint or on this machine; None takes the knowledge base's own
-    short descriptions.
-    min_similarity: context check without a model, least cosine of mention and passage.
-    title_first: as for expansions. accept_unanswered: documents to which the endpoint never gave an
-    answer count as failed and are not asked for again; without it nothing is added until all are
-    answered.
-    """
-
-    model: ChatConfig | LocalConfig | None = None
-    min_similarity: float = MIN_SIMILARITY
-    title_first: bool = True
-    accept_unanswered: bool = False
-
-    @property
-    def lookup(self) -> ExpandConfig:
-        """How passages are looked up: as ARGUS §5.2 does, or by title first."""
-        return ROBUST if self.title_first else PAPER
-
-    def described(self) -> SynthesisSettings:
-        """Return the settings that change the outcome; no secret, no pace, no budget."""
-        model = self.model
-        if model is None:
-            return {
-                "model": None,
-                "title_first": self.title_first,
-                "min_similarity": self.min_similarity,
-            }
-        settings: SynthesisSettings = {
-            "model": model.identity,
-            "title_first": self.title_first,
-            "temperature": model.temperature,
-            "extra": dict(model.extra),
-        }
-        if self.accept_unanswered:
-            settings["accept_unanswered"] = True
-        return settings
 
 
 @dataclass(frozen=True)
