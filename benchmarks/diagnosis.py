@@ -18,7 +18,7 @@ from argus.encoders import EmbeddingStore, EncoderConfig, embed, load_encoder
 from argus.encoders import documents as as_documents
 from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
-from argus.remedies.diagnosis.diagnose import diagnose
+from argus.remedies.diagnosis.diagnose import diagnose_documents
 from argus.retrievability.probes import load_default
 from benchmarks.repair import fb_passages
 from benchmarks.shared import collection
@@ -52,7 +52,7 @@ def run() -> dict[str, Any]:
             plain_s.append(seconds)
             seconds, found = timed(
                 f"diagnosis-{turn}",
-                lambda store: diagnose(documents, finder, encoder, store, probe),
+                lambda store: diagnose_documents(documents, finder, encoder, store, probe),
             )
             diagnosis_s.append(seconds)
     ratios = [ours / plain for ours, plain in zip(diagnosis_s, plain_s, strict=True)]

@@ -87,8 +87,7 @@ if TYPE_CHECKING:
     from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
     from argus.llm import ChatConfig, LocalConfig
     from argus.planning import Workload, load_hardware, plan
-    from argus.remedies.diagnosis.job import DiagnoseResult
-    from argus.remedies.diagnosis.job import diagnose_corpus as diagnose
+    from argus.remedies.diagnosis.job import DiagnoseResult, diagnose
     from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig
     from argus.remedies.repair.expand import expand_index
     from argus.remedies.repair.receipt import RemedyResult
@@ -231,7 +230,6 @@ _HOMES = {
 }
 _OWN_NAMES = {
     "compare_indexes": "compare_two_indexes",
-    "diagnose": "diagnose_corpus",
     "lint": "lint_run",
 }
 """What is called otherwise at home, where other things have the plain name."""

@@ -20,7 +20,7 @@ from argus.kb.config import KbConfig
 from argus.kb.source import Dumps
 from argus.knowledge import KnowledgeSource
 from argus.llm import Ledger, LocalConfig, Prompt, open_model
-from argus.remedies.diagnosis.job import diagnose_corpus
+from argus.remedies.diagnosis.job import diagnose
 from argus.retrievability.audit import rank_parts
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
@@ -167,7 +167,7 @@ def test_an_exposure_run(documents, ray, tmp_path, small_batches, monkeypatch):
 def test_a_diagnosis(repairable, ray, tmp_path):
     options = {"reference": repairable.reference, "encoder": FLOAT32, "tau": repairable.tau}
     for name, where in (("here", None), ("there", ray)):
-        diagnose_corpus(repairable.documents, out=tmp_path / name, engine=where, **options)
+        diagnose(repairable.documents, out=tmp_path / name, engine=where, **options)
     agree(tmp_path / "here", tmp_path / "there", "diagnosis", tolerance=1e-5)
 
 

@@ -14,7 +14,7 @@ from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import (
     UNREAD,
     beyond_window,
-    diagnose,
+    diagnose_documents,
     predicted,
     share_below,
 )
@@ -49,7 +49,7 @@ def test_a_fitted_probe_abstains_from_unlike_texts(wiki2, minilm, store):
     usual = int(np.argmin(domain.scores(vectors[80:]))) + 80
     chosen = [documents[usual], documents[outside]]
     finder = titled(once[usual].title, once[outside].title, common_words=True)
-    found = diagnose(chosen, finder, minilm, store, probe, tau=1.0)
+    found = diagnose_documents(chosen, finder, minilm, store, probe, tau=1.0)
     inside, silent = found.risks
     assert inside.rps == pytest.approx(probe.estimate(vectors[[usual]])[0], abs=1e-5)
     assert inside.state is State.MEASURED
@@ -61,7 +61,9 @@ def test_a_fitted_probe_abstains_from_unlike_texts(wiki2, minilm, store):
 def test_the_shipped_probe_abstains_from_source_code(minilm, store):
     text = "He wrote C++ (language) and a.b* with [x] in code."
     finder = titled("C++ (language)", "a.b*")
-    found = diagnose([Document("d", text)], finder, minilm, store, load_default(minilm.fingerprint))
+    found = diagnose_documents(
+        [Document("d", text)], finder, minilm, store, load_default(minilm.fingerprint)
+    )
     assert [risk.state for risk in found.risks] == [State.NOT_APPLICABLE] * 2
     assert found.flagged() == {} and share_below(found) is None
 
@@ -74,7 +76,7 @@ def test_the_occurrences_within_the_region_decide(minilm, probe, store):
     inner, outer = domain.scores(minilm.encode_spans([text] * 2, spans))
     assert inner != outer
     narrow = replace(probe, domain=replace(domain, threshold=float((inner + outer) / 2)))
-    [risk] = diagnose([Document("d", text)], titled("Bern"), minilm, store, narrow).risks
+    [risk] = diagnose_documents([Document("d", text)], titled("Bern"), minilm, store, narrow).risks
     assert risk.spans == spans and risk.state is State.MEASURED
     assert risk.reason == "1 of 2 occurrences: beyond the probe's training region"
     inside = spans[0] if inner < outer else spans[1]
@@ -85,7 +87,7 @@ def test_the_occurrences_within_the_region_decide(minilm, probe, store):
 def test_a_probe_of_another_encoder_is_refused(minilm, probe, store):
     other = replace(probe, fingerprint="sentence-transformers:other@1 dim=384 precision=float32 x")
     with pytest.raises(ProbeMismatch) as refused:
-        diagnose([Document("d", "Bern")], titled("Bern"), minilm, store, other)
+        diagnose_documents([Document("d", "Bern")], titled("Bern"), minilm, store, other)
     message = str(refused.value)
     assert message.startswith("the probe given is a probe of another encoder")
     assert other.fingerprint in message and minilm.fingerprint in message
@@ -99,12 +101,12 @@ def test_a_probe_of_another_pooling_is_refused(minilm, probe, sentences, store):
         (sentences, probe, "a probe of span-pooled vectors, given sentence-pooled"),
     ):
         with pytest.raises(InputError, match=named):
-            diagnose([Document("d", "Bern")], titled("Bern"), encoder, store, given_probe)
+            diagnose_documents([Document("d", "Bern")], titled("Bern"), encoder, store, given_probe)
 
 
 def test_the_shipped_probe_serves_the_default_encoder(wiki2, minilm, store):
     shipped = load_default(minilm.fingerprint)
-    found = diagnose(wiki2[:40], Gazetteer.from_documents(wiki2), minilm, store, shipped)
+    found = diagnose_documents(wiki2[:40], Gazetteer.from_documents(wiki2), minilm, store, shipped)
     values = predicted(found)
     assert len(values) > 0.8 * len(found.risks), "wiki text is within its region"
     assert 0 <= values.min() < TAU < values.max() <= 1
@@ -119,7 +121,7 @@ def test_without_token_vectors_a_document_gives_the_score(sentences, store):
         Document("a", "Bern lies on the Aare. Bern is old."),
         Document("b", "The Aare is a river."),
     ]
-    found = diagnose(documents, titled("Bern", "Aare"), sentences, store, probe)
+    found = diagnose_documents(documents, titled("Bern", "Aare"), sentences, store, probe)
     expected = probe.estimate(sentences.encode_documents([d.content for d in documents]))
     assert [risk.rps for risk in found.risks] == pytest.approx(
         [expected[0], expected[0], expected[1]], abs=1e-5
@@ -134,7 +136,7 @@ def test_a_mention_beyond_the_window_is_scored_and_counted(minilm, probe, store)
     near = f"Lake Geneva is deep. {LONG}"
     both = f"Lake Geneva is deep. {FAR}"
     documents = [Document("far", FAR), Document("near", near), Document("both", both)]
-    risks = by_entity(diagnose(documents, titled("Lake Geneva"), minilm, store, probe))
+    risks = by_entity(diagnose_documents(documents, titled("Lake Geneva"), minilm, store, probe))
     assert [risks[name, "Lake Geneva"].unread for name in ("far", "near", "both")] == [1, 0, 1]
     far = risks["far", "Lake Geneva"]
     assert surfaces(far, FAR) == ["Lake Geneva"] and far.state is State.MEASURED
@@ -152,7 +154,7 @@ def test_without_token_vectors_an_unread_mention_is_failed(sentences, store):
     both = f"Lake Geneva is deep. {FAR}"
     documents = [Document("far", FAR), Document("both", both)]
     finder, probe = titled("Lake Geneva"), probe_for(sentences)
-    far, twice = diagnose(documents, finder, sentences, store, probe, tau=1.0).risks
+    far, twice = diagnose_documents(documents, finder, sentences, store, probe, tau=1.0).risks
     assert (far.state, far.rps, far.reason, far.unread) == (State.FAILED, None, UNREAD, 1)
     assert UNREAD == "beyond what the model reads of the document"
     assert twice.state is State.MEASURED and twice.unread == 1

@@ -43,9 +43,9 @@ def diagnose(
     Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
     report.html.
     """
-    from argus.remedies.diagnosis.job import diagnose_corpus
+    from argus.remedies.diagnosis.job import diagnose as run
 
-    result = diagnose_corpus(
+    result = run(
         corpus,
         out=out,
         reference=reference,

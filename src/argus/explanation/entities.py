@@ -19,7 +19,7 @@ from argus.indexes.words import words
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer
 from argus.knowledge.spotting import MentionFinder
-from argus.remedies.diagnosis.diagnose import Risk, diagnose
+from argus.remedies.diagnosis.diagnose import Risk, diagnose_documents
 from argus.retrievability.probes import Probe, load_default, load_probe
 
 SHOWN = 20
@@ -89,7 +89,7 @@ def _predict(case: Case, finder: MentionFinder, probe: Probe, tau: float) -> lis
         path = Path(folder) / "vectors"
         with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as store:
             document = Document(case.doc_id, case.text)
-            risks = diagnose([document], finder, encoder, store, probe, tau=tau).risks
+            risks = diagnose_documents([document], finder, encoder, store, probe, tau=tau).risks
     return [_of(risk) for risk in risks]
 
 

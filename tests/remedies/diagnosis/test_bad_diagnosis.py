@@ -5,7 +5,7 @@ import pytest
 from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
 from argus.knowledge.config import GazetteerConfig
-from argus.remedies.diagnosis.job import diagnose_corpus
+from argus.remedies.diagnosis.job import diagnose
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.reference import make_finder, open_probe, read_passages
 from argus.retrievability.probes import load_default, load_probe, save_probe
@@ -16,7 +16,7 @@ def refusal(tmp_path, minilm, corpus=BERN, *, error=InputError, **options):
     """Diagnose what must be refused; return the message."""
     options = {"reference": CAPITALS, "encoder": minilm} | options
     with pytest.raises(error) as refused:
-        diagnose_corpus(corpus, out=tmp_path / "out", **options)
+        diagnose(corpus, out=tmp_path / "out", **options)
     return str(refused.value)
 
 
@@ -44,7 +44,7 @@ def test_a_knowledge_base_without_titles_is_refused(tmp_path, minilm):
         "none of 2 documents of the knowledge base has a title; expected names"
     )
     assert not (tmp_path / "out").exists()
-    found = diagnose_corpus(
+    found = diagnose(
         BERN, out=tmp_path / "out", encoder=minilm,
         reference=ReferenceConfig(kb=(kb,), mentions="capitals"),
     )  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_knowledge_base_of_common_words_says_what_to_change(tmp_path, minilm):
         "tell entities from common words. Lower min_length, or keep common words."
     )
     names = GazetteerConfig(min_length=2, common_words=True)
-    result = diagnose_corpus(
+    result = diagnose(
         [Document("d", "Jaws and It")], out=tmp_path / "out", encoder=minilm,
         reference=ReferenceConfig(kb=(kb,), names=names),
     )  # fmt: skip
@@ -96,7 +96,7 @@ def test_names_left_out_are_in_summary_and_report(tmp_path, minilm):
     rows = [{"_id": str(i), "title": t, "text": "a bear"} for i, t in enumerate(
         ["Bern", "Bear", "It", "Us"])]  # fmt: skip
     reference = ReferenceConfig(kb=(jsonl(tmp_path / "kb.jsonl", rows),))
-    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=reference, encoder=minilm)
+    result = diagnose(BERN, out=tmp_path / "out", reference=reference, encoder=minilm)
     finder = result.summary["finder"]
     assert finder["name"].startswith("gazetteer names=1")
     assert finder["left_out"] == {"common words": 1, "too short": 2}
@@ -106,7 +106,7 @@ def test_names_left_out_are_in_summary_and_report(tmp_path, minilm):
 
 
 def test_no_names_left_out_are_not_mentioned(tmp_path, minilm):
-    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+    result = diagnose(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
     assert result.summary["finder"] == {"name": "capitalised-names", "left_out": {}}
     assert "were not looked for" not in result.report.read_text(encoding="utf-8")
 
@@ -119,7 +119,7 @@ def test_ids_of_several_knowledge_bases_are_told_apart(tmp_path, minilm):
         ("1:x", "A city."), ("2:x", "A canton."),
     ]  # fmt: skip
     assert [p.id for p in read_passages(ReferenceConfig(kb=(first,)))] == ["x"]
-    result = diagnose_corpus(BERN, out=tmp_path / "out", encoder=minilm, reference=reference)
+    result = diagnose(BERN, out=tmp_path / "out", encoder=minilm, reference=reference)
     assert table(result.folder)[0]["entity_ids"] == ["1:x", "2:x"]
 
 
@@ -152,9 +152,7 @@ def test_a_probe_of_another_pooling_is_refused(tmp_path, minilm):
     span = refusal(tmp_path, sentences, probe=load_default(minilm.fingerprint))
     assert span.startswith("--probe: a probe of span-pooled vectors, given sentence-pooled ones")
     folder = save_probe(probe_for(sentences), tmp_path / "probe")
-    result = diagnose_corpus(
-        BERN, out=tmp_path / "o", reference=CAPITALS, encoder=sentences, probe=folder
-    )
+    result = diagnose(BERN, out=tmp_path / "o", reference=CAPITALS, encoder=sentences, probe=folder)
     rows = table(result.folder)
     assert [row["entity"] for row in rows] == ["Bern", "Switzerland"]
     expected = load_probe(folder).estimate(sentences.encode_documents([BERN[0].content]))[0]

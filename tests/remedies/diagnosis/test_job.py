@@ -13,7 +13,7 @@ from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from argus.explanation.entities import read_diagnosis
 from argus.remedies.diagnosis.diagnose import Diagnosis, Risk
-from argus.remedies.diagnosis.job import diagnose_corpus, risk_table, summarise, write_diagnosis
+from argus.remedies.diagnosis.job import diagnose, risk_table, summarise, write_diagnosis
 from argus.remedies.repair.config import ReferenceConfig
 from argus.retrievability.probes import load_default
 from tests.support.diagnosing import (
@@ -50,7 +50,7 @@ def reference(wiki2):
 @pytest.fixture(scope="module")
 def diagnosed(wiki2, reference, minilm, tmp_path_factory):
     out = tmp_path_factory.mktemp("diagnosed") / "out"
-    return diagnose_corpus(wiki2, out=out, reference=reference, encoder=minilm, limit=40)
+    return diagnose(wiki2, out=out, reference=reference, encoder=minilm, limit=40)
 
 
 def contents(folder):
@@ -123,7 +123,7 @@ def test_documents_in_memory_give_what_the_file_gives(
     diagnosed, wiki2, reference, minilm, tmp_path
 ):
     documents = read_corpus(wiki2, limit=40)
-    again = diagnose_corpus(
+    again = diagnose(
         iter(documents), out=tmp_path / "out", reference=reference, encoder=minilm,
         store=diagnosed.folder / "embeddings",
     )  # fmt: skip
@@ -135,8 +135,8 @@ def test_another_threshold_flags_others_and_scores_the_same(diagnosed, wiki2, re
                                                             tmp_path):  # fmt: skip
     options = {"reference": reference, "encoder": minilm, "limit": 40,
                "store": diagnosed.folder / "embeddings"}  # fmt: skip
-    none = diagnose_corpus(wiki2, out=tmp_path / "none", tau=0, **options)
-    most = diagnose_corpus(wiki2, out=tmp_path / "most", tau=1, **options)
+    none = diagnose(wiki2, out=tmp_path / "none", tau=0, **options)
+    most = diagnose(wiki2, out=tmp_path / "most", tau=1, **options)
     assert none.summary["flagged"] == 0 and none.summary["share_flagged"] == 0
     assert most.summary["flagged"] == most.summary["entities"]["measured"]
     assert none.summary["mean_rps"] == most.summary["mean_rps"] == diagnosed.summary["mean_rps"]
@@ -169,7 +169,7 @@ def test_a_figure_is_the_same_for_entities_counted_by_hand():
 
 def test_a_corpus_without_entities_still_has_a_report(minilm, tmp_path):
     documents = [Document("a", "nothing is named here"), Document("b", "nor there")]
-    result = diagnose_corpus(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+    result = diagnose(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
     summary = result.summary
     assert summary["entities"] == {
         "total": 0, "measured": 0, "failed": 0, "not applicable": 0, "reasons": {},
@@ -182,29 +182,27 @@ def test_a_corpus_without_entities_still_has_a_report(minilm, tmp_path):
 
 def test_documents_without_text_are_counted_and_not_read(minilm, tmp_path):
     documents = [*BERN, Document("e", ""), Document("w", " \n\t", " ")]
-    result = diagnose_corpus(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+    result = diagnose(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
     assert result.summary["documents"] == 1 and result.summary["documents_without_text"] == 2
     assert {row["doc_id"] for row in table(result.folder)} == {"d"}
 
 
 def test_only_documents_without_text_cannot_be_diagnosed(minilm, tmp_path):
     with pytest.raises(ArgusError, match=r"no document has text\. Check --text-field"):
-        diagnose_corpus(
-            [Document("e", " ")], out=tmp_path / "o", reference=CAPITALS, encoder=minilm
-        )
+        diagnose([Document("e", " ")], out=tmp_path / "o", reference=CAPITALS, encoder=minilm)
     assert not (tmp_path / "o").exists()
 
 
 def test_halves_of_a_character_are_refused_before_any_work(minilm, tmp_path):
     documents = [*BERN, Document("s", "The bears of Bern \ud800 live in Switzerland")]
     with pytest.raises(InputError, match=r"half a surrogate pair .* of the text of document 's'"):
-        diagnose_corpus(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+        diagnose(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_mention_beyond_the_window_is_reported(minilm, tmp_path):
     text = "The river runs past the old mill and the church on the hill. " * 40 + "Then Bern."
-    result = diagnose_corpus(
+    result = diagnose(
         [Document("d", text)], out=tmp_path / "out", reference=CAPITALS, encoder=minilm
     )
     [row] = [row for row in table(result.folder) if row["entity"] == "Then Bern"] or [
@@ -213,7 +211,7 @@ def test_a_mention_beyond_the_window_is_reported(minilm, tmp_path):
     assert row["unread"] == 1 and row["state"] == "measured"
     assert result.summary["unread"] == {"entities": 1, "documents": 1}
     sentences = SentenceOnly(minilm.model, name=minilm.name)
-    result = diagnose_corpus(
+    result = diagnose(
         [*BERN, Document("far", text)], out=tmp_path / "s", reference=CAPITALS, encoder=sentences,
         probe=probe_for(sentences),
     )  # fmt: skip
@@ -234,19 +232,19 @@ def test_an_interrupted_diagnosis_goes_on(wiki2, reference, minilm, tmp_path, sm
     breaking = Breaking(minilm.model, name=minilm.name)
     run = {"reference": reference, "encoder": breaking, "limit": 40}
     breaking.left = enough = 99
-    whole = diagnose_corpus(wiki2, out=tmp_path / "whole", **run)
+    whole = diagnose(wiki2, out=tmp_path / "whole", **run)
     batches = enough - breaking.left
     assert batches >= 4, "several batches"
     breaking.left = 2
     with pytest.raises(KeyboardInterrupt):
-        diagnose_corpus(wiki2, out=tmp_path / "out", **run)
+        diagnose(wiki2, out=tmp_path / "out", **run)
     store = tmp_path / "out" / "embeddings"
     stored = (store / "vectors.f32").read_bytes()
     whole_size = (tmp_path / "whole" / "embeddings" / "vectors.f32").stat().st_size
     assert 0 < len(stored) < whole_size, "what was embedded before is kept"
     assert not (tmp_path / "out" / "diagnosis.parquet").exists()
     breaking.left = batches - 2
-    again = diagnose_corpus(wiki2, out=tmp_path / "out", **run)
+    again = diagnose(wiki2, out=tmp_path / "out", **run)
     assert breaking.left == 0, "only what was missing was embedded"
     assert table(again.folder) == table(whole.folder)
     assert again.summary == whole.summary
@@ -257,9 +255,7 @@ def test_a_diagnosis_repeated_embeds_nothing(diagnosed, wiki2, reference, minilm
     before = table(diagnosed.folder)
     breaking = Breaking(minilm.model, name=minilm.name)
     breaking.left = 0
-    again = diagnose_corpus(
-        wiki2, out=diagnosed.folder, reference=reference, encoder=breaking, limit=40
-    )
+    again = diagnose(wiki2, out=diagnosed.folder, reference=reference, encoder=breaking, limit=40)
     assert table(again.folder) == before
 
 
@@ -268,16 +264,16 @@ def test_a_full_disk_leaves_what_was_there(minilm, tmp_path, name):
     """/dev/full answers every write as a disk does that has no space left."""
     out = tmp_path / "out"
     run = {"out": out, "reference": CAPITALS, "encoder": minilm}
-    diagnose_corpus(BERN, **run)
+    diagnose(BERN, **run)
     earlier = contents(out)
     documents = [*BERN, Document("e", "Thun lies on the Aare.")]
     (out / f".{name}.partial").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left on device"):
-        diagnose_corpus(documents, **run)
+        diagnose(documents, **run)
     assert (out / name).read_bytes() == earlier[out / name]
     assert not (out / f".{name}.partial").is_symlink(), "nothing half-written stays"
     assert table(out) and json.loads((out / "summary.json").read_text())["diagnosis"]
-    result = diagnose_corpus(documents, **run)
+    result = diagnose(documents, **run)
     assert {row["doc_id"] for row in table(out)} == {"d", "e"}
     assert json.loads((out / "summary.json").read_text())["diagnosis"] == result.summary
 
@@ -287,20 +283,20 @@ def test_a_full_disk_under_the_vectors_says_how_to_go_on(minilm, tmp_path):
     vectors.parent.mkdir(parents=True)
     vectors.symlink_to("/dev/full")
     with pytest.raises(ArgusError) as refused:
-        diagnose_corpus(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+        diagnose(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
     assert str(refused.value).endswith(
         "writing vectors failed (No space left on device); the 0 vectors already there are whole. "
         "Free some space and run the same command again."
     )
     vectors.unlink()
-    result = diagnose_corpus(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
+    result = diagnose(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
     assert result.summary["entities"]["total"] == 2
 
 
 def test_a_place_that_cannot_be_written_is_named(minilm, tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError) as refused:
-        diagnose_corpus(BERN, out=tmp_path / "file" / "out", reference=CAPITALS, encoder=minilm)
+        diagnose(BERN, out=tmp_path / "file" / "out", reference=CAPITALS, encoder=minilm)
     assert "cannot be written (Not a directory)" in str(refused.value)
 
 
@@ -318,8 +314,8 @@ def test_writing_a_diagnosis_is_shared_with_remedies(diagnosed, tmp_path):
 def test_fresh_deletes_nothing_when_the_probe_does_not_fit(minilm, tmp_path):
     out = tmp_path / "out"
     given = {"out": out, "reference": CAPITALS, "encoder": minilm}
-    diagnose_corpus(BERN, probe=probe_for(minilm), **given)
+    diagnose(BERN, probe=probe_for(minilm), **given)
     before = table(out)
     with pytest.raises(FingerprintMismatch, match="a probe of another encoder"):
-        diagnose_corpus(BERN, probe=probe_for(minilm, fingerprint="other@1"), fresh=True, **given)
+        diagnose(BERN, probe=probe_for(minilm, fingerprint="other@1"), fresh=True, **given)
     assert table(out) == before

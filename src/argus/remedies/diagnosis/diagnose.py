@@ -72,7 +72,7 @@ class Diagnosis:
         return risks
 
 
-def diagnose(
+def diagnose_documents(
     documents: Sequence[Document],
     finder: MentionFinder,
     encoder: Encoder,

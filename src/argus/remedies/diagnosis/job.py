@@ -19,7 +19,13 @@ from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.remedies.diagnosis.config import TAU
-from argus.remedies.diagnosis.diagnose import Diagnosis, check_tau, diagnose, predicted, share_below
+from argus.remedies.diagnosis.diagnose import (
+    Diagnosis,
+    check_tau,
+    diagnose_documents,
+    predicted,
+    share_below,
+)
 from argus.remedies.diagnosis.summary import DiagnosisFigures, DiagnosisSummary
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.reference import make_finder, open_probe, read_passages
@@ -40,7 +46,7 @@ class DiagnoseResult:
     diagnosis: Diagnosis
 
 
-def diagnose_corpus(
+def diagnose(
     corpus: Path | str | Sequence[Document],
     *,
     out: Path | str,
@@ -87,7 +93,7 @@ def diagnose_corpus(
         judge = open_probe(probe, model)
         record.config |= {"finder": finder.name, "probe": judge.family}
         with record.timed("diagnosing"):
-            diagnosis = diagnose(documents, finder, model, embeddings, judge, tau=tau)
+            diagnosis = diagnose_documents(documents, finder, model, embeddings, judge, tau=tau)
     without_text = len(whole) - len(documents)
     summary = write_diagnosis(folder, diagnosis, record, without_text=without_text)
     return DiagnoseResult(folder.path, write_report(folder.path), summary, diagnosis)

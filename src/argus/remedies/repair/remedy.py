@@ -23,7 +23,7 @@ from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.retriever import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
-from argus.remedies.diagnosis.diagnose import Diagnosis, diagnose, why_none_flagged
+from argus.remedies.diagnosis.diagnose import Diagnosis, diagnose_documents, why_none_flagged
 from argus.remedies.diagnosis.job import write_diagnosis
 from argus.remedies.repair.opened import OpenedIndex
 from argus.remedies.repair.summary import ListedRemedy, Origin, RollbackNote
@@ -95,7 +95,7 @@ def prepare(opened: OpenedIndex, record: Record | None = None) -> Iterator[Makin
     vectors = index.path / "embeddings"
     with EmbeddingStore(vectors, fingerprint=encoder.fingerprint, dim=encoder.dim) as store:
         with record.timed("diagnosing") if record else nullcontext():
-            diagnosis = diagnose(
+            diagnosis = diagnose_documents(
                 opened.documents, opened.finder, encoder, store, opened.probe, tau=opened.tau
             )
         if why := why_none_flagged(diagnosis):
