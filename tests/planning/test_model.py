@@ -5,7 +5,7 @@ import pytest
 from argus.errors import InputError
 from argus.planning import Workload, plan
 from argus.planning.bounds import bounds
-from argus.retrievability.rank_kernels import DIRECT_RELATED
+from argus.retrievability.limits import DIRECT_RELATED
 from tests.planning.machine import MACHINE
 
 

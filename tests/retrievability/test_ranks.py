@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from argus.knowledge import RelationGraph
 from argus.retrievability import ranks as ranks_module
+from argus.retrievability.limits import RESERVOIR_QUERIES
 from argus.retrievability.pairs import PairRanks
-from argus.retrievability.ranks import RESERVOIR_QUERIES, Ranker, draw_reservoir, pair_ranks
+from argus.retrievability.ranks import Ranker, draw_reservoir, pair_ranks
 from argus.retrievability.reference import neutrals
 
 

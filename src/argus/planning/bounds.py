@@ -35,11 +35,15 @@ def bounds() -> Bounds:
     """Return them. Imports what an audit imports, which takes a second."""
     from argus.encoders.store import LARGE_BYTES
     from argus.kb.config import MEMORY_BYTES
-    from argus.retrievability.audit.findings import PROJECTED, WORST
     from argus.retrievability.displacement import BLOCK_BYTES
-    from argus.retrievability.rank_kernels import DIRECT_RELATED
-    from argus.retrievability.ranks import RESERVOIR_QUERIES, WORKING_BYTES
-    from argus.retrievability.rps import PAIRS_AT_ONCE
+    from argus.retrievability.limits import (
+        DIRECT_RELATED,
+        PAIRS_AT_ONCE,
+        PROJECTED,
+        RESERVOIR_QUERIES,
+        WORKING_BYTES,
+        WORST,
+    )
 
     return Bounds(
         gathered_bytes=LARGE_BYTES, working_bytes=WORKING_BYTES,

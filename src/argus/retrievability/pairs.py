@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
-from argus.retrievability.rank_kernels import DIRECT_RELATED as DIRECT_RELATED
 from argus.retrievability.rank_kernels import dots
 
 Arrays = dict[str, np.ndarray]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-DIRECT_RELATED = 96  # above this many related entities of one t, bisecting is faster (measured)
+from argus.retrievability.limits import DIRECT_RELATED
 
 
 @numba.njit(nogil=True, cache=True)

@@ -25,13 +25,10 @@ from argus.cores import available_cores
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
+from argus.retrievability.limits import DIRECT_RELATED as DIRECT_RELATED
+from argus.retrievability.limits import RESERVOIR_QUERIES, WORKING_BYTES
 from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs
-from argus.retrievability.rank_kernels import DIRECT_RELATED as DIRECT_RELATED
 from argus.retrievability.rank_kernels import count_block
-
-WORKING_BYTES = 384 << 20
-RESERVOIR_QUERIES = 1024
-"""Queries that share one reservoir; fixed, so that results do not depend on block sizes."""
 
 
 def pair_ranks(

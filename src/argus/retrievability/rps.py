@@ -17,13 +17,13 @@ from typing_extensions import TypedDict
 from argus.measures.intervals import wilson
 from argus.retrievability.audit.config import DEFAULT_K, DEFAULT_POOL
 from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
+from argus.retrievability.limits import PAIRS_AT_ONCE
 from argus.retrievability.pairs import PairRanks
 
 LOW, HIGH = 0.33, 0.66
 """Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
 
 _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
-PAIRS_AT_ONCE = 1 << 22  # and that of a pass over all pairs
 
 
 class BandCounts(TypedDict):

@@ -9,7 +9,8 @@ from argus.knowledge import RelationGraph
 from argus.retrievability.audit import rank_parts
 from argus.retrievability.audit.rank_parts import ranks_in_parts
 from argus.retrievability.audit.ranking_work import Ranking
-from argus.retrievability.ranks import RESERVOIR_QUERIES, pair_ranks
+from argus.retrievability.limits import RESERVOIR_QUERIES
+from argus.retrievability.ranks import pair_ranks
 from tests.support.in_process_engine import InProcessEngine, Lost
 
 N = 3 * RESERVOIR_QUERIES + 100

@@ -32,15 +32,12 @@ from argus.retrievability.audit.summary import (
 )
 from argus.retrievability.displacement import displacers
 from argus.retrievability.geometry import Projection, project_bands
+from argus.retrievability.limits import PROJECTED, WORST
 from argus.retrievability.pairs import PairRanks
 
-WORST = 200
-"""Entities for which it is looked up who outranks them."""
 CURVE_K = 100
 HISTOGRAM_EDGES = [round(0.03 * i, 2) for i in range(34)] + [1.0]
 """Steps of 0.03, so that the bands' edges 0.33 and 0.66 are among them."""
-PROJECTED = 50_000
-"""Entities that are projected: of more, a uniform sample of so many; the report shows fewer."""
 CODE = tuple(State)
 """States by their number in `Findings.states`."""
 

@@ -10,8 +10,8 @@ from argus.engine import Engine, Work
 from argus.jobs.parts import Parts
 from argus.progress import Advance, progress
 from argus.retrievability.audit.ranking_work import Ranking, begin_ranking
+from argus.retrievability.limits import RESERVOIR_QUERIES
 from argus.retrievability.pairs import PairRanks
-from argus.retrievability.ranks import RESERVOIR_QUERIES
 
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 
