@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from argus.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from argus.authority.benchmarks.config import ScoreConfig
     from argus.authority.benchmarks.job import (
-        ScoreConfig,
         ScoreResult,
         generate_benchmark,
         score_systems,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from argus.authority.domains import Domain, load_domain
     from argus.authority.edges import read_edges
     from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
-    from argus.authority.jobs.inputs import AuthoritySource
-    from argus.authority.jobs.lint import LintBounds, LintResult
+    from argus.authority.jobs.config import AuthoritySource, LintBounds
+    from argus.authority.jobs.lint import LintResult
     from argus.authority.jobs.lint import lint_run as lint
     from argus.authority.jobs.search import search_authority
     from argus.authority.latent import expectation, map_frontier, scope_posterior
@@ -122,7 +122,7 @@ _HOMES = {
     "Authority": "argus.authority.relation",
     "AuthorityAuditResult": "argus.authority.jobs.audit",
     "AuthorityRetriever": "argus.authority.wrappers",
-    "AuthoritySource": "argus.authority.jobs.inputs",
+    "AuthoritySource": "argus.authority.jobs.config",
     "ChatConfig": "argus.llm",
     "CompareResult": "argus.evaluation.compare.job",
     "Component": "argus.scenarios.profile",
@@ -151,7 +151,7 @@ _HOMES = {
     "KbConfig": "argus.kb.config",
     "KbResult": "argus.kb.build",
     "KnowledgeFolder": "argus.data.kb",
-    "LintBounds": "argus.authority.jobs.lint",
+    "LintBounds": "argus.authority.jobs.config",
     "LintResult": "argus.authority.jobs.lint",
     "LocalConfig": "argus.llm",
     "NeedsConfig": "argus.scenarios.needs.config",
@@ -173,7 +173,7 @@ _HOMES = {
     "ReplayConfig": "argus.generative.failures.jobs.settings",
     "Rule": "argus.authority.rules",
     "ScopeKey": "argus.authority.rules",
-    "ScoreConfig": "argus.authority.benchmarks.job",
+    "ScoreConfig": "argus.authority.benchmarks.config",
     "ScoreResult": "argus.authority.benchmarks.job",
     "Scoring": "argus.generative.settings",
     "Stream": "argus.authority.stream",

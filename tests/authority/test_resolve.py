@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from argus.authority.conditions import check_conditions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import Chains, Places, falling, resolve, trace
+from argus.authority.resolve import falling, resolve, trace
 from argus.authority.rules import Edge, Rule
+from argus.authority.serving import Chains, Places
 from argus.data.runs import ranking, read_run, write_run
 from argus.errors import InputError
 from tests.support.authorities import LATER, at, chain, record, relations

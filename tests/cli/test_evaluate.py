@@ -215,6 +215,10 @@ def test_a_run_that_broke_off_is_loud(files: list[object], tmp_path: Path) -> No
         ),
         (["--corpus", "none"], "--corpus: is not read when folders are compared"),
         (
+            ["--lambda", "0.5"],
+            "--lambda: is not read when folders are compared; expected --lambda w",
+        ),
+        (
             ["--index", "i", "--index", "j", "--relations", "x"],
             "--relations: is not read when --in",
         ),

@@ -6,9 +6,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.model_options import LanguageModel
 from argus.errors import InputError
 from argus.llm import ChatConfig, LocalConfig
 
@@ -18,7 +18,7 @@ seen = []
 
 @app.command()
 @with_blocks
-def asking(asked: blocks.LanguageModel, config: o.Config = None) -> None:
+def asking(asked: LanguageModel, config: o.Config = None) -> None:
     seen.append(asked.config())
 
 

@@ -9,33 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.authority.serving import Chains, Places
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
-
-
-class Places(StrEnum):
-    """Where what supersedes an anchor is ranked."""
-
-    ANCHOR = "anchor"
-    """In its anchor's place."""
-    FIRST = "first"
-    """Before every anchor that is active itself, among each other by anchor (section 6.6)."""
-
-
-class Chains(StrEnum):
-    """Which chains are served where anchors of one scope lead to different documents."""
-
-    ALL = "all"
-    """Every one: nothing that is in force and was retrieved is held back."""
-    FIRST = "first"
-    """That of the best anchor: where a scope is ambiguous (phi < 1), the right chain is guessed to
-    be the most relevant one (Proposition 1, middle factor)."""
 
 
 @dataclass(frozen=True, slots=True)

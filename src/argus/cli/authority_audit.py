@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argus.cli import blocks
+from argus.authority.jobs.config import AuthoritySource
 from argus.cli import options as o
 from argus.cli.authority_lint import print_relation
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc, Ge
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from argus.authority.jobs.summary import AuthorityAuditSummary
 
 
+@example("argus authority audit --records records.jsonl --rules rules.yaml --out authority/")
 @with_blocks
 def audit(
-    relation: blocks.Supersession,
+    source: AuthoritySource,
     encoder: EncoderConfig,
     out: o.Out = Path("argus-out"),
     k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = 10,
@@ -35,9 +37,7 @@ def audit(
     """
     from argus.authority.jobs.audit import audit_authority
 
-    result = audit_authority(
-        relation.source(), out=out, encoder=encoder, k=k, store=store, fresh=fresh
-    )
+    result = audit_authority(source, out=out, encoder=encoder, k=k, store=store, fresh=fresh)
     o.show(result, print_audit, as_json=json)
 
 

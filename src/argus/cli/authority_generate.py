@@ -9,9 +9,11 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.settings import Doc
 
 
+@example("argus authority generate finsuperqa --out finsuperqa/")
 @with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],

@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argus.cli import blocks
+from argus.authority.jobs.config import AuthoritySource, LintBounds
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.settings import Doc, Ge
 
 if TYPE_CHECKING:
     from argus.authority.jobs.summary import LintSummary, RelationSummary
 
 
+@example(
+    "argus authority lint run.trec --records records.jsonl --rules rules.yaml --max-violations 0.9"
+)
 @with_blocks
 def lint(
+    *,
     run: Annotated[Path, typer.Argument(help="TREC run file (.gz too) or JSON.")],
-    relation: blocks.Supersession,
+    source: AuthoritySource,
     k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = 10,
     queries: Annotated[
         Path | None,
@@ -29,13 +34,7 @@ def lint(
         Path | None,
         Doc("The run before superseded documents were removed."),
     ] = None,
-    max_violations: Annotated[float, Doc("Share of queries against Theorem 4.")] = 0.0,
-    max_stale_hits: Annotated[float | None, Doc("Mean superseded share of the top k.")] = None,
-    max_false_retirements: Annotated[float, Doc("Share of queries.")] = 0.0,
-    allow_nothing_superseded: Annotated[
-        bool,
-        Doc("Pass though nothing is superseded; else exit 2."),
-    ] = False,
+    bounds: LintBounds,
     out: Annotated[Path | None, Doc("Folder for table and report; default: none.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -46,20 +45,15 @@ def lint(
     A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
     forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
     """
-    from argus.authority.jobs.lint import LintBounds, lint_run
+    from argus.authority.jobs.lint import lint_run
 
     result = lint_run(
         run,
-        relation.source(),
+        source,
         k=k,
         queries=queries,
         before=before,
-        bounds=LintBounds(
-            violations=max_violations,
-            stale_hits=max_stale_hits,
-            false_retirements=max_false_retirements,
-            nothing_superseded=allow_nothing_superseded,
-        ),
+        bounds=bounds,
         out=out,
         fresh=fresh,
     )

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argus.authority.benchmarks.config import ScoreConfig
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
-from argus.settings import Doc, Ge
+from argus.settings import Doc
 
 if TYPE_CHECKING:
     from argus.authority.benchmarks.section import ShareName
@@ -20,6 +22,7 @@ NONE = "none"
 """Name of the encoder that is none."""
 
 
+@example("argus authority score --benchmark finsuperqa --encoder none --out scores/")
 @with_blocks
 def score(
     *,
@@ -28,10 +31,6 @@ def score(
         Doc("finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder."),
     ],
     out: o.Out = Path("argus-out"),
-    contaminated: Annotated[
-        bool,
-        Doc("The variant with distractors in the asked scopes."),
-    ] = False,
     queries: Annotated[
         Path | None,
         Doc("Another file of questions in the benchmark's folder."),
@@ -44,18 +43,13 @@ def score(
         str | None,
         Doc("FILE.py or FILE.py:Class with retrieve(query, corpus, k) -> list of doc_id."),
     ] = None,
-    system: Annotated[
-        list[str] | None,
-        Doc("A built-in system; may be given again. Default: all."),
-    ] = None,
-    k: Annotated[int, Ge(1), Doc("Documents that a system may serve.")] = 5,
+    measure: ScoreConfig,
     cross_encoder: Annotated[
         str | None,
         Doc("Folder or name of a model that re-ranks."),
     ] = None,
     encoder: EncoderConfig,
     store: o.Store = None,
-    seed: o.Seed = 0,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -66,14 +60,12 @@ def score(
     question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
     fail. --encoder none leaves out the systems that need one.
     """
-    from argus.authority.benchmarks.job import ScoreConfig, score_systems
+    from argus.authority.benchmarks.job import score_systems
 
     result = score_systems(
         benchmark,
         out=out,
-        config=ScoreConfig(
-            k=k, systems=tuple(system or ()), seed=seed, contaminated=contaminated
-        ),
+        config=measure,
         queries=queries,
         rules=rules,
         retriever=retriever,
@@ -81,7 +73,7 @@ def score(
         cross_encoder=cross_encoder,
         store=store,
         fresh=fresh,
-    )  # fmt: skip
+    )
     o.show(result, print_scores, as_json=json)
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argus.cli import blocks
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.serving import Chains, Places
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 from argus.cli.search import snippet
 from argus.settings import Doc, Ge
 
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
     from argus.authority.jobs.summary import SearchHit
 
 
+@example('argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml')
 @with_blocks
 def search(
     query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
-    relation: blocks.Supersession,
+    source: AuthoritySource,
     k: Annotated[int, Ge(1), Doc("How many documents.")] = 10,
     anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = 20,
     index: Annotated[
@@ -36,13 +39,13 @@ def search(
         Doc("Fuse vectors and BM25: rrf, min-max or z."),
     ] = None,
     places: Annotated[
-        str,
+        Places,
         Doc("What supersedes: in its anchor's place (anchor), or first."),
-    ] = "anchor",
+    ] = Places.ANCHOR,
     chains: Annotated[
-        str,
+        Chains,
         Doc("Of anchors of one scope: all chains, or the first's alone."),
-    ] = "all",
+    ] = Chains.ALL,
     named: Annotated[
         bool,
         Doc("Look up what the question names (a CVE id, a case) first."),
@@ -60,12 +63,10 @@ def search(
 ) -> None:
     """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
     from argus.authority.jobs.search import search_authority
-    from argus.authority.resolve import Chains, Places
 
     answer = search_authority(
-        query, relation.source(), k=k, anchors=anchors, index=index, encoder=encoder,
-        hybrid=hybrid, places=o.one_of(Places, places, "--places"),
-        chains=o.one_of(Chains, chains, "--chains"), named=named, store=store, run=run,
+        query, source, k=k, anchors=anchors, index=index, encoder=encoder, hybrid=hybrid,
+        places=places, chains=chains, named=named, store=store, run=run,
     )  # fmt: skip
     if json:
         o.print_json(answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +13,17 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
-from argus.knowledge.source import KnowledgeSource
-from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.settings import Doc, Ge, Option
+from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
+    from argus.evaluation.compare.job import CompareResult
     from argus.evaluation.compare.summary import ComparisonSummary
+
+Running = Annotated[
+    EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
+]
+"""How both encoders are run; which they are is given twice."""
 
 
 @example("argus compare --run before.trec --run after.trec --out comparison/")
@@ -55,16 +60,13 @@ def compare(
         Doc("With --index. Default: as each is served."),
         Option(("--exact/--approximate",), default=""),
     ] = None,
-    k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10,
+    measure: Annotated[ExposureConfig, Without("sentences")],
     relations: Annotated[
         str | None,
         Doc('For the audits: triples file, or "mentions".'),
     ] = None,
-    shared: Annotated[
-        EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
-    ],
+    running: Running,
     limit: o.Limit = None,
-    seed: o.Seed = 0,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -76,41 +78,69 @@ def compare(
     --diagnosis by name). Writes comparison.parquet and .csv, summary.json, manifest.json and
     report.html.
     """
-    _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
-    kinds = {"folders": folders, "index": index, "run": run, "encoder": encoder}
-    _no_other_options(context, next(kind for kind, given in kinds.items() if given))
+    kind = _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
+    _no_other_options(context, kind)
     from argus.evaluation.compare import job as jobs
 
     if folders:
         result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
     elif run:
         result = jobs.compare_two_runs(
-            (run[0], run[1]), out=out, queries=queries or (), corpus=corpus, k=k, fresh=fresh
+            (run[0], run[1]),
+            out=out,
+            queries=queries or (),
+            corpus=corpus,
+            k=measure.k,
+            fresh=fresh,
         )
     elif index:
         result = jobs.compare_two_indexes(
-            (index[0], index[1]), out=out, queries=queries or (), corpus=corpus,
-            diagnosis=diagnosis, k=k, hybrid=hybrid or (), exact=exact, weights=weights or (),
-            fresh=fresh,
-        )  # fmt: skip
-    else:
-        assert encoder is not None and corpus is not None  # _one_kind has seen to it
-        result = jobs.compare_encoders(
-            corpus,
-            _two_encoders(encoder, shared),
+            (index[0], index[1]),
             out=out,
-            source=KnowledgeSource(relations=relations),
-            audit_config=AuditConfig(seed=seed, device=shared.device),
-            exposure_config=ExposureConfig(k=k, seed=seed),
-            limit=limit,
+            queries=queries or (),
+            corpus=corpus,
+            diagnosis=diagnosis,
+            k=measure.k,
+            hybrid=hybrid or (),
+            exact=exact,
+            weights=weights or (),
             fresh=fresh,
         )
+    else:
+        assert encoder is not None and corpus is not None  # _one_kind has seen to it
+        result = _two_encoders(
+            corpus, [replace(running, model=name) for name in encoder], measure,
+            out=out, relations=relations, limit=limit, fresh=fresh,
+        )  # fmt: skip
     o.show(result, print_comparison, as_json=json)
 
 
-def _two_encoders(names: list[str], how: EncoderConfig) -> tuple[EncoderConfig, EncoderConfig]:
-    before, after = names
-    return replace(how, model=before), replace(how, model=after)
+def _two_encoders(
+    corpus: Path,
+    encoders: Sequence[EncoderConfig],
+    measure: ExposureConfig,
+    *,
+    out: Path,
+    relations: str | None,
+    limit: int | None,
+    fresh: bool,
+) -> CompareResult:
+    """Measure a corpus with both encoders; the audits share the seed and the device."""
+    from argus.evaluation.compare.job import compare_encoders
+    from argus.knowledge.source import KnowledgeSource
+    from argus.retrievability.audit.config import AuditConfig
+
+    first, second = encoders
+    return compare_encoders(
+        corpus,
+        (first, second),
+        out=out,
+        source=KnowledgeSource(relations=relations),
+        audit_config=AuditConfig(seed=measure.seed, device=first.device),
+        exposure_config=measure,
+        limit=limit,
+        fresh=fresh,
+    )
 
 
 def print_comparison(summary: ComparisonSummary) -> None:
@@ -132,14 +162,15 @@ def _one_kind(
     indexes: list[str],
     runs: list[Path],
     corpus: Path | None,
-) -> None:
+) -> str:
+    """Return which kind of things, of `_BELONGS`, are two; InputError for anything else."""
     from argus.errors import InputError
 
-    given = {
+    counts = {
         "folders": len(folders), "--encoder": len(encoders), "--index": len(indexes),
         "--run": len(runs),
     }  # fmt: skip
-    named = {name: n for name, n in given.items() if n}
+    named = {name: n for name, n in counts.items() if n}
     if list(named.values()) != [2] or (encoders and corpus is None):
         got = ", ".join(f"{n} {name}" for name, n in named.items()) or "nothing to compare"
         raise InputError(
@@ -148,12 +179,13 @@ def _one_kind(
             fix="For example: argus compare before/ after/ --out comparison/",
             where="argus compare",
         )
+    return next(iter(named)).lstrip("-")
 
 
 _BELONGS = {
     "folders": set(),
     "run": {"corpus", "queries", "k"},
-    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "weights"},
+    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "lambda_"},
     "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""
@@ -169,7 +201,7 @@ def _no_other_options(context: typer.Context, kind: str) -> None:
     for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            spelling = "--lambda" if name == "weights" else f"--{name}"
+            spelling = f"--{name.rstrip('_')}"
             goes_with = [f"--{k}" for k, names in _BELONGS.items() if name in names]
             raise InputError(
                 f"is not read when {'folders' if kind == 'folders' else f'--{kind}'} are compared",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
 from argus.cli.groups import Group, example
+from argus.cli.model_options import LanguageModel, needs_model
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.remedies.config import ExpandConfig
@@ -99,7 +99,7 @@ def synthesize(
     index: Index,
     reference: ReferenceConfig,
     risk: Risk,
-    asked: blocks.LanguageModel,
+    asked: LanguageModel,
     engine: EngineConfig | None,
     proof: Proof,
     estimate: Annotated[
@@ -127,11 +127,11 @@ def synthesize(
     _print(synthesize_index(index, **options, **proof.options(), engine=engine), json)
 
 
-def _synthesis(asked: blocks.LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
+def _synthesis(asked: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
     """Return the settings with their model; InputError for one that would change nothing."""
     model = asked.config()
     if model is None and settings.accept_unanswered:
-        raise blocks.needs_model(["--accept-unanswered"])
+        raise needs_model(["--accept-unanswered"])
     if model is not None and settings.min_similarity is not None:
         raise InputError(
             "--min-similarity with --model",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.evaluate import print_change
 from argus.cli.groups import example
+from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import app, print_estimate, print_spent
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
@@ -90,7 +90,7 @@ class Source:
 def scenarios(
     context: typer.Context,
     source: Source,
-    asked: blocks.LanguageModel,
+    asked: LanguageModel,
     asking: ProfileSettings,
     engine: EngineConfig | None,
     component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
@@ -144,7 +144,7 @@ def scenarios(
     _print_added(result, as_json=json)
 
 
-def _settings(asked: blocks.LanguageModel, asking: ProfileSettings) -> ProfileConfig:
+def _settings(asked: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
     model = asked.config()
     if model is None:
         raise InputError(
@@ -156,7 +156,7 @@ def _settings(asked: blocks.LanguageModel, asking: ProfileSettings) -> ProfileCo
     return asking.by(model)
 
 
-def _refuse_writing(context: typer.Context, asked: blocks.LanguageModel) -> None:
+def _refuse_writing(context: typer.Context, asked: LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
     own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
     names = (*own, "estimate", "limit", "out", "fresh", *places)

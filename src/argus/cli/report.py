@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
 
 
+@example("argus report report/")
 @with_blocks
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder that audit, exposure or demo wrote.")],

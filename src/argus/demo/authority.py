@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
-from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.inputs import OpenedAuthority
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge

@@ -3,7 +3,8 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.jobs.lint import LintBounds, lint_run
+from argus.authority.jobs.config import LintBounds
+from argus.authority.jobs.lint import lint_run
 from argus.errors import InputError
 from argus.measures import wilson
 from tests.support.superseding import ROWS, RUN, story_source, write_story

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from argus.authority.jobs.search import search_authority
-from argus.authority.resolve import Places
+from argus.authority.serving import Places
 from argus.errors import InputError
 from tests.support.superseding import ROWS, story_source, write_story
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from argus.authority.jobs.inputs import AuthoritySource
+from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.search import search_authority
 from argus.errors import InputError
 

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from argus.authority.benchmarks.job import ScoreConfig, score_systems
+from argus.authority.benchmarks.config import ScoreConfig
+from argus.authority.benchmarks.job import score_systems
 from argus.authority.benchmarks.summary import ScoringSummary
 from argus.authority.jobs.audit import audit_authority
 from argus.authority.jobs.lint import lint_run

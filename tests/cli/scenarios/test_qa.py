@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from argus.cli.blocks import LanguageModel
+from argus.cli.model_options import LanguageModel
 from argus.cli.scenarios.qa import Judge
 from argus.errors import InputError
 from argus.llm import LocalConfig

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.authority.benchmarks.answers import answer_of
 from argus.authority.benchmarks.collection import write_benchmark
+from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
@@ -34,25 +35,6 @@ TABLE = "authority_questions"
 SECTION = "scoring"
 ANSWERED_BY = frozenset({"employee", "ticker"})
 """Scope keys of the questions whose answers `answer_of` derives."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreConfig:
-    """k: documents that a system may serve. systems: names of built-in ones; all that can run.
-
-    seed, contaminated: of a benchmark that is made, not read.
-    """
-
-    k: int = 5
-    systems: tuple[str, ...] = ()
-    seed: int = 0
-    contaminated: bool = False
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(
-                f"{self.k}", expected="a whole number from 1", fix="For example 5.", where="--k"
-            )
 
 
 @dataclass(frozen=True)

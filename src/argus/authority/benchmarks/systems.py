@@ -17,8 +17,9 @@ from argus.authority.benchmarks.score import Closure
 from argus.authority.benchmarks.types import Benchmark
 from argus.authority.entities import ScopeNames
 from argus.authority.relation import Authority
-from argus.authority.resolve import Chains, Places, trace
+from argus.authority.resolve import trace
 from argus.authority.scope_only import ScopeTimes
+from argus.authority.serving import Chains, Places
 from argus.errors import InputError
 
 ANCHORS = 20

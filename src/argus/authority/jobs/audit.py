@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.authority.jobs.audit_findings import PROXIES, ProxyRanks, pair_table, summarise_pairs
-from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy
 from argus.authority.reachability import Reach, Supersession, reach, supersessions
 from argus.authority.relation import Authority

@@ -9,6 +9,7 @@ from pathlib import Path
 from argus.authority.coverage import RuleCoverage, require_covered
 from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
+from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.summary import RelationSummary, RuleCounts
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -18,24 +19,6 @@ from argus.errors import InputError
 
 SHOWN = 5
 """Ids that a summary names of the records that a rule does not apply to."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuthoritySource:
-    """Where an authority relation comes from.
-
-    records: file or folder. rules: a YAML file, or the name of a built-in domain. edges: a file of
-    superseder, superseded. At least one of rules and edges. as_of: a date; only what had certainly
-    taken effect by then. known_by: only what had certainly been published by then. theta: rules and
-    edges of less confidence are left out (Def. 9).
-    """
-
-    records: Path
-    rules: str | None = None
-    edges: Path | None = None
-    as_of: str | None = None
-    known_by: str | None = None
-    theta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -104,10 +87,6 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
             "neither rules nor edges",
             expected="--rules RULES.yaml (or a domain's name), or --edges FILE, or both",
             fix="Say what supersedes what.",
-        )
-    if not 0 <= source.theta <= 1:
-        raise InputError(
-            f"{source.theta}", expected="from 0 to 1", fix="Leave it out.", where="--theta"
         )
     domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
     moments = {

@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.authority.cycles import describe
-from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.authority.jobs.config import AuthoritySource, LintBounds
+from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import (
-    Bounds,
     LintedQueries,
     LintSummary,
     Rate,
@@ -38,42 +38,6 @@ SHOWN = 20
 
 BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements")
 """Rates that have a bound."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LintBounds:
-    """What a run may violate before the lint fails; all shares lie in 0..1.
-
-    violations: share of queries against Theorem 4. stale_hits: mean share of the top k that is
-    superseded; None is no bound. false_retirements: share of queries that lost an active document.
-    nothing_superseded: whether a relation under which nothing is superseded may pass; else such a
-    run is not measured, since rules that find nothing are a typo more often than a fact.
-    """
-
-    violations: float = 0.0
-    stale_hits: float | None = None
-    false_retirements: float = 0.0
-    nothing_superseded: bool = False
-
-    def __post_init__(self) -> None:
-        for name in BOUNDED:
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise InputError(
-                    f"{value}",
-                    expected="a share from 0 to 1",
-                    fix="Write 10% as 0.1.",
-                    where=f"--max-{name.replace('_', '-')}",
-                )
-
-    def described(self) -> Bounds:
-        """Return the bounds, for summary.json."""
-        return {
-            "violations": self.violations,
-            "stale_hits": self.stale_hits,
-            "false_retirements": self.false_retirements,
-            "nothing_superseded": self.nothing_superseded,
-        }
 
 
 EXIT_CODES: Mapping[Verdict, int] = {"pass": 0, "fail": 1, "not measured": 2}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from argus.authority.entities import EntityIndex, ScopeNames
-from argus.authority.jobs.inputs import AuthoritySource, OpenedAuthority, open_authority
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import ChainLink, ScopeFigures, SearchAnswer, SearchHit
 from argus.authority.links import Link
 from argus.authority.relation import Authority
-from argus.authority.resolve import Chains, Hit, Places, Resolution, trace
+from argus.authority.resolve import Hit, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
+from argus.authority.serving import Chains, Places
 from argus.authority.theory import scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import ranking, read_run

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
+from argus.cli.model_options import LanguageModel
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
@@ -50,7 +50,7 @@ def ablate(
         Path | None,
         Doc("Pseudo-queries and summaries (JSONL), instead of --model."),
     ] = None,
-    asked: blocks.LanguageModel,
+    asked: LanguageModel,
     encoder: Annotated[EncoderConfig, Without(*ENDPOINT)],
     store: o.Store = None,
     columns: FieldNames,

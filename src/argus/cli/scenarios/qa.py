@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import blocks
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.cli.model_options import LOCAL
+from argus.cli.model_options import LOCAL, LanguageModel
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.llm.config import ChatConfig
@@ -52,7 +51,7 @@ class Judge:
             if s.name in OWN
         )  # fmt: skip
 
-    def config(self, asked: blocks.LanguageModel) -> ChatConfig | LocalConfig | None:
+    def config(self, asked: LanguageModel) -> ChatConfig | LocalConfig | None:
         """Return who judges, None for whoever answers.
 
         A key is never sent to another endpoint than its own. Raises InputError for a budget that
@@ -82,7 +81,7 @@ class Judge:
             config = replace(config, api_key=None)
         return replace(config, temperature=own.get("temperature", config.temperature))
 
-    def _options(self, asked: blocks.LanguageModel) -> blocks.LanguageModel:
+    def _options(self, asked: LanguageModel) -> LanguageModel:
         """Return the options of the answering model with what the judge has of its own."""
         own, model = self.options, self.options.get("model") or asked.model or ""
         if model.startswith(LOCAL):
@@ -90,13 +89,11 @@ class Judge:
                 name: asked.options.get(name) for name in ("max_tokens_override", "retry_failed")
             }
             adapter = None if "model" in own else asked.options.get("adapter")
-            return blocks.LanguageModel(
-                model=model, adapter=adapter, base_url=own.get("base_url"), **kept
-            )
+            return LanguageModel(model=model, adapter=adapter, base_url=own.get("base_url"), **kept)
         mine = {n: v for n, v in own.items() if n not in ("temperature", "api_key_env")}
         return asked.but(**mine | {"model": model, "adapter": None})
 
-    def _check_prices(self, asked: blocks.LanguageModel) -> None:
+    def _check_prices(self, asked: LanguageModel) -> None:
         home = {name: asked.options.get(name) for name in ("model", "base_url")}
         same = home == {name: self.options.get(name, value) for name, value in home.items()}
         priced = {"input_price", "output_price"} <= self.options.keys()
@@ -157,7 +154,7 @@ class Asked:
 @with_blocks
 def qa(
     asked: Asked,
-    model: blocks.LanguageModel,
+    model: LanguageModel,
     judge: Judge,
     measure: QASettings,
     engine: EngineConfig | None,

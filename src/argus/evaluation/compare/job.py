@@ -36,9 +36,7 @@ from argus.knowledge.load import read_knowledge
 from argus.progress import announce
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.job import audit, check_pool
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.job import exposure
 
 NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""
@@ -118,6 +116,9 @@ def compare_encoders(
     says why there is none. Raises InputError for a bad corpus or bad relations before anything is
     embedded.
     """
+    from argus.retrievability.audit.job import audit
+    from argus.retrievability.exposure.job import exposure
+
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
     why_not = _no_audit(corpus, source, audit_config, limit)
     for name, encoder in zip("ab", encoders, strict=True):
@@ -143,6 +144,8 @@ def _no_audit(
 
     Raises InputError for files that cannot be read: that is no reason to leave the audit out.
     """
+    from argus.retrievability.audit.job import check_pool
+
     base = read_knowledge(open_corpus(corpus, limit=limit), source).base
     try:
         check_pool(base.relations.restrict(base.has_text), config)

@@ -1,0 +1,25 @@
+"""Which systems are scored on a benchmark, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.settings import Doc, Ge, Option, Seed, check_settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreConfig:
+    """Which built-in systems are scored. seed, contaminated: of a benchmark that is made."""
+
+    k: Annotated[int, Ge(1), Doc("Documents that a system may serve.")] = 5
+    systems: Annotated[
+        tuple[str, ...],
+        Doc("A built-in system; may be given again. Default: all."),
+        Option(("--system",), repeated=True),
+    ] = ()
+    seed: Seed = 0
+    contaminated: Annotated[bool, Doc("The variant with distractors in the asked scopes.")] = False
+
+    def __post_init__(self) -> None:
+        check_settings(self)

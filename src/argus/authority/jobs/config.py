@@ -1,0 +1,86 @@
+"""Where an authority relation comes from, and what a linted run may violate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from argus.settings import Doc, Ge, Le, Option, check_settings
+
+if TYPE_CHECKING:
+    from argus.authority.jobs.summary import Bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthoritySource:
+    """Where an authority relation comes from, and as of when it holds.
+
+    At least one of rules and edges. as_of: what had certainly taken effect by then; known_by: what
+    had certainly been published by then. theta: of rules and edges (Def. 9).
+    """
+
+    records: Annotated[Path, Doc("Documents with type, time and scope: a file or a folder.")]
+    rules: Annotated[str | None, Doc("RULES.yaml, or a domain that ships (docs/domains.md).")] = (
+        None
+    )
+    edges: Annotated[
+        Path | None, Doc("File of superseder, superseded; beside or instead of rules.")
+    ] = None
+    as_of: Annotated[str | None, Doc("Only what had taken effect by this date.")] = None
+    known_by: Annotated[str | None, Doc("Only what had been published by this date.")] = None
+    theta: Annotated[
+        float, Ge(0), Le(1), Doc("Least confidence of a supersession that counts.")
+    ] = 0.0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintBounds:
+    """What a run may violate before the lint fails.
+
+    violations: of Theorem 4. stale_hits: None is no bound. false_retirements: queries that lost an
+    active document. nothing_superseded: else a run under a relation that supersedes nothing is not
+    measured, since rules that find nothing are a typo more often than a fact.
+    """
+
+    violations: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("Share of queries against Theorem 4."),
+        Option(("--max-violations",)),
+    ] = 0.0
+    stale_hits: Annotated[
+        float | None,
+        Ge(0),
+        Le(1),
+        Doc("Mean superseded share of the top k."),
+        Option(("--max-stale-hits",)),
+    ] = None
+    false_retirements: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("Share of queries."),
+        Option(("--max-false-retirements",)),
+    ] = 0.0
+    nothing_superseded: Annotated[
+        bool,
+        Doc("Pass though nothing is superseded; else exit 2."),
+        Option(("--allow-nothing-superseded",)),
+    ] = False
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def described(self) -> Bounds:
+        """Return the bounds, for summary.json."""
+        return {
+            "violations": self.violations,
+            "stale_hits": self.stale_hits,
+            "false_retirements": self.false_retirements,
+            "nothing_superseded": self.nothing_superseded,
+        }
