@@ -1,6 +1,8 @@
+import inspect
 import json
 import subprocess
 import sys
+import typing
 
 import pytest
 
@@ -86,3 +88,32 @@ def test_a_job_runs_by_its_public_name(tmp_path):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'argus' has no attribute 'audti'"):
         argus.audti  # noqa: B018
+
+
+def argus_types(hint):
+    """Yield the classes of this package in a type, those inside it included."""
+    for inner in typing.get_args(hint):
+        yield from argus_types(inner)
+    if isinstance(hint, type) and hint.__module__.startswith("argus"):
+        yield hint
+
+
+def signatures(name):
+    """Yield the functions of a public name: itself, or its public methods."""
+    value = getattr(argus, name)
+    if inspect.isfunction(value):
+        yield value
+    elif inspect.isclass(value):
+        yield from (m for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != "_")
+
+
+@pytest.mark.parametrize("name", argus.__all__)
+def test_what_a_public_signature_names_is_public(name):
+    for function in signatures(name):
+        try:
+            hints = typing.get_type_hints(function)
+        except NameError:  # a type of a library that is imported for type checkers alone
+            continue
+        for hint in hints.values():
+            for kind in argus_types(hint):
+                assert kind.__name__ in argus.__all__, f"{kind} in {function.__qualname__}"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.authority.lint import Removed, lint
+from argus.authority.lint import Removed, lint_queries
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve
@@ -25,8 +25,8 @@ def authority():
 
 
 def one(run, authority, **options):
-    (query,) = lint({"q": dict.fromkeys(run, 1.0) | {d: -i for i, d in enumerate(run)}}, authority,
-                    **({"k": 5} | options))  # fmt: skip
+    scores = dict.fromkeys(run, 1.0) | {d: -i for i, d in enumerate(run)}
+    (query,) = lint_queries({"q": scores}, authority, **({"k": 5} | options))
     return query
 
 
@@ -83,7 +83,7 @@ class TestFalseRetirement:
     def test_it_is_one_where_room_was_left_for_it(self, authority):
         before = {"q": {"open": 2.0, "flaw": 1.0}, "full": {"a": 2.0, "b": 1.0}}
         after = {"q": {"refix": 1.0}, "full": {"a": 2.0, "b": 1.0}}
-        linted = lint(after, authority, k=5, before=before)
+        linted = lint_queries(after, authority, k=5, before=before)
         assert [q.removed.active for q in linted] == [("open",), ()]
 
     @given(st.permutations(["flaw", "fix", "refix", "open", "x", "y"]), st.integers(1, 6))
@@ -92,7 +92,7 @@ class TestFalseRetirement:
         before = {"q": {d: -i for i, d in enumerate(order)}}
         for places in Places:
             after = resolve(before, authority, k=k, places=places)
-            (query,) = lint(after, authority, k=k, before=before)
+            (query,) = lint_queries(after, authority, k=k, before=before)
             assert query.removed == Removed((), ()) and query.holds
 
     def test_a_superseded_one_that_was_removed_is_none(self, authority):
@@ -112,10 +112,10 @@ class TestFalseRetirement:
 
     def test_a_query_that_lost_all_its_results_is_still_one(self, authority):
         before = {"q": {"open": 2.0, "flaw": 1.0}, "kept": {"open": 1.0}}
-        kept, lost = lint({"kept": {"open": 1.0}}, authority, k=5, before=before)
+        kept, lost = lint_queries({"kept": {"open": 1.0}}, authority, k=5, before=before)
         assert lost.query_id == "q" and lost.state is State.MEASURED
         assert lost.removed == Removed(("open",), ("flaw",)) and kept.removed == Removed((), ())
 
     def test_a_query_that_is_new_has_lost_nothing_that_could_be_told(self, authority):
-        new, _ = lint({"q": {"open": 1.0}}, authority, k=5, before={"other": {"open": 1.0}})
+        new, _ = lint_queries({"q": {"open": 1.0}}, authority, k=5, before={"other": {"open": 1.0}})
         assert new.removed is None

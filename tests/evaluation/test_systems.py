@@ -8,7 +8,7 @@ import pytest
 from argus.data import Document, Query, View
 from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError, EncodingError, InputError
-from argus.evaluation.compare.job import compare_two_indexes
+from argus.evaluation.compare.job import compare_indexes
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
@@ -163,6 +163,6 @@ def test_results_go_beside_an_index_but_not_to_another_corpus(tmp_path):
     with pytest.raises(InputError, match="holds the index of another corpus"):
         evaluate(ASKED[:1], JUDGED, out=tmp_path / "two", **options)
     with pytest.raises(InputError, match="holds the index of another corpus"):
-        compare_two_indexes(
+        compare_indexes(
             (str(tmp_path / "one"), str(tmp_path / "one")), out=tmp_path / "two", queries=ASKED[:1]
         )

@@ -56,7 +56,7 @@ class LintedQuery:
         return self.conditions.hold and not self.future and not lost
 
 
-def lint(
+def lint_queries(
     run: Run,
     authority: Authority,
     *,

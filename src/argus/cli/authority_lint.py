@@ -45,9 +45,9 @@ def lint(
     A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
     forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
     """
-    from argus.authority.jobs.lint import lint_run
+    from argus.authority.jobs.lint import lint as run_lint
 
-    result = lint_run(
+    result = run_lint(
         run,
         source,
         k=k,

@@ -94,7 +94,7 @@ def compare(
             fresh=fresh,
         )
     elif index:
-        result = jobs.compare_two_indexes(
+        result = jobs.compare_indexes(
             (index[0], index[1]),
             out=out,
             queries=queries or (),

@@ -6,7 +6,7 @@ from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.job import score_systems
 from argus.authority.benchmarks.summary import ScoringSummary
 from argus.authority.jobs.audit import audit_authority
-from argus.authority.jobs.lint import lint_run
+from argus.authority.jobs.lint import lint
 from argus.authority.jobs.search import search_authority
 from argus.authority.jobs.summary import AuthorityAuditSummary, LintSummary, SearchAnswer
 from argus.data.records import read_record
@@ -31,7 +31,7 @@ def lint_summary(story, out):
     anchors = out.parent / "anchors.jsonl"
     anchors.write_text(json.dumps({"_id": "archive", "anchor": "flaw-1"}) + "\n")
     before = RUN | {"archive": RUN["archive"] | {"fix-1b": 9.0}}
-    lint_run(RUN, story_source(story), before=before, queries=anchors, out=out)
+    lint(RUN, story_source(story), before=before, queries=anchors, out=out)
     return written(out, "lint")
 
 

@@ -9,7 +9,7 @@ import argus
 from argus.data import Document, Query, View
 from argus.encoders import EncoderConfig
 from argus.errors import InputError, Location
-from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_two_indexes
+from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_indexes
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeSource
 
@@ -215,7 +215,7 @@ def test_fresh_does_not_empty_a_folder_that_is_compared(indexes, folders, tmp_pa
         (folder / ".argus").touch()  # as every folder that Argus wrote results into
     for names in ((indexes[0], indexes[1]), (indexes[1], indexes[0])):
         with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
-            compare_two_indexes(names, out=index, queries=[Query("q", "moon")], fresh=True)
+            compare_indexes(names, out=index, queries=[Query("q", "moon")], fresh=True)
     assert (index / "index.json").is_file() and (index / "views.lance").is_dir()
     for folder in folders:
         with pytest.raises(InputError, match="--fresh would empty the folder"):
@@ -248,7 +248,7 @@ def corpus(tmp_path):
 
 def test_two_indexes_are_asked_for_every_document_by_its_title(indexes, corpus, tmp_path):
     queries = [Query("q", "moon and oceans")]
-    result = compare_two_indexes(indexes, out=tmp_path / "o", queries=queries, corpus=corpus, k=1)
+    result = compare_indexes(indexes, out=tmp_path / "o", queries=queries, corpus=corpus, k=1)
     (lost,) = result.summary["lost"]
     assert (lost["id"], lost["value_before"], lost["value_after"]) == ("bread", 1, 2)
     counted = {"titles": 3, "entities": 0, "given": 1, "failed": 0}
@@ -275,9 +275,7 @@ def test_entities_of_a_diagnosis_are_asked_for_by_name(indexes, corpus, tmp_path
         }
     )
     pq.write_table(diagnosis, tmp_path / "diagnosis.parquet")
-    result = compare_two_indexes(
-        indexes, out=tmp_path / "out", corpus=corpus, diagnosis=tmp_path, k=1
-    )
+    result = compare_indexes(indexes, out=tmp_path / "out", corpus=corpus, diagnosis=tmp_path, k=1)
     named = {r["id"]: r for r in result.table.to_pylist() if r["kind"] == "entity"}
     assert {name: row["verdict"] for name, row in named.items()} == {
         "Bread": "gained", "Chess": "same", "moon and oceans": "same", "Atlantis": "not comparable"
@@ -290,29 +288,29 @@ def test_entities_of_a_diagnosis_are_asked_for_by_name(indexes, corpus, tmp_path
     assert result.summary["queries"]["entities"] == 4
     page = result.report.read_text(encoding="utf-8")
     assert "4 entities were asked for by name" in page and "rank by name, before" in page
-    plain = compare_two_indexes(indexes, out=tmp_path / "plain", corpus=corpus, k=1)
+    plain = compare_indexes(indexes, out=tmp_path / "plain", corpus=corpus, k=1)
     assert list(plain.summary["verdicts"]) == ["document"]
     assert "that needs a diagnosis" in plain.report.read_text(encoding="utf-8")
     with pytest.raises(InputError, match=r"no diagnosis\.parquet"):
-        compare_two_indexes(indexes, out=tmp_path / "o", diagnosis=tmp_path / "plain")
+        compare_indexes(indexes, out=tmp_path / "o", diagnosis=tmp_path / "plain")
 
 
 def test_indexes_without_questions_or_common_ids_are_refused(indexes, minilm, tmp_path):
     with pytest.raises(InputError, match="no document has a title, and there are no queries"):
-        compare_two_indexes(indexes, out=tmp_path / "o")
+        compare_indexes(indexes, out=tmp_path / "o")
     other = ViewIndex.create(
         tmp_path / "other", fingerprint=minilm.fingerprint, dim=minilm.dim,
         encoder={"model": "all-MiniLM-L6-v2", "precision": "float32"},
     )  # fmt: skip
     other.add([View("z", "z", "original", "Rain")], minilm.encode_documents(["Rain"]))
     with pytest.raises(InputError, match="the indexes have no document in common"):
-        compare_two_indexes((indexes[0], str(tmp_path / "other")), out=tmp_path / "o")
+        compare_indexes((indexes[0], str(tmp_path / "other")), out=tmp_path / "o")
     assert not (tmp_path / "o").exists()
 
 
 def test_one_index_ranked_in_two_ways_is_compared_and_said_so(indexes, tmp_path):
     queries = [Query("q", "moon and oceans")]
-    result = compare_two_indexes(
+    result = compare_indexes(
         (indexes[1], indexes[1]), out=tmp_path, queries=queries, k=1, hybrid=["dense", "rrf"]
     )
     assert result.summary["names"] == [indexes[1], f"{indexes[1]} (rrf with BM25)"]

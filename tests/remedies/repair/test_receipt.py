@@ -7,7 +7,7 @@ import pytest
 
 from argus.data.types import Document, Query, Span
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_two_indexes
+from argus.evaluation.compare.job import compare_indexes
 from argus.evaluation.job import evaluate
 from argus.explanation.job import explain
 from argus.indexes.job import add_documents, build_index
@@ -69,7 +69,7 @@ def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tm
     explained = explain(query, "new", index=state, encoder=repairable.encoder)
     assert explained.index == state
     names = (state, f"{index}@{second}")
-    compared = compare_two_indexes(names, out=tmp_path / "c", queries=repairable.queries)
+    compared = compare_indexes(names, out=tmp_path / "c", queries=repairable.queries)
     assert state in json.dumps(compared.summary)
     for unknown in ("before:", "before:x", f"before:before:{second}"):
         with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):

@@ -20,7 +20,7 @@ from argus.authority.jobs.summary import (
     Verdict,
     Violation,
 )
-from argus.authority.lint import LintedQuery, Removed, lint
+from argus.authority.lint import LintedQuery, Removed, lint_queries
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import ID_FIELDS
@@ -57,7 +57,7 @@ class LintResult:
         return EXIT_CODES[self.summary["verdict"]]
 
 
-def lint_run(
+def lint(
     run: Run | Path | str,
     source: AuthoritySource,
     *,
@@ -86,7 +86,7 @@ def lint_run(
     anchors = read_anchors(queries, authority) if queries is not None else None
     _require_shared("--before", former, served)
     _require_shared("--queries", anchors, served)
-    linted = lint(served, authority, k=k, anchors=anchors, before=former)
+    linted = lint_queries(served, authority, k=k, anchors=anchors, before=former)
     _require_known(linted, authority)
     summary = _summary(linted, _queries(linted, anchors, served), opened, k, bounds)
     report = None

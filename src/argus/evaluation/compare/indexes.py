@@ -41,7 +41,7 @@ class ListComparison:
     notes: list[str]
 
 
-def compare_indexes(
+def compare_states(
     indexes: Sequence[tuple[str, IndexRetriever]],
     queries: Sequence[Query],
     *,

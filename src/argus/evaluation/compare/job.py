@@ -16,7 +16,7 @@ from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.compare.folder import JOBS, read_results
-from argus.evaluation.compare.indexes import compare_indexes
+from argus.evaluation.compare.indexes import compare_states
 from argus.evaluation.compare.results import compare_results
 from argus.evaluation.compare.rows import QUERY_SCHEMA, SCHEMA
 from argus.evaluation.compare.runs import compare_runs
@@ -154,7 +154,7 @@ def _no_audit(
     return None
 
 
-def compare_two_indexes(
+def compare_indexes(
     names: tuple[str, str],
     *,
     out: Path,
@@ -199,7 +199,7 @@ def compare_two_indexes(
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
     record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
-        lists = compare_indexes(indexes, questions, k=k, corpus=documents, entities=entities)
+        lists = compare_states(indexes, questions, k=k, corpus=documents, entities=entities)
     comparison = Comparison(
         "indexes",
         [name for name, _ in indexes],

@@ -1,0 +1,526 @@
+from .authority.benchmarks.config import (
+    ScoreConfig as ScoreConfig,
+)
+from .authority.benchmarks.job import (
+    ScoreResult as ScoreResult,
+    generate_benchmark as generate_benchmark,
+    score_systems as score_systems,
+)
+from .authority.benchmarks.summary import (
+    ScoringSummary as ScoringSummary,
+)
+from .authority.benchmarks.types import (
+    Benchmark as Benchmark,
+    Question as Question,
+)
+from .authority.conditions import (
+    Conditions as Conditions,
+    Ignored as Ignored,
+    Missing as Missing,
+    check_conditions as check_conditions,
+)
+from .authority.coverage import (
+    RuleCoverage as RuleCoverage,
+)
+from .authority.domains import (
+    Domain as Domain,
+    load_domain as load_domain,
+)
+from .authority.domains.paths import (
+    FieldPath as FieldPath,
+)
+from .authority.domains.spec import (
+    ShapeSpec as ShapeSpec,
+)
+from .authority.edges import (
+    read_edges as read_edges,
+)
+from .authority.entities import (
+    ScopeNames as ScopeNames,
+)
+from .authority.jobs.audit import (
+    AuthorityAuditResult as AuthorityAuditResult,
+    audit_authority as audit_authority,
+)
+from .authority.jobs.config import (
+    AuthoritySource as AuthoritySource,
+    LintBounds as LintBounds,
+)
+from .authority.jobs.inputs import (
+    OpenedAuthority as OpenedAuthority,
+)
+from .authority.jobs.lint import (
+    LintResult as LintResult,
+    lint as lint,
+)
+from .authority.jobs.search import (
+    search_authority as search_authority,
+)
+from .authority.jobs.summary import (
+    AuthorityAuditSummary as AuthorityAuditSummary,
+    LintSummary as LintSummary,
+    RelationSummary as RelationSummary,
+    SearchAnswer as SearchAnswer,
+)
+from .authority.latent import (
+    LatentConfig as LatentConfig,
+    expectation as expectation,
+    map_frontier as map_frontier,
+    scope_posterior as scope_posterior,
+)
+from .authority.links import (
+    Link as Link,
+)
+from .authority.lint import (
+    LintedQuery as LintedQuery,
+    Removed as Removed,
+)
+from .authority.records import (
+    Record as Record,
+)
+from .authority.relation import (
+    Authority as Authority,
+)
+from .authority.resolve import (
+    resolve as resolve,
+)
+from .authority.rules import (
+    Edge as Edge,
+    Order as Order,
+    Rule as Rule,
+    ScopeKey as ScopeKey,
+)
+from .authority.serving import (
+    Chains as Chains,
+    Places as Places,
+)
+from .authority.stream import (
+    Change as Change,
+    Keep as Keep,
+    Result as Result,
+    Stream as Stream,
+)
+from .authority.times import (
+    Moment as Moment,
+)
+from .authority.uncertain import (
+    Chance as Chance,
+    SafeFrontier as SafeFrontier,
+    safe_frontier as safe_frontier,
+)
+from .authority.wrappers import (
+    AuthorityRetriever as AuthorityRetriever,
+)
+from .data.dpr import (
+    DprPassage as DprPassage,
+    DprResult as DprResult,
+)
+from .data.fields import (
+    FieldNames as FieldNames,
+)
+from .data.kb import (
+    KnowledgeFolder as KnowledgeFolder,
+)
+from .data.kb_tables import (
+    Shard as Shard,
+)
+from .data.storage import (
+    Storage as Storage,
+)
+from .data.topics import (
+    TopicFormat as TopicFormat,
+)
+from .data.types import (
+    Document as Document,
+    Qrels as Qrels,
+    Query as Query,
+    Run as Run,
+    Span as Span,
+    State as State,
+    Topic as Topic,
+    View as View,
+)
+from .encoders.config import (
+    EncoderConfig as EncoderConfig,
+)
+from .encoders.protocol import (
+    Encoder as Encoder,
+)
+from .engine import (
+    EngineConfig as EngineConfig,
+)
+from .engine.protocol import (
+    Engine as Engine,
+    EngineRecord as EngineRecord,
+)
+from .errors import (
+    Location as Location,
+)
+from .evaluation.compare.job import (
+    CompareResult as CompareResult,
+    compare_encoders as compare_encoders,
+    compare_folders as compare_folders,
+    compare_indexes as compare_indexes,
+)
+from .evaluation.compare.summary import (
+    ComparisonSummary as ComparisonSummary,
+)
+from .evaluation.config import (
+    EvaluateConfig as EvaluateConfig,
+)
+from .evaluation.gate.config import (
+    GateBounds as GateBounds,
+)
+from .evaluation.gate.job import (
+    GateResult as GateResult,
+    Outcome as Outcome,
+    Verdict as Verdict,
+    gate as gate,
+)
+from .evaluation.job import (
+    EvaluateResult as EvaluateResult,
+    evaluate as evaluate,
+)
+from .evaluation.summary import (
+    EvaluationSummary as EvaluationSummary,
+)
+from .explanation.config import (
+    ExplainConfig as ExplainConfig,
+    RpsSource as RpsSource,
+)
+from .explanation.evidence import (
+    ApproximateEvidence as ApproximateEvidence,
+    CorpusEvidence as CorpusEvidence,
+    HubEvidence as HubEvidence,
+    IdentifierEvidence as IdentifierEvidence,
+    PresenceEvidence as PresenceEvidence,
+    RpsEvidence as RpsEvidence,
+    SupersededEvidence as SupersededEvidence,
+    VectorEvidence as VectorEvidence,
+    WindowEvidence as WindowEvidence,
+    WordEvidence as WordEvidence,
+)
+from .explanation.job import (
+    explain as explain,
+)
+from .explanation.records import (
+    ExplanationRecord as ExplanationRecord,
+    PlaceRecord as PlaceRecord,
+    StandingRecord as StandingRecord,
+    ViewRecord as ViewRecord,
+)
+from .explanation.types import (
+    Cause as Cause,
+    Explanation as Explanation,
+    Place as Place,
+    ScoredView as ScoredView,
+    Standing as Standing,
+)
+from .generative.answer import (
+    Answer as Answer,
+    Hit as Hit,
+)
+from .generative.decode.settings import (
+    Decoding as Decoding,
+)
+from .generative.failures.jobs.analyse import (
+    FailureResult as FailureResult,
+    analyse_failures as analyse_failures,
+)
+from .generative.failures.jobs.settings import (
+    Correct as Correct,
+    FailureConfig as FailureConfig,
+    ReplayConfig as ReplayConfig,
+)
+from .generative.failures.summary import (
+    FailureSummary as FailureSummary,
+)
+from .generative.index.job import (
+    BuildResult as BuildResult,
+    build_ngrams as build_ngrams,
+)
+from .generative.index.ngram_index import (
+    NgramIndex as NgramIndex,
+)
+from .generative.index.rows import (
+    Rows as Rows,
+)
+from .generative.index.segment import (
+    Segment as Segment,
+)
+from .generative.index.settings import (
+    NgramBuildConfig as NgramBuildConfig,
+)
+from .generative.index.stats import (
+    StatsResult as StatsResult,
+    ngram_stats as ngram_stats,
+)
+from .generative.index.summary import (
+    StatsSummary as StatsSummary,
+)
+from .generative.jobs.outputs import (
+    Results as Results,
+)
+from .generative.jobs.search import (
+    SearchResult as SearchResult,
+    search_ngrams as search_ngrams,
+)
+from .generative.jobs.settings import (
+    Format as Format,
+    NgramSearchConfig as NgramSearchConfig,
+)
+from .generative.jobs.summary import (
+    SearchSummary as SearchSummary,
+)
+from .generative.settings import (
+    Mode as Mode,
+    Scoring as Scoring,
+)
+from .generative.training.config import (
+    GenerativeTrainConfig as GenerativeTrainConfig,
+    ScratchSize as ScratchSize,
+)
+from .generative.training.job import (
+    GenerativeTrainResult as GenerativeTrainResult,
+    train_generative as train_generative,
+)
+from .generative.training.settings import (
+    ExampleConfig as ExampleConfig,
+    LearningConfig as LearningConfig,
+)
+from .generative.training.summary import (
+    TrainSummary as TrainSummary,
+)
+from .indexes.fold import (
+    Layout as Layout,
+    TopDocuments as TopDocuments,
+)
+from .indexes.header import (
+    EncoderSettings as EncoderSettings,
+    IndexHeader as IndexHeader,
+    VectorsFile as VectorsFile,
+)
+from .indexes.job import (
+    IndexResult as IndexResult,
+    add_documents as add_documents,
+    build_index as build_index,
+    compact_index as compact_index,
+    delete_documents as delete_documents,
+)
+from .indexes.lexical import (
+    Hits as Hits,
+    LexicalIndex as LexicalIndex,
+)
+from .indexes.remedy_views import (
+    RemedyViews as RemedyViews,
+)
+from .indexes.retriever import (
+    IndexRetriever as IndexRetriever,
+    IndexSpec as IndexSpec,
+    open_retriever as open_retriever,
+)
+from .indexes.snapshot import (
+    Snapshot as Snapshot,
+)
+from .indexes.summary import (
+    BuildSummary as BuildSummary,
+    CompactSummary as CompactSummary,
+    DeleteSummary as DeleteSummary,
+    RemedyInIndex as RemedyInIndex,
+)
+from .indexes.views import (
+    ViewIndex as ViewIndex,
+)
+from .kb.build import (
+    KbResult as KbResult,
+    build_kb as build_kb,
+)
+from .kb.config import (
+    KbConfig as KbConfig,
+)
+from .kb.source import (
+    Dumps as Dumps,
+    Source as Source,
+)
+from .kb.summary import (
+    KbSummary as KbSummary,
+)
+from .knowledge.config import (
+    GazetteerConfig as GazetteerConfig,
+)
+from .knowledge.source import (
+    KnowledgeSource as KnowledgeSource,
+)
+from .knowledge.sources import (
+    EntityRows as EntityRows,
+    PageFolder as PageFolder,
+    TripleFiles as TripleFiles,
+)
+from .knowledge.sources.raw import (
+    RawWriter as RawWriter,
+)
+from .llm import (
+    ChatConfig as ChatConfig,
+    LocalConfig as LocalConfig,
+)
+from .planning import (
+    Workload as Workload,
+    load_hardware as load_hardware,
+    plan as plan,
+)
+from .planning.hardware import (
+    Hardware as Hardware,
+)
+from .planning.model import (
+    Step as Step,
+)
+from .remedies.config import (
+    ExpandConfig as ExpandConfig,
+)
+from .remedies.diagnosis.diagnose import (
+    Diagnosis as Diagnosis,
+    Risk as Risk,
+)
+from .remedies.diagnosis.job import (
+    DiagnoseResult as DiagnoseResult,
+    diagnose as diagnose,
+)
+from .remedies.diagnosis.summary import (
+    DiagnosisSummary as DiagnosisSummary,
+)
+from .remedies.repair.config import (
+    ReferenceConfig as ReferenceConfig,
+    SynthesizeConfig as SynthesizeConfig,
+)
+from .remedies.repair.expand import (
+    expand_index as expand_index,
+)
+from .remedies.repair.receipt import (
+    RemedyResult as RemedyResult,
+)
+from .remedies.repair.remedy import (
+    rollback as rollback,
+)
+from .remedies.repair.summary import (
+    RollbackNote as RollbackNote,
+)
+from .remedies.repair.synthesize import (
+    synthesize_index as synthesize_index,
+)
+from .retrievability.audit.config import (
+    AuditConfig as AuditConfig,
+)
+from .retrievability.audit.job import (
+    AuditResult as AuditResult,
+    audit as audit,
+)
+from .retrievability.audit.summary import (
+    AuditSummary as AuditSummary,
+)
+from .retrievability.exposure.config import (
+    ExposureConfig as ExposureConfig,
+)
+from .retrievability.exposure.job import (
+    ExposureResult as ExposureResult,
+    exposure as exposure,
+)
+from .retrievability.exposure.summary import (
+    ExposureSummary as ExposureSummary,
+)
+from .retrievability.pairs import (
+    PairRanks as PairRanks,
+)
+from .retrievability.probes.config import (
+    ProbeConfig as ProbeConfig,
+)
+from .retrievability.probes.fit import (
+    ProbeResult as ProbeResult,
+    fit_probe as fit_probe,
+)
+from .retrievability.probes.models import (
+    Model as Model,
+)
+from .retrievability.probes.predict import (
+    PredictResult as PredictResult,
+    predict_rps as predict_rps,
+)
+from .retrievability.probes.probe import (
+    Prediction as Prediction,
+    Probe as Probe,
+)
+from .retrievability.probes.summary import (
+    FitMetrics as FitMetrics,
+    PredictionSummary as PredictionSummary,
+    ProbeSummary as ProbeSummary,
+    Training as Training,
+)
+from .scenarios.ablation.config import (
+    AblateConfig as AblateConfig,
+)
+from .scenarios.ablation.job import (
+    AblateResult as AblateResult,
+    ablate_scenarios as ablate_scenarios,
+)
+from .scenarios.ablation.summary import (
+    AblationSummary as AblationSummary,
+)
+from .scenarios.distill.job import (
+    DistillResult as DistillResult,
+    distill as distill,
+)
+from .scenarios.distill.settings import (
+    DistillConfig as DistillConfig,
+    TrainConfig as TrainConfig,
+)
+from .scenarios.distill.summary import (
+    DistillSummary as DistillSummary,
+)
+from .scenarios.files import (
+    read_profiles as read_profiles,
+)
+from .scenarios.needs.config import (
+    NeedsConfig as NeedsConfig,
+    Setting as Setting,
+)
+from .scenarios.needs.job import (
+    NeedsResult as NeedsResult,
+    audit_needs as audit_needs,
+)
+from .scenarios.needs.summary import (
+    NeedsSummary as NeedsSummary,
+)
+from .scenarios.profile import (
+    Component as Component,
+    ProfileState as ProfileState,
+    Profiled as Profiled,
+    Scenario as Scenario,
+    ScenarioProfile as ScenarioProfile,
+)
+from .scenarios.profiles.config import (
+    ProfileConfig as ProfileConfig,
+    Role as Role,
+)
+from .scenarios.profiles.index import (
+    add_scenarios as add_scenarios,
+)
+from .scenarios.profiles.job import (
+    ProfileResult as ProfileResult,
+    profile_documents as profile_documents,
+)
+from .scenarios.profiles.summary import (
+    AddedScenarios as AddedScenarios,
+    ProfileSummary as ProfileSummary,
+)
+from .scenarios.qa.config import (
+    QAConfig as QAConfig,
+)
+from .scenarios.qa.job import (
+    QAResult as QAResult,
+    compare_answers as compare_answers,
+)
+from .scenarios.qa.summary import (
+    QASummary as QASummary,
+)
+from .version import (
+    __version__ as __version__,
+)
