@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from argus.data.manifest import PrecisionTrial
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig
-from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 from argus.encoders.precision import choose_precision
 from argus.encoders.protocol import Encoder
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
@@ -22,6 +21,8 @@ from argus.errors import InputError
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
+
+    from argus.encoders.openai import OpenAIEncoder
 
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 
@@ -68,6 +69,8 @@ def to_send(config: EncoderConfig) -> EncoderConfig:
 
 
 def _openai(config: EncoderConfig) -> OpenAIEncoder:
+    from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
+
     return OpenAIEncoder(
         OpenAIConfig(
             model=config.model.removeprefix("openai:"),

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
 
 
 def wilson(
@@ -17,6 +16,8 @@ def wilson(
     Also valid, and conservative, for the mean of n values in [0, 1]: their variance is at most
     mean·(1 - mean), that of 0/1 values. Shapes broadcast; n must be positive.
     """
+    from scipy.stats import norm
+
     p, n = np.asarray(mean, np.float64), np.asarray(n, np.float64)
     if (n <= 0).any():
         raise ValueError("n must be positive: an interval needs at least one observation.")

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
-from argus.retrievability.rank_kernels import dots
 
 Arrays = dict[str, np.ndarray]
 """Columns of a table by name."""
@@ -67,6 +66,8 @@ def related_pairs(
     vectors: FloatArray, graph: RelationGraph, chunk: range
 ) -> tuple[np.ndarray, np.ndarray, PairRanks]:
     """Return the chunk's pairs: row in the chunk, exact similarity, and ranks to fill in."""
+    from argus.retrievability.rank_kernels import dots
+
     first, last = graph.indptr[chunk.start], graph.indptr[chunk.stop]
     rows = np.repeat(np.arange(len(chunk)), graph.degree[chunk.start : chunk.stop])
     entity = graph.indices[first:last].astype(np.int32)
@@ -79,6 +80,8 @@ def related_pairs(
 
 def resolve_ties(vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float) -> int:
     """Return how many of `candidates` rank above x for t, compared in float64, ties by position."""
+    from argus.retrievability.rank_kernels import dots
+
     similarity = np.empty(len(candidates), np.float64)
     dots(vectors, np.full(len(candidates), t, np.int32), candidates.astype(np.int32), similarity)
     return int(((similarity > exact) | ((similarity == exact) & (candidates < x))).sum())

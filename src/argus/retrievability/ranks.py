@@ -28,7 +28,6 @@ from argus.knowledge.relations import RelationGraph
 from argus.retrievability.limits import DIRECT_RELATED as DIRECT_RELATED
 from argus.retrievability.limits import RESERVOIR_QUERIES, WORKING_BYTES
 from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs
-from argus.retrievability.rank_kernels import count_block
 
 
 def pair_ranks(
@@ -162,6 +161,8 @@ class _CpuCounter:
         self.vectors, self.graph = vectors, graph
 
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
+        from argus.retrievability.rank_kernels import count_block
+
         rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
         if candidates is None:
             columns, candidates = self.vectors, self._everyone
