@@ -49,7 +49,7 @@ def test_an_estimate_asks_nobody(argus, asked, corpus, endpoint):
     assert endpoint.requests == []
 
 
-def test_an_index_gets_scenarios_that_a_search_shows(argus, asked, built, tmp_path):
+def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_path):
     ran = argus("remedy", "scenarios", "--index", built, *asked)
     assert ran.code == 0
     lines = ran.out.splitlines()

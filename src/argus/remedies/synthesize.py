@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from argus.data.types import Document, State
 from argus.errors import InputError
@@ -236,7 +235,7 @@ def _accepted(
     return Synthesis(doc_id, text, examined, State.MEASURED, source=source)
 
 
-def _source(offer: _Offer, written_by: dict[str, Any]) -> str:
+def _source(offer: _Offer, written_by: Mapping[str, str | float]) -> str:
     entities = {c.risk.entity: [p.id for p in c.passages] for c in offer.candidates}
     left_out = {"left_out": offer.left_out} if offer.left_out else {}
     return json.dumps({**written_by, "entities": entities, **left_out}, ensure_ascii=False)
