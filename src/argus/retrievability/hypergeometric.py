@@ -21,6 +21,7 @@ def hit_probability(above: np.ndarray, pool: np.ndarray, *, k: int, draws: int) 
     """
     from argus.retrievability.tail_kernels import tail
 
+    above, pool = _checked(above, pool, k, draws)
     out = np.empty(len(above))
     tail(above, pool, k, draws, _log_factorials(pool), out)
     return out
