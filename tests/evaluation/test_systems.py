@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from argus.data import Document, Query, View
+from argus.data.artifacts import ArtifactFolder
 from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError, EncodingError, InputError
 from argus.evaluation.compare.job import compare_indexes
@@ -145,7 +146,7 @@ def test_a_store_in_use_is_no_reason_to_stop(index):
 
 def test_fresh_does_not_delete_the_index_that_is_evaluated(index, tmp_path):
     for out in (index.path, index.path.parent):
-        (out / ".argus").touch()
+        ArtifactFolder(out).open()
         with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
             evaluate(
                 ASKED, JUDGED, out=out, indexes=[f"{index.path}@original"], encoder=Scattered(),

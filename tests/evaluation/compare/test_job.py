@@ -7,6 +7,7 @@ import pytest
 
 import argus
 from argus.data import Document, Query, View
+from argus.data.artifacts import ArtifactFolder
 from argus.encoders import EncoderConfig
 from argus.errors import InputError, Location
 from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_indexes
@@ -212,7 +213,7 @@ def test_a_job_without_encoder_or_hashes_does_not_hinder(minilm, tmp_path):
 def test_fresh_does_not_empty_a_folder_that_is_compared(indexes, folders, tmp_path):
     index = Path(indexes[1])
     for folder in (index, folders[0].parent):
-        (folder / ".argus").touch()  # as every folder that Argus wrote results into
+        ArtifactFolder(folder).open()  # as every folder that Argus wrote results into
     for names in ((indexes[0], indexes[1]), (indexes[1], indexes[0])):
         with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
             compare_indexes(names, out=index, queries=[Query("q", "moon")], fresh=True)

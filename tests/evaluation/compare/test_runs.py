@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import ranking, read_run
 from argus.data.types import Query
 from argus.errors import InputError
@@ -84,6 +85,6 @@ def test_runs_of_other_queries_and_fresh_over_input_are_refused(runs, tmp_path):
     with pytest.raises(InputError, match="no query in common"):
         compare_two_runs((runs[0], other), out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    (tmp_path / ".argus").touch()
+    ArtifactFolder(tmp_path).open()
     with pytest.raises(InputError, match="--fresh would empty"):
         compare_two_runs(runs, out=tmp_path, fresh=True)

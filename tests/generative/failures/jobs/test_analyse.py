@@ -8,6 +8,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
 from argus.generative.failures.jobs.analyse import analyse_failures as analyse
 from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
@@ -81,8 +82,7 @@ def test_tables_of_two_systems_stand_in_one_file(tmp_path):
 
 
 def test_fresh_never_empties_the_folder_that_is_read(tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / ".argus").write_text("")
+    ArtifactFolder(tmp_path / "out").open()
     file = write_output(tmp_path / "out" / "dpr.json", two_of_three())
     with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
         analyse([file], config=FailureConfig(), out=tmp_path / "out", fresh=True)
