@@ -113,7 +113,7 @@ kb = "kb.jsonl"
         (("probe", "predict", "--entities", "e"), "argus: e: no such file"),
         (("index", "build"), "argus: no-corpus.jsonl: no such file or folder"),
         (("index", "add", "--index", "there", "--corpus", "c"), "argus: there: no such folder"),
-        (("remedy", "expand", "--index", "there"), "argus: kb.jsonl: no such file or folder"),
+        (("remedy", "expand", "--index", "there"), "argus: there: no such folder"),
         (("evaluate",), "argus: missing-a: no such folder; expected an index"),
     ],
 )

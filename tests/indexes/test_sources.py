@@ -3,7 +3,7 @@ import json
 import pytest
 
 from argus.data.types import View
-from argus.indexes.sources import Matched, matched
+from argus.indexes.sources import ViewScenario, matched_scenario
 
 PARTS = {"main_topic": "Rivers", "information_need": "to swim", "explanation": "It is warm."}
 
@@ -13,7 +13,7 @@ def _view(source):
 
 
 def test_the_scenario_of_a_view_is_read_from_its_source():
-    assert matched(_view(json.dumps(PARTS | {"other": 1}))) == Matched(**PARTS)
+    assert matched_scenario(_view(json.dumps(PARTS | {"other": 1}))) == ViewScenario(**PARTS)
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ def test_the_scenario_of_a_view_is_read_from_its_source():
     ["", "{", "[]", "3", json.dumps({"main_topic": "x"}), json.dumps(PARTS | {"explanation": 3})],
 )
 def test_a_source_that_says_nothing_leaves_the_text(source):
-    assert matched(_view(source)) == Matched("", "", "all of it")
+    assert matched_scenario(_view(source)) == ViewScenario("", "", "all of it")

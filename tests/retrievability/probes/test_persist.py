@@ -82,7 +82,7 @@ def test_any_changed_or_missing_file_is_noticed(probe, tmp_path):
         ({"k": "fifty"}, "field 'k': input should be a valid integer"),
         ({"fingerprint": None}, "field 'fingerprint': input should be a valid string"),
         ({"metrics": {"test": {"rmse": 0.1}}}, "field 'metrics.test.mae': field required"),
-        ({"files": ["model.ubj"]}, "field 'files': input should be a valid dict"),
+        ({"files": ["model.ubj"]}, "field 'files': input should be an object"),
         ({"dim": 25}, "does not fit its weights"),
     ],
 )

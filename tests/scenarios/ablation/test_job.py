@@ -403,7 +403,7 @@ def test_fresh_does_not_delete_the_folder_of_profiles(run, tmp_path):
         ({"measures": ("nDCG@0",)}, "has the cutoff 0"),
         ({"tune_share": 1.0}, "from 0, below 1"),
         ({"placebos": -1}, "a whole number from 0"),
-        ({"resamples": 10}, "a whole number from 1000"),
+        ({"resamples": 10}, "a whole number from 1,000"),
     ],
 )
 def test_impossible_settings_are_refused(options, message):

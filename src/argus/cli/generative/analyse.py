@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +26,6 @@ SHOWN_MODES = 5
 HITS = ("hit_1", "hit_k")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judge(LanguageModel):
     """Options that say who judges unannotated passages."""
 
