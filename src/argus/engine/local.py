@@ -15,7 +15,7 @@ from argus.engine.blocks import AHEAD, LIVES, Blocks, died_at_start
 from argus.engine.config import EngineConfig
 from argus.engine.outcome import outcome_of, raised, result_of
 from argus.engine.packing import Packed, pack
-from argus.engine.processes import GRACE_S, Child, Spool, inbox_of
+from argus.engine.processes import GRACE_S, Child, Message, Spool, inbox_of
 from argus.engine.protocol import EngineRecord, Work
 
 S = TypeVar("S")
@@ -148,7 +148,7 @@ class Crew:
 
     def _next_members(self) -> list[_Member]:
         """Wait until a process says something, or ends."""
-        signs: dict[Any, _Member] = {m.child.conn: m for m in self.members}
+        signs: dict[Any, _Member] = {m.child.conn: m for m in self.members}  # `wait` knows more
         signs |= {m.child.process.sentinel: m for m in self.members}
         return list(dict.fromkeys(signs[sign] for sign in wait(list(signs))))
 
@@ -174,11 +174,12 @@ class Crew:
         self.spool.close()
 
 
-def _message(member: _Member) -> Any:
+def _message(member: _Member) -> Message | None:
     """Return what a process says next; None when it has died."""
     with suppress(EOFError, OSError):
         if member.child.conn.poll():
-            return member.child.conn.recv()
+            message: Message = member.child.conn.recv()
+            return message
     return None
 
 

@@ -27,6 +27,10 @@ from argus.engine.packing import Packed
 GRACE_S = 10.0
 """How long a child may take to end by itself once its pipe is closed."""
 _ALIGN = 64
+Message = tuple[Any, ...]
+"""A kind, and what belongs to it: each kind has its own."""
+Inbox = queue.SimpleQueue[Message | None]
+"""Messages; None when there will be none."""
 
 
 class Child:
@@ -123,7 +127,7 @@ class _Spooled:
     spans: list[tuple[int, int]]
     rest: tuple[object, ...]
 
-    def load(self, conn: Connection) -> tuple[Any, ...]:
+    def load(self, conn: Connection) -> Message:
         if not self.spans:
             return self.kind, Packed(self.payload), *self.rest
         handle = recv_handle(conn)
@@ -134,9 +138,9 @@ class _Spooled:
         return self.kind, Packed(self.payload, [whole[a:b] for a, b in self.spans]), *self.rest
 
 
-def inbox_of(conn: Connection) -> queue.SimpleQueue[Any]:
+def inbox_of(conn: Connection) -> Inbox:
     """Return, in a child, a queue of what the parent sends; None comes when it has gone."""
-    inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    inbox: Inbox = queue.SimpleQueue()
 
     def read() -> None:
         with suppress(EOFError, OSError):

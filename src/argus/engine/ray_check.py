@@ -5,11 +5,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from argus.engine.cluster import Facts, Node, argus_version
 from argus.engine.ray_connect import facts_of_nodes, misfit
 from argus.engine.verdict import NodeCheck
+
+if TYPE_CHECKING:
+    import numpy as np
 
 TRIES = 5
 LARGE = 64 << 20
@@ -17,13 +21,13 @@ LARGE = 64 << 20
 _PATIENCE_S = 30.0
 
 
-def check_nodes(ray: Any, nodes: list[Node], path: str | None) -> list[NodeCheck]:
+def check_nodes(ray: ModuleType, nodes: list[Node], path: str | None) -> list[NodeCheck]:
     """Try every machine out."""
     facts_of = facts_of_nodes(ray, nodes, path)
     return [_check(ray, node, facts_of[node.id], path) for node in nodes]
 
 
-def _check(ray: Any, node: Node, facts: Facts | None, path: str | None) -> NodeCheck:
+def _check(ray: ModuleType, node: Node, facts: Facts | None, path: str | None) -> NodeCheck:
     problem = misfit(node, facts, argus_version(), ray.__version__)
     if problem is None and facts is not None and facts.get("sees") is False:
         problem = f"{node.address} ({facts['host']}) does not see {path}"
@@ -54,7 +58,7 @@ def _check(ray: Any, node: Node, facts: Facts | None, path: str | None) -> NodeC
     }
 
 
-def _measure(ray: Any, node: Node) -> tuple[float, float]:
+def _measure(ray: ModuleType, node: Node) -> tuple[float, float]:
     """Return the milliseconds of a small block's round trip, and MiB/s of a large one's way."""
     import numpy as np
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -65,7 +69,7 @@ def _measure(ray: Any, node: Node) -> tuple[float, float]:
         scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
     )
 
-    def seconds(array: Any) -> float:
+    def seconds(array: np.ndarray) -> float:
         began = time.perf_counter()
         ray.get(task.remote(ray.put(array)), timeout=_PATIENCE_S)
         return time.perf_counter() - began
@@ -75,10 +79,10 @@ def _measure(ray: Any, node: Node) -> tuple[float, float]:
     return 1e3 * statistics.median(small), (LARGE >> 20) / large
 
 
-def _size() -> Callable[[Any], int]:
+def _size() -> Callable[[np.ndarray], int]:
     """Return a function within a function: it travels as its code, so Argus is not needed."""
 
-    def size(array: Any) -> int:
+    def size(array: np.ndarray) -> int:
         return int(array.nbytes)
 
     return size

@@ -6,6 +6,7 @@ import os
 import platform
 import socket
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from argus.engine.cluster import Facts, Node, argus_version, facts_of_node, living
@@ -54,7 +55,7 @@ def unanswered(config: EngineConfig, why: str) -> ArgusError:
     )
 
 
-def connect(ray: Any, config: EngineConfig, cores: int) -> list[Node]:
+def connect(ray: ModuleType, config: EngineConfig, cores: int) -> list[Node]:
     """Connect to the cluster, or start one of `cores` cores; return its machines."""
     options: dict[str, Any] = {  # what Ray takes by name
         "log_to_driver": False,
@@ -108,7 +109,9 @@ def _refused(config: EngineConfig, error: Exception) -> ArgusError:
     return unanswered(config, f"{type(error).__name__}: {words[:400]}")
 
 
-def facts_of_nodes(ray: Any, nodes: list[Node], path: str | None = None) -> dict[str, Facts | None]:
+def facts_of_nodes(
+    ray: ModuleType, nodes: list[Node], path: str | None = None
+) -> dict[str, Facts | None]:
     """Return what every machine, by its id, says of itself; None for one that does not answer."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -147,7 +150,7 @@ def misfit(node: Node, facts: Facts | None, argus: str, ray: str) -> str | None:
     return None
 
 
-def check_fit(ray: Any, nodes: list[Node]) -> None:
+def check_fit(ray: ModuleType, nodes: list[Node]) -> None:
     """Raise InputError unless every machine can work with this one."""
     version = argus_version()
     facts_of = facts_of_nodes(ray, nodes)

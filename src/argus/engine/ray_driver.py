@@ -16,15 +16,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from argus.engine.blocks import AHEAD, LIVES, died_at_start
 from argus.engine.cluster import Node, Seat, living, seats
 from argus.engine.config import EngineConfig
 from argus.engine.outcome import outcome_of, raised
 from argus.engine.packing import Packed
-from argus.engine.processes import inbox_of
+from argus.engine.processes import Inbox, inbox_of
 from argus.errors import ArgusError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 BEAT_S = 2.0
 """It says at least this often that it is there."""
@@ -39,7 +43,7 @@ class _Member:
     rested: it comes from an earlier run, and may have died since without blame on this one.
     """
 
-    handle: Any
+    handle: Any  # of an Actor on the cluster
     seat: Seat
     rested: bool
     ready: bool = False
@@ -53,7 +57,7 @@ class _Run:
     """One piece of work. what, threaded: see `Work`. shared: in the object store."""
 
     what: str
-    shared: Any
+    shared: Any  # a reference of Ray
     free: list[Seat]
     began: float = field(default_factory=time.monotonic)
     members: list[_Member] = field(default_factory=list)
@@ -110,9 +114,9 @@ class _Driver:
 
     def __init__(
         self,
-        ray: Any,
+        ray: ModuleType,
         conn: Connection,
-        inbox: queue.SimpleQueue[Any],
+        inbox: Inbox,
         config: EngineConfig,
         nodes: list[Node],
     ) -> None:
@@ -246,17 +250,21 @@ class _Driver:
     def _follow(self, ref: Any, kind: str, run: _Run, member: _Member, *rest: object) -> None:
         """Have what comes of a call put among the events."""
 
-        def tell(future: Any) -> None:
+        def tell(future: Future[object]) -> None:
             error = future.exception()
             value = None if error else future.result()
             self.inbox.put((kind, run, member, *rest, value, error))
 
         ref.future().add_done_callback(tell)
 
-    def _on_placed(self, run: _Run, member: _Member, value: object, error: Any) -> None:
+    def _on_placed(
+        self, run: _Run, member: _Member, value: object, error: Exception | None
+    ) -> None:
         run.placed = run.placed or error is None
 
-    def _on_begun(self, run: _Run, member: _Member, outcome: bytes | None, error: Any) -> None:
+    def _on_begun(
+        self, run: _Run, member: _Member, outcome: bytes | None, error: Exception | None
+    ) -> None:
         if run is not self.run:
             return
         if error is not None:
@@ -268,7 +276,12 @@ class _Driver:
         self._hand_out(run)
 
     def _on_done(
-        self, run: _Run, member: _Member, number: int, outcome: bytes | None, error: Any
+        self,
+        run: _Run,
+        member: _Member,
+        number: int,
+        outcome: bytes | None,
+        error: Exception | None,
     ) -> None:
         if run is not self.run:
             return

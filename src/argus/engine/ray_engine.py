@@ -13,7 +13,7 @@ from argus.engine.cluster import Node, seats
 from argus.engine.config import EngineConfig
 from argus.engine.outcome import result_of
 from argus.engine.packing import pack
-from argus.engine.processes import GRACE_S, Child, Spool
+from argus.engine.processes import GRACE_S, Child, Message, Spool
 from argus.engine.protocol import EngineRecord, Work
 from argus.engine.verdict import NodeCheck
 from argus.errors import ArgusError, InputError
@@ -175,7 +175,7 @@ class RayEngine:
             "ray": self.version,
         }
 
-    def _expect(self, kind: str, patience_s: float, *, dropping: bool = False) -> Any:
+    def _expect(self, kind: str, patience_s: float, *, dropping: bool = False) -> Message:
         """Return the next message of a kind; others meanwhile are dropped."""
         until = time.monotonic() + patience_s
         while True:
@@ -183,12 +183,12 @@ class RayEngine:
             if message[0] == kind:
                 return message
 
-    def _hear(self, patience_s: float, *, failing: bool = True) -> Any:
+    def _hear(self, patience_s: float, *, failing: bool = True) -> Message:
         """Return the next message; raises what the driver failed with, `_Gone` without one."""
         try:
             if not self._child.conn.poll(max(0.0, patience_s)):
                 raise _Gone(f"no answer in {patience_s:.0f} s")
-            message = self._child.conn.recv()
+            message: Message = self._child.conn.recv()
         except (EOFError, OSError):
             raise _Gone(f"Ray's process here {self._child.how_it_ended()}") from None
         if message[0] == "failed" and failing:

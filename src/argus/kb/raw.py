@@ -12,7 +12,7 @@ from argus.errors import InputError
 from argus.jobs.workspace import Record
 from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
-from argus.kb.reading import Read, check_items, read_wikidata, read_wikipedia, site_of
+from argus.kb.reading import DumpCounts, check_items, read_wikidata, read_wikipedia, site_of
 from argus.kb.source import Dumps, Source
 from argus.kb.summary import ReadCounts
 from argus.knowledge.alignment import AlignSettings, align
@@ -29,7 +29,7 @@ class Readout:
     counts: ReadCounts = field(default_factory=ReadCounts)
     damage: dict[str, str] = field(default_factory=dict)
 
-    def note(self, name: Literal["wikipedia", "wikidata"], dump: Read) -> None:
+    def note(self, name: Literal["wikipedia", "wikidata"], dump: DumpCounts) -> None:
         """Take over what became of one dump."""
         self.counts[name] = dict(dump.counts)
         if dump.damage is not None:

@@ -42,7 +42,7 @@ _NO_RECORD = b"[], \t\r\n"
 
 
 @dataclass(frozen=True)
-class Read:
+class DumpCounts:
     """What a dump came to: counts per reason, and where it breaks off, if it does."""
 
     counts: Counter[str]
@@ -88,13 +88,13 @@ class _Dump(Generic[S]):
 
 def read_wikipedia(
     location: str, site: Site, parts: DumpParts, config: KbConfig, engine: Engine
-) -> Read:
+) -> DumpCounts:
     """Read what is not yet in `parts` of a dump of pages."""
     setup = PageSetup(site=site, links=config.links, min_words=config.min_words)
     return _read(_Dump(location, RecordKind.PAGE, _pages, setup, "pages"), parts, config, engine)
 
 
-def read_wikidata(location: str, parts: DumpParts, config: KbConfig, engine: Engine) -> Read:
+def read_wikidata(location: str, parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
     """Read what is not yet in `parts` of a dump of items."""
     setup = ItemSetup(language=config.language)
     return _read(_Dump(location, RecordKind.LINE, _items, setup, "items"), parts, config, engine)
@@ -110,15 +110,15 @@ def _items(records: Iterable[bytes], setup: ItemSetup) -> Tables:
     return {"items": part.items, "statements": part.statements}, part.counts
 
 
-def _read(dump: _Dump[S], parts: DumpParts, config: KbConfig, engine: Engine) -> Read:
+def _read(dump: _Dump[S], parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
     if config.limit is not None:
         _read_first(dump, config.limit, parts)
     else:
         _read_splits(dump, config.split_bytes, parts, engine)
-    read = Read(*parts.settle())
+    read = DumpCounts(*parts.settle())
     if read.damage is None and config.limit is None:
         cut = cut_short(dump.location, dump.kind)
-        return Read(read.counts, None if cut is None else str(cut))
+        return DumpCounts(read.counts, None if cut is None else str(cut))
     return read
 
 
