@@ -219,7 +219,7 @@ def test_a_probe_of_another_encoder_or_pooling_is_refused(audited, minilm, tmp_p
         predict_rps([_city()], out=tmp_path / "c", probe=audited, encoder=SentencesOnly())
     with pytest.raises(InputError, match="neither --corpus nor --entities"):
         predict_rps(None, out=tmp_path / "d")
-    with pytest.raises(InputError, match="'word'; expected span or sentence"):
+    with pytest.raises(InputError, match="'word'; expected one of span, sentence"):
         predict_rps([_city()], out=tmp_path / "e", pooling="word")
 
 

@@ -13,6 +13,7 @@ from argus.measures import Evaluation, evaluate
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.ablation import grid as ablate
 from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
+from argus.scenarios.cells import WEIGHTS, check_grid
 from argus.scenarios.views import scenario_views
 
 DIM = 6
@@ -77,8 +78,8 @@ def test_every_weight_of_a_sweep_is_the_search_with_it(seed, n, component, k):
     documents, asked, embed = corpus(rng, n), questions(rng), Texts(rng)
     texts = ablate.embed_scenarios(documents.profiles.values(), [component], embed)
     snapshot = documents.with_scenarios(component, texts)
-    runs = ablate.sweep(snapshot, asked, ablate.WEIGHTS, k)
-    assert list(runs) == list(ablate.WEIGHTS)
+    runs = ablate.sweep(snapshot, asked, WEIGHTS, k)
+    assert list(runs) == list(WEIGHTS)
     for weight, run in runs.items():
         expected = searched(documents, component, embed, asked, k, weight)
         assert in_order(run) == in_order(expected), "ids, order and scores, to the last bit"
@@ -191,7 +192,7 @@ def test_the_best_of_equal_cells_is_nearest_to_the_document():
 
 
 def test_the_usual_cell_is_the_papers_or_what_comes_nearest():
-    cells = [Cell(c, w) for c in Component for w in ablate.WEIGHTS]
+    cells = [Cell(c, w) for c in Component for w in WEIGHTS]
     assert ablate.usual_cell(cells) == Cell(Component.ME, 0.7)
     assert str(ablate.usual_cell(cells)) == "M+E at λ = 0.7"
     few = [Cell(Component.I, 0.7), Cell(Component.ME, 0.1), Cell(Component.ME, 0.5)]
@@ -225,4 +226,4 @@ def test_the_mean_of_evaluations_is_taken_per_question():
 )
 def test_an_impossible_grid_is_refused(components, weights, message):
     with pytest.raises(InputError, match=message):
-        ablate.check_grid(components, weights)
+        check_grid(components, weights)
