@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 EXTRAS = {
     "accelerate": "distill",
     "duckdb": "kb",
@@ -41,15 +38,3 @@ def naming_extra(error: ImportError) -> ImportError | None:
         f"this needs {package}, which is not installed: pip install 'argus-retrieval[{extra}]'",
         name=error.name,
     )
-
-
-@contextmanager
-def needs_extra() -> Iterator[None]:
-    """Let imports in the block name the extra that lacks: for the modules that need one."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        named = naming_extra(error)
-        if named is None:
-            raise
-        raise named from error

@@ -21,19 +21,6 @@ E = TypeVar("E", bound=StrEnum)
 S = TypeVar("S", covariant=True)
 
 
-def whole_numbers(text: str, option: str) -> tuple[int, ...]:
-    """Parse "50" or "10,50,100"."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError as error:
-        raise InputError(
-            f"{text!r}",
-            expected="whole numbers, separated by commas",
-            fix="For example 10,50.",
-            where=option,
-        ) from error
-
-
 def one_of(kind: type[E], text: str, option: str) -> E:
     """Return the member of an enumeration that is called `text`; InputError lists them."""
     try:
