@@ -115,5 +115,5 @@ def test_auto_tries_both_formats_and_says_what_it_measured():
 
 
 def test_a_precision_that_does_not_exist_is_refused():
-    with pytest.raises(InputError, match="precision 'int8'; expected one of auto, float32"):
+    with pytest.raises(InputError, match="precision: 'int8'; expected one of auto, float32"):
         EncoderConfig(precision="int8")

@@ -165,7 +165,7 @@ def test_without_corpus_and_queries_place_and_gap_are_still_told(small, of):
         ("q2", "tea", {}, "run.trec: no result for query 'q2', which .* has.*1 other"),
         (" ", "tea", {}, "an empty query id"),
         ("q1", "", {}, "an empty document id"),
-        ("q1", "tea", {"k": 0}, "k=0"),
+        ("q1", "tea", {"k": 0}, "--k: 0;"),
     ],
 )
 def test_unknown_queries_and_empty_ids_are_refused(small, query, doc, options, message):
