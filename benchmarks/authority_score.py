@@ -29,7 +29,7 @@ from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.data.provenance import peak_memory_bytes
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 ROUNDS, STEP, K, BAR = 3, 50, 5, 50
 K1, B = 1.5, 0.75
@@ -112,7 +112,7 @@ class Plain:
         """Return the first documents by BM25 (Lucene's IDF), ties by id."""
         n = len(self.ids)
         scores = []
-        tokens = asked(question)
+        tokens = query_words(question)
         for count, length in zip(self.counts, self.lengths, strict=True):
             score = 0.0
             for word in tokens:

@@ -88,9 +88,9 @@ def _index(index: str | None, keys: Path | None) -> str:
     return index
 
 
-def _print(found: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
+def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
     if as_json:
-        o.print_json(found.as_dict())
+        o.print_json(explanation.as_dict())
         return
     for line in lines:
         typer.echo(line)
@@ -118,19 +118,20 @@ def describe_run(found: RunExplanation) -> list[str]:
 
 def _above(place: RunStanding) -> list[str]:
     """Return rows of the first documents above the one that is explained, and of the last."""
-    chosen = [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]
+    rows = [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]
     label = "above it" if place.rank is not None else "in the run"
     lines: list[str] = []
-    for row in chosen:
+    for row in rows:
         says = f"  says {', '.join(map(repr, row.says[:SHOWN]))}" if row.says else ""
         lines += _row("", f"{row.rank:>3}  {row.score:.4f}  {row.id}  {row.title}{says}")
     return [f"{label:<{LABEL}}{lines[0][LABEL:]}", *lines[1:]] if lines else []
 
 
-def _findings(found: Explanation | RunExplanation) -> list[str]:
+def _findings(explanation: Explanation | RunExplanation) -> list[str]:
     """Return every cause, what was found first, the most probable before all."""
     lines = []
-    first = sorted(found.findings, key=lambda f: (f.cause != found.cause, _ORDER[f.state]))
+    cause = explanation.cause
+    first = sorted(explanation.findings, key=lambda f: (f.cause != cause, _ORDER[f.state]))
     for before, finding in zip([None, *first], first, strict=False):
         apart = before is None or finding.state == "found" or before.state != finding.state
         lines += [""] * apart + _finding(finding)

@@ -124,8 +124,8 @@ def delete(
     """Delete documents with all their views: all of them, or none when an id is unknown."""
     from argus.indexes.job import delete_documents, read_ids
 
-    given = list(ids or []) + (read_ids(ids_file) if ids_file else [])
-    result = delete_documents(index, given)
+    doc_ids = list(ids or []) + (read_ids(ids_file) if ids_file else [])
+    result = delete_documents(index, doc_ids)
     _show(result.summary, as_json=json)
 
 

@@ -90,7 +90,7 @@ class Source:
 def scenarios(
     context: typer.Context,
     source: Source,
-    asked: LanguageModel,
+    model: LanguageModel,
     asking: ProfileSettings,
     engine: EngineConfig | None,
     component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
@@ -114,9 +114,9 @@ def scenarios(
     """
     from argus.scenarios.profile import component as named
 
-    chosen = named(component)
+    views = named(component)
     if source.profiles is None:
-        settings = _settings(asked, asking)
+        settings = _settings(model, asking)
         if estimate:
             print_estimate(_estimate(source, settings), json)
             return
@@ -124,10 +124,10 @@ def scenarios(
         if source.index is None:
             _print_profiles(written.summary, written.report, as_json=json)
             return
-        given = written.folder
+        profiles = written.folder
     else:
-        _refuse_writing(context, asked)
-        given = source.profiles
+        _refuse_writing(context, model)
+        profiles = source.profiles
     if source.index is None:
         raise InputError(
             "--profiles without --index",
@@ -138,32 +138,32 @@ def scenarios(
     from argus.scenarios.profiles.index import add_scenarios
 
     result = add_scenarios(
-        source.index, given, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
+        source.index, profiles, component=views, encoder=encoder, queries=queries, qrels=qrels,
         corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
     _print_added(result, as_json=json)
 
 
-def _settings(asked: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
-    model = asked.config()
-    if model is None:
+def _settings(model: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
+    writer = model.config()
+    if writer is None:
         raise InputError(
             "neither --model nor --profiles",
             expected="a language model that writes scenarios, or a file of them",
             fix="For example --model NAME --llm-base-url http://127.0.0.1:8000/v1.",
             where="--model",
         )
-    return asking.by(model)
+    return asking.by(writer)
 
 
-def _refuse_writing(context: typer.Context, asked: LanguageModel) -> None:
+def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
     own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
     names = (*own, "estimate", "limit", "out", "fresh", *places)
-    given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
-    if asked.config() is not None or given:
+    options = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
+    if model.config() is not None or options:
         raise InputError(
-            f"--profiles with {', '.join(given) or '--model'}",
+            f"--profiles with {', '.join(options) or '--model'}",
             expected="one of them: profiles that exist are not written again",
             fix="Leave --profiles out to have them written.",
             where="--profiles",

@@ -24,7 +24,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
-def asked(text: str) -> list[str]:
+def query_words(text: str) -> list[str]:
     """Return the words of a query without stop words, or all of them when nothing else is left."""
     everything = words(text)
     return [word for word in everything if word not in STOP_WORDS] or everything

@@ -47,8 +47,8 @@ class Receipt:
     def of(self, mask: npt.NDArray[np.bool_]) -> Receipt:
         """Return the receipt of some of the entities; mask: (n_risks,)."""
         risks = [risk for risk, inside in zip(self.risks, mask, strict=True) if inside]
-        asked, before, after = self.asked[mask], self.before[mask], self.after[mask]
-        return Receipt(risks, asked, before, after, self.k, self.fell, self.rose)
+        rows = (column[mask] for column in (self.asked, self.before, self.after))
+        return Receipt(risks, *rows, self.k, self.fell, self.rose)
 
     def share_in_top(self, ranks: IntArray) -> float | None:
         """Return the share of risk queries asked that bring their document into the top k."""

@@ -98,11 +98,11 @@ def analyse(
         measure, llm=judge.config(), thresholds=_thresholds(threshold or []), workers=workers
     )
     if estimate:
-        asked = estimate_verdicts(
+        prompts = estimate_verdicts(
             outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
             fields=columns,
         )  # fmt: skip
-        print_estimate(asked, json)
+        print_estimate(prompts, json)
         return
     result = analyse_failures(
         outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,

@@ -51,7 +51,7 @@ class Judge:
             if s.name in OWN
         )  # fmt: skip
 
-    def config(self, asked: LanguageModel) -> ChatConfig | LocalConfig | None:
+    def config(self, answerer: LanguageModel) -> ChatConfig | LocalConfig | None:
         """Return who judges, None for whoever answers.
 
         A key is never sent to another endpoint than its own. Raises InputError for a budget that
@@ -61,8 +61,8 @@ class Judge:
         if not own.keys() & {"model", "base_url", "temperature"}:
             self._refuse_idle_options()
             return None
-        self._check_prices(asked)
-        block = self._options(asked)
+        self._check_prices(answerer)
+        block = self._options(answerer)
         config = block.config()
         assert config is not None and block.model is not None
         if isinstance(config, LocalConfig):
@@ -81,23 +81,25 @@ class Judge:
             config = replace(config, api_key=None)
         return replace(config, temperature=own.get("temperature", config.temperature))
 
-    def _options(self, asked: LanguageModel) -> LanguageModel:
+    def _options(self, answerer: LanguageModel) -> LanguageModel:
         """Return the options of the answering model with what the judge has of its own."""
-        own, model = self.options, self.options.get("model") or asked.model or ""
+        own, model = self.options, self.options.get("model") or answerer.model or ""
         if model.startswith(LOCAL):
-            kept = {
-                name: asked.options.get(name) for name in ("max_tokens_override", "retry_failed")
+            common = {
+                name: answerer.options.get(name) for name in ("max_tokens_override", "retry_failed")
             }
-            adapter = None if "model" in own else asked.options.get("adapter")
-            return LanguageModel(model=model, adapter=adapter, base_url=own.get("base_url"), **kept)
+            adapter = None if "model" in own else answerer.options.get("adapter")
+            return LanguageModel(
+                model=model, adapter=adapter, base_url=own.get("base_url"), **common
+            )
         mine = {n: v for n, v in own.items() if n not in ("temperature", "api_key_env")}
-        return asked.but(**mine | {"model": model, "adapter": None})
+        return answerer.but(**mine | {"model": model, "adapter": None})
 
-    def _check_prices(self, asked: LanguageModel) -> None:
-        home = {name: asked.options.get(name) for name in ("model", "base_url")}
+    def _check_prices(self, answerer: LanguageModel) -> None:
+        home = {name: answerer.options.get(name) for name in ("model", "base_url")}
         same = home == {name: self.options.get(name, value) for name, value in home.items()}
         priced = {"input_price", "output_price"} <= self.options.keys()
-        if "input_price" not in asked.options or same or priced:
+        if "input_price" not in answerer.options or same or priced:
             return
         if self.options.get("model", "").startswith(LOCAL):
             return
@@ -120,7 +122,7 @@ class Judge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Subject:
     """Options that say what is asked, and what for."""
 
     index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios.")]
@@ -153,7 +155,7 @@ class Asked:
 )
 @with_blocks
 def qa(
-    asked: Asked,
+    subject: Subject,
     model: LanguageModel,
     judge: Judge,
     measure: QASettings,
@@ -184,13 +186,13 @@ def qa(
             fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
             where="--model",
         )
-    given = {"config": measure.by(answering, judge.config(model)), "out": out, **asked.options()}
+    inputs = {"config": measure.by(answering, judge.config(model)), "out": out, **subject.options()}
     if estimate:
-        print_estimates(estimate_answers(asked.index, asked.queries, **given), as_json=json)
+        print_estimates(estimate_answers(subject.index, subject.queries, **inputs), as_json=json)
         return
     o.show(
         compare_answers(
-            asked.index, asked.queries, **given, fresh=fresh, engine=engine
+            subject.index, subject.queries, **inputs, fresh=fresh, engine=engine
         ),
         print_qa, as_json=json,
     )  # fmt: skip

@@ -108,9 +108,9 @@ def _sample(rows: Sequence[Row], able: Sequence[int], most: int) -> list[int]:
     """Return which questions are replayed: failed ones first, but a share of those found."""
     judged = [i for i in able if rows[i]["hit_k"] is not None]
     failed = [i for i in judged if outcome(rows[i]) == FAILED]
-    found = [i for i in judged if outcome(rows[i]) != FAILED]
-    of_found = min(len(found), max(most // FOUND_SHARE, most - len(failed)))
-    return sorted([*failed[: most - of_found], *found[:of_found]])
+    hits = [i for i in judged if outcome(rows[i]) != FAILED]
+    of_found = min(len(hits), max(most // FOUND_SHARE, most - len(failed)))
+    return sorted([*failed[: most - of_found], *hits[:of_found]])
 
 
 def _check_origin(
