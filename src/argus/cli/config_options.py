@@ -104,7 +104,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
                 raise TypeError(f"{command.__name__}: two options are called {setting.where}")
             parameters[setting.key] = _parameter(setting, unset=unset)
-            homes[setting.key] = f"{blocks[name].config.__name__}.{setting.name}"
+            homes[setting.key] = _home(setting)
 
     @functools.wraps(command)
     def run(**options: Any) -> R:
@@ -174,6 +174,14 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
         default=inspect.Parameter.empty if default is MISSING else default,
         annotation=Annotated[kind, info],
     )
+
+
+def _home(setting: Setting) -> str:
+    """Return the config's field that declares a setting; "" where it is the command's own."""
+    owner = setting.owner
+    if owner is None or owner.__module__.startswith("argus.cli"):
+        return ""
+    return f"{owner.__name__}.{setting.name}"
 
 
 def _default_of(parameter: inspect.Parameter) -> object:

@@ -43,7 +43,7 @@ def explain(
     ] = None,
     measure: ExplainConfig,
     of_run: RunConfig,
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
+    encoder: o.IndexEncoder = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -68,8 +68,8 @@ def _row(parameter: Any, home: str) -> str:
         shown = ", ".join(f"`{o}`" for o in (*parameter.opts, *parameter.secondary_opts))
         key = f"`{parameter.opts[0].lstrip('-')}`"
     help_ = (getattr(parameter, "help", None) or "").replace("|", "\\|")
-    home = f"`{home}`" if home else ""
-    return f"| {shown} | {key} | {_values(parameter)} | {_default(parameter)} | {help_} | {home} |\n"
+    cells = shown, key, _values(parameter), _default(parameter), help_, f"`{home}`" if home else ""
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _values(parameter: Any) -> str:

@@ -102,10 +102,7 @@ def synthesize(
     model: LanguageModel,
     engine: EngineConfig | None,
     proof: Proof,
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False,
+    estimate: o.Estimate = False,
     *,
     settings: SynthesizeSettings,
     json: o.AsJson = False,

@@ -96,12 +96,9 @@ def scenarios(
     component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
     queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
+    encoder: o.IndexEncoder = None,
     device: o.Device = None,
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False,
+    estimate: o.Estimate = False,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:

@@ -36,7 +36,7 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
             f"{first['msg'].lower()}, in {len(error.errors())} place(s)",
             expected="the file as Argus wrote it",
             fix="Run the command again with the same --out; vectors are kept.",
-            where=Location(where, field=place),
+            where=Location(where, field=place or None),
         ) from error
     return cast(T, value)
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import print_estimate
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
-from argus.generative.failures.jobs.settings import FailureConfig
-from argus.settings import Doc, Ge, Option
+from argus.generative.failures.jobs.settings import FailureConfig, Workers
+from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
     from argus.generative.failures.summary import FailureSummary, SystemSummary
@@ -63,7 +63,7 @@ def analyse(
         Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
     ] = None,
     corpus: Annotated[Path | None, Doc("Texts of the passages of a run.")] = None,
-    measure: FailureConfig,
+    measure: Annotated[FailureConfig, Without("workers")],
     threshold: Annotated[
         list[str] | None,
         Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
@@ -80,7 +80,7 @@ def analyse(
         Option(panel="Language model"),
     ] = False,
     columns: FieldNames,
-    workers: Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")] = None,
+    workers: Workers = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def build(
     *,
     corpus: o.Corpus,
-    out: Annotated[Path, Doc("Folder for the index.")],
+    out: o.IndexOut,
     what: NgramBuildConfig,
     pseudo_queries: Annotated[
         Path | None,

@@ -39,11 +39,8 @@ def ablate(
     *,
     corpus: o.Corpus,
     profiles: Annotated[Path, Doc("Scenarios (profiles.jsonl, or its folder).")],
-    queries: Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")],
-    qrels: Annotated[
-        Path,
-        Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
-    ],
+    queries: o.Queries,
+    qrels: o.Qrels,
     out: o.Out = Path("argus-out"),
     measure: AblateConfig,
     expansions: Annotated[

@@ -140,7 +140,7 @@ class Subject:
         Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
     ] = None
     coerce_ids: Annotated[bool, Doc("Read ids that are whole numbers as text.")] = False
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None
+    encoder: o.IndexEncoder = None
     device: o.Device = None
 
     def options(self) -> dict[str, Any]:
@@ -161,10 +161,7 @@ def qa(
     measure: QASettings,
     engine: EngineConfig | None,
     out: o.Out = Path("argus-out"),
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False,
+    estimate: o.Estimate = False,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,

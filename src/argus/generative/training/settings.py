@@ -6,17 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Choices, Doc, Ge, Lt, Option, Seed, check_settings
-from argus.training.settings import (
-    Accumulation,
-    BatchSize,
-    LearningRate,
-    LoopConfig,
-    WarmupRatio,
-    WeightDecay,
-)
+from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, Seed, check_settings
+from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
 _EXAMPLES = "Examples"
+_TRAINING = Option(panel="Training")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,10 +82,42 @@ class LearningConfig(LoopConfig):
     stay in float32.
     """
 
-    learning_rate: LearningRate = 3e-5
+    learning_rate: Annotated[
+        float, Gt(0), Doc("The highest: 1e-3 from scratch, else 3e-5."), _TRAINING
+    ] = 3e-5
     weight_decay: WeightDecay = 0.01
     warmup_ratio: WarmupRatio = 0.05
-    batch_size: BatchSize = 32
-    accumulation: Accumulation = 1
-    label_smoothing: Annotated[float, Ge(0), Lt(1)] = 0.1
-    dtype: Annotated[str, Choices(("float32", "bfloat16"))] = "float32"
+    batch_size: Annotated[
+        int,
+        Ge(1),
+        Doc("Examples at once (64, else 32); halved for want of memory."),
+        Option(("--batch",), panel="Training"),
+    ] = 32
+    accumulation: Annotated[
+        int, Ge(1), Doc("Batches per step: 1."), Option(("--accumulate",), panel="Training")
+    ] = 1
+    epochs: Annotated[int, Ge(1), Doc("At most: 20 from scratch, else 10."), _TRAINING] = 10
+    patience: Annotated[
+        int, Ge(1), Doc("Evaluations without a lower loss that end it: 10, else 4."), _TRAINING
+    ] = 4
+    evaluate_every: Annotated[
+        int | None, Ge(1), Doc("Steps, besides every epoch: 200 from scratch."), _TRAINING
+    ] = None
+    max_minutes: Annotated[
+        float | None,
+        Gt(0),
+        Doc(
+            "Time for training, all runs together; with more of it, a training goes on. "
+            "Default 25 from scratch, else none."
+        ),
+        Option(("--minutes",), panel="Training"),
+    ] = None
+    label_smoothing: Annotated[float, Ge(0), Lt(1), Doc("0 from scratch, else 0.1."), _TRAINING] = (
+        0.1
+    )
+    dtype: Annotated[
+        str,
+        Choices(("float32", "bfloat16")),
+        Doc("What is computed in: float32, bfloat16."),
+        _TRAINING,
+    ] = "float32"
