@@ -41,6 +41,14 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
     return cast(T, value)
 
 
+def record_of(kind: type[T], value: object) -> T:
+    """Return an object as the record of its fields that `kind`, a TypedDict, names.
+
+    mypy does not see that both have the same types: tests/data/test_records.py lists the pairs.
+    """
+    return cast(T, {name: getattr(value, name) for name in kind.__annotations__})
+
+
 @cache
 def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter

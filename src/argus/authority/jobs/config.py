@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from argus.data.records import record_of
 from argus.settings import Doc, Ge, Le, Option, check_settings
 
 if TYPE_CHECKING:
@@ -78,9 +79,4 @@ class LintBounds:
 
     def described(self) -> Bounds:
         """Return the bounds, for summary.json."""
-        return {
-            "violations": self.violations,
-            "stale_hits": self.stale_hits,
-            "false_retirements": self.false_retirements,
-            "nothing_superseded": self.nothing_superseded,
-        }
+        return record_of(Bounds, self)

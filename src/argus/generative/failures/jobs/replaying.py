@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
+from argus.data.records import record_of
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
 from argus.generative.failures.diagnosis import FAILED, outcome
@@ -48,15 +49,7 @@ class ReplayedOutput:
 
     def summary(self) -> ReplaySummary:
         """Return it for summary.json."""
-        return {
-            "mode": self.mode,
-            "beams": self.beams,
-            "as_searched": self.as_searched,
-            "questions": self.questions,
-            "of": self.of,
-            "same": self.same,
-            "compared": self.compared,
-        }
+        return record_of(ReplaySummary, self)
 
 
 def replay_output(
