@@ -234,9 +234,8 @@ def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | Non
         choices = tuple(member.value for member in kind)
     elif not isinstance(kind, type):  # a union, such as int | Path: given as text
         kind = str
-    return Setting(
-        name, kind, text, option, default, container, optional, choices, **_bounds(notes)
-    )
+    bounds: Any = _bounds(notes)
+    return Setting(name, kind, text, option, default, container, optional, choices, **bounds)
 
 
 def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from argus.authority.benchmarks.legal_texts import DOCTRINES
-from argus.authority.benchmarks.makers import HINTED, HintedMaker
+from argus.authority.benchmarks.source import HINTED, HintedMaker
 from argus.authority.benchmarks.types import Benchmark
 from argus.authority.relation import Authority
 from argus.indexes.lexical import LexicalIndex

@@ -24,8 +24,7 @@ from argus.generative.pseudo_queries import of_documents
 from argus.generative.training.config import SCRATCH, GenerativeTrainConfig
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
-from argus.generative.training.model import open_network, save_network
-from argus.generative.training.scratch import new_network
+from argus.generative.training.model import new_network, open_network, save_network
 from argus.generative.training.settings import ExampleConfig, LearningConfig
 from argus.generative.training.summary import ModelNote, TrainSummary
 from argus.generative.training.task import Pair, seq2seq_task
