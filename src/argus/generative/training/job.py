@@ -218,7 +218,6 @@ def _summary(
     device: str,
 ) -> TrainSummary:
     state, settings = trained.progress, config.learning
-    assert state.best is not None
     return {
         "model": config.model,
         "weights": sum(p.numel() for p in network.parameters()),
@@ -229,12 +228,7 @@ def _summary(
         "steps": state.step,
         "stopped": state.stopped,
         "out_of_time": state.out_of_time,
-        "evaluations": [{**e, "loss": round(e["loss"], 6)} for e in state.evaluations],
-        "best": {**state.best, "loss": round(state.best["loss"], 6)},
-        "training_loss": {
-            "first": round(state.steps[0]["loss"], 6),
-            "last": round(state.steps[-1]["loss"], 6),
-        },
+        **state.losses(),
         "seconds": round(state.seconds, 2),
         "evaluation_seconds": round(state.evaluation_seconds, 2),
         "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from argus.training.checkpoint import EvaluationLoss
+from argus.training.checkpoint import EvaluationLoss, Losses
 
 
-class TrainingLoss(TypedDict):
-    """Loss of the first and of the last step, in nats per learnt token."""
-
-    first: float
-    last: float
-
-
-class TrainSummary(TypedDict):
+class TrainSummary(Losses):
     """What a training comes to.
 
-    examples: counts by use, and by source and view. evaluations, best: epoch, step and loss, in
-    nats per learnt token. tokens_per_s: of training alone. halved: how often a batch was halved for
-    want of memory; batch: examples at once in the end.
+    examples: counts by use, and by source and view. tokens_per_s: of training alone. halved: how
+    often a batch was halved for want of memory; batch: examples at once in the end.
     """
 
     model: str
@@ -31,9 +23,6 @@ class TrainSummary(TypedDict):
     steps: int
     stopped: str
     out_of_time: bool
-    evaluations: list[EvaluationLoss]
-    best: EvaluationLoss
-    training_loss: TrainingLoss
     seconds: float
     evaluation_seconds: float
     tokens_per_s: float | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from argus.llm.adapters import AdapterNote
+from argus.training.checkpoint import EvaluationLoss, Losses
 
 
 class ExampleCounts(TypedDict):
@@ -29,25 +30,10 @@ class TokenCounts(TypedDict):
     bound: int
 
 
-class Evaluation(TypedDict):
-    """A loss, in nats per learnt token. epoch: 0 is before training, a fraction inside of one."""
-
-    epoch: float
-    step: int
-    loss: float
-
-
-class TrainingLoss(TypedDict):
-    """Loss of the first and of the last step, in nats per learnt token."""
-
-    first: float
-    last: float
-
-
-class DistillSummary(TypedDict):
+class DistillSummary(Losses):
     """What a training comes to. teachers: who wrote how many of the examples.
 
-    stopped: why. best: the evaluation whose weights are kept. device_memory_bytes: None on the CPU.
+    stopped: why. device_memory_bytes: None on the CPU.
     """
 
     base: str
@@ -58,9 +44,6 @@ class DistillSummary(TypedDict):
     tokens: TokenCounts
     steps: int
     stopped: str
-    evaluations: list[Evaluation]
-    best: Evaluation
-    training_loss: TrainingLoss
     seconds: float
     tokens_per_s: float | None
     peak_memory_bytes: int
@@ -78,5 +61,5 @@ class DistillNote(AdapterNote):
     dtype: str
     steps: int
     stopped: str
-    evaluations: list[Evaluation]
-    best: Evaluation
+    evaluations: list[EvaluationLoss]
+    best: EvaluationLoss
