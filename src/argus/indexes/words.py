@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from argus.errors import InputError
+
 WORD = re.compile(r"[^\W_]+")
 STOP_WORDS = frozenset(
     WORD.findall(
@@ -14,6 +16,12 @@ STOP_WORDS = frozenset(
     )
 )
 """English words that say nothing of a topic; see `argus.indexes.lexical` for their use."""
+
+
+def check_query(text: str, where: str | None = None) -> None:
+    """Raise InputError for a query without a word."""
+    if not text.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.", where=where)
 
 
 def words(text: str) -> list[str]:

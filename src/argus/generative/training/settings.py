@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, Seed, check_settings
+from argus.settings import Choices, Doc, Ge, Gt, Le, Lt, Option, Seed, check_settings
 from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
 _EXAMPLES = "Examples"
@@ -26,7 +26,7 @@ class ExampleConfig:
     many of either.
     """
 
-    span_words: int = 10
+    span_words: Annotated[int, Ge(1)] = 10
     bodies: Annotated[
         int, Ge(1), Doc("Spans per question and passage in an epoch."), Option(panel=_EXAMPLES)
     ] = 2
@@ -41,36 +41,27 @@ class ExampleConfig:
         Doc("Whether titles are questions, too."),
         Option(("--title-questions/--no-title-questions",), panel=_EXAMPLES),
     ] = True
-    plain_share: float = 0.5
-    copied: float = 0.5
-    least_words: int = 4
+    plain_share: Annotated[float, Ge(0), Le(1)] = 0.5
+    copied: Annotated[float, Ge(0), Le(1)] = 0.5
+    least_words: Annotated[int, Ge(1)] = 4
     most_words: int = 14
     source_tokens: Annotated[
         int, Ge(8), Doc("Longer sources are cut."), Option(panel=_EXAMPLES)
     ] = 64
-    target_tokens: int = 64
-    validation_share: float = 0.02
-    validation_most: int = 100
+    target_tokens: Annotated[int, Ge(1)] = 64
+    validation_share: Annotated[float, Gt(0), Lt(1)] = 0.02
+    validation_most: Annotated[int, Ge(1)] = 100
     seed: Seed = 0
 
     def __post_init__(self) -> None:
         check_settings(self)
-        whole = ("span_words", "least_words", "target_tokens", "validation_most")
-        checks = [(name, getattr(self, name) >= 1, "a whole number from 1") for name in whole]
-        checks += [
-            (name, 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
-            for name in ("plain_share", "copied")
-        ]
-        checks += [
-            ("most_words", self.most_words >= self.least_words, "at least least_words"),
-            ("validation_share", 0 < self.validation_share < 1, "a share above 0 and below 1"),
-        ]
-        for name, good, expected in checks:
-            if not good:
-                raise InputError(
-                    f"{getattr(self, name)!r}", expected=expected,
-                    fix="Leave it out for the default.", where=name,
-                )  # fmt: skip
+        if self.most_words < self.least_words:
+            raise InputError(
+                f"{self.most_words!r}",
+                expected="at least least_words",
+                fix="Leave it out for the default.",
+                where="most_words",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
