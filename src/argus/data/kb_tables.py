@@ -9,6 +9,8 @@ from typing_extensions import TypedDict
 
 KB_FILE = "kb.json"
 """Names every shard with its rows and size; written after them: without it they are not whole."""
+WORDS = "words"
+"""Folder of the BM25 index over the paragraphs, beside the shards."""
 FORMAT = 1
 SHARD_ROWS = 100_000
 WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_tables import KB_FILE, TABLES, KbFacts
+from argus.data.kb_tables import KB_FILE, TABLES, WORDS, KbFacts
 from argus.data.locks import take_lock
 from argus.data.provenance import describe_large_inputs
 from argus.data.records import read_record
@@ -27,7 +27,6 @@ from argus.kb.raw import RawInput
 from argus.kb.source import Dumps, Source
 from argus.kb.summary import BuildCounts, KbSummary
 from argus.knowledge.alignment import AlignSettings, finish
-from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
 
