@@ -397,6 +397,7 @@ from .remedies.repair.expand import (
 )
 from .remedies.repair.receipt import (
     RemedyResult as RemedyResult,
+    RepairResult as RepairResult,
 )
 from .remedies.repair.remedy import (
     rollback as rollback,
@@ -501,6 +502,7 @@ from .scenarios.profiles.config import (
     Role as Role,
 )
 from .scenarios.profiles.index import (
+    ScenariosResult as ScenariosResult,
     add_scenarios as add_scenarios,
 )
 from .scenarios.profiles.job import (

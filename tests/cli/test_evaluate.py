@@ -133,7 +133,7 @@ def test_the_gate_reads_a_diagnosis(tmp_path: Path) -> None:
     assert passed.exit_code == 0
     assert passed.output == (
         "PASS         --max-at-risk-share: 0.2500, at most 0.4; entities at risk (predicted RPS "
-        f"below 0.3), 4 entities and 1 without a prediction [{tmp_path}]\n"
+        f"below 0.3), 4 entities and 1 without a prediction [{tmp_path}]\nverdict: pass\n"
     )
     assert run("gate", tmp_path, "--max-at-risk-share", 0.25).exit_code == 2
     assert run("gate", tmp_path, "--max-at-risk-share", 0.15).exit_code == 1

@@ -40,7 +40,11 @@ def test_an_index_is_built_searched_extended_and_cut(argus):
     code, out, _ = argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision",
                          "float32")  # fmt: skip
     assert code == 0
-    assert out == "indexed 2 of 3 (1 without text, 0 failed)\nindex: i (2 views)\n"
+    assert out.splitlines() == [
+        "indexed 2 of 3 (1 without text, 0 failed)",
+        "index: i (2 views)",
+        "Next: argus search WORDS --index i",
+    ]
     assert argus("index", "add", "--index", "i", "--corpus", "more.jsonl")[0] == 0
     code, out, _ = argus("search", "a star in the sky", "--index", "i", "--k", "1", "--json")
     assert [hit["id"] for hit in json.loads(out)["results"]] == ["sun"]

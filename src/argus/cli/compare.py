@@ -18,7 +18,6 @@ from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult
-    from argus.evaluation.compare.summary import ComparisonSummary
 
 Running = Annotated[
     EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
@@ -112,7 +111,7 @@ def compare(
             corpus, [replace(running, model=name) for name in encoder], measure,
             out=out, relations=relations, limit=limit, fresh=fresh,
         )  # fmt: skip
-    o.show(result, print_comparison, as_json=json)
+    o.show(result, as_json=json)
 
 
 def _two_encoders(
@@ -141,19 +140,6 @@ def _two_encoders(
         limit=limit,
         fresh=fresh,
     )
-
-
-def print_comparison(summary: ComparisonSummary) -> None:
-    """Print the headline of a comparison."""
-    for note in summary["notes"]:
-        typer.echo(note)
-    for kind, verdicts in summary["verdicts"].items():
-        shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
-        typer.echo(f"{kind}: {shown}")
-    for verdict, rows in (("lost", summary["lost"]), ("gained", summary["gained"])):
-        for row in rows[:5]:
-            name = row["label"] or row["id"]
-            typer.echo(f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}")
 
 
 def _one_kind(

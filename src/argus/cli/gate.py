@@ -44,6 +44,5 @@ def gate(
     elif markdown:
         typer.echo(result.markdown(), nl=False)
     else:
-        for outcome in result.outcomes:
-            typer.echo(outcome.line)
+        o.print_lines(result.headline())
     raise typer.Exit(result.exit_code)

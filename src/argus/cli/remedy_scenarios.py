@@ -10,10 +10,9 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.cli.evaluate import print_change
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
-from argus.cli.remedy import app, print_estimate, print_spent
+from argus.cli.remedy import app, print_estimate, show_remedy
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
@@ -23,10 +22,8 @@ from argus.settings import Doc, settings_of
 if TYPE_CHECKING:
     from argus.data.types import Document
     from argus.llm import Estimate
-    from argus.remedies.repair.receipt import RemedyResult
     from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.job import ProfileResult
-    from argus.scenarios.profiles.summary import AddedScenarios, ProfileSummary
 
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""
@@ -122,12 +119,13 @@ def scenarios(
             return
         written = _write(source, settings, engine)
         if source.index is None:
-            _print_profiles(written.summary, written.report, as_json=json)
+            adding = o.command("remedy", "scenarios", "--index", "INDEX", "--profiles", source.home)
+            o.show(written, as_json=json, then=f"Next: {adding}")
             return
-        given = written.folder
+        profiles = written.folder
     else:
         _refuse_writing(context, asked)
-        given = source.profiles
+        profiles = source.profiles
     if source.index is None:
         raise InputError(
             "--profiles without --index",
@@ -138,10 +136,10 @@ def scenarios(
     from argus.scenarios.profiles.index import add_scenarios
 
     result = add_scenarios(
-        source.index, given, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
+        source.index, profiles, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
         corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
-    _print_added(result, as_json=json)
+    show_remedy(result, json)
 
 
 def _settings(asked: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
@@ -191,53 +189,3 @@ def _estimate(source: Source, settings: ProfileConfig) -> Estimate:
         source.documents(), out=source.home, config=settings, fields=source.columns,
         limit=source.limit,
     )  # fmt: skip
-
-
-def _print_profiles(summary: ProfileSummary, report: Path, *, as_json: bool) -> None:
-    if as_json:
-        o.print_json(summary)
-        return
-    documents = summary["documents"]
-    typer.echo(
-        f"{documents['ok']:,} of {documents['total']:,} documents have "
-        f"{summary['scenarios']:,} scenarios; {documents['noise']:,} are noise, "
-        f"{documents['failed']:,} failed"
-    )
-    for failure in summary["failures"][:3]:
-        typer.echo(f"failed, {failure['documents']:,} documents: {failure['reason']}")
-    for note in summary["notes"][:3]:
-        typer.echo(f"noted, {note['documents']:,} documents: {note['note']}")
-    print_spent(summary["language_model"])
-    typer.echo(f"profiles: {report.parent / 'profiles.jsonl'}")
-    typer.echo(f"report: {report}")
-
-
-def _print_added(result: RemedyResult[AddedScenarios], *, as_json: bool) -> None:
-    if as_json:
-        judged = {"evaluation": result.evaluation} if result.evaluation else {}
-        o.print_json({**result.summary, **judged})
-        return
-    summary = result.summary
-    if not summary["added"]:
-        typer.echo(f"{summary['remedy']} was in the index already; nothing added")
-    typer.echo(
-        f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
-        f"{summary['documents_with_views']:,} documents"
-    )
-    if known := summary["views_known"]:
-        typer.echo(f"{known:,} more were in the index already")
-    if others := summary["other_scenarios"]:
-        typer.echo(
-            f"{', '.join(others)} also in the index: the best scenario of all counts. To have one "
-            "component alone, roll the others back (argus remedy rollback ID)"
-        )
-    without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
-    if without:
-        typer.echo(f"documents without scenarios, found by their own text alone: {without}")
-    if summary["profiles_of_other_documents"]:
-        typer.echo(f"profiles of other documents: {summary['profiles_of_other_documents']:,}")
-    if summary["views_failed"]:
-        typer.echo(f"{summary['views_failed']:,} scenarios could not be embedded and are left out")
-    if result.evaluation:
-        print_change(result.evaluation)
-    typer.echo(f"report: {result.report}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.kb.alone import alone
 from argus.kb.config import KbConfig
@@ -23,7 +25,7 @@ from argus.kb.findings import findings, outcomes, write_words
 from argus.kb.keys import build_key, reading_key
 from argus.kb.raw import RawInput
 from argus.kb.source import Dumps, Source
-from argus.kb.summary import BuildCounts, KbSummary
+from argus.kb.summary import BuildCounts, KbSummary, headline
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
@@ -35,8 +37,8 @@ WORK = "work"
 REPORT = "report.html"
 
 
-@dataclass(frozen=True)
-class KbResult:
+@dataclass(frozen=True, repr=False)
+class KbResult(Result):
     """A knowledge base, and what became of everything that was read; also in summary.json.
 
     unchanged: it was there already, made of the same input by the same settings.
@@ -46,6 +48,12 @@ class KbResult:
     report: Path
     summary: KbSummary
     unchanged: bool = False
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        if self.unchanged:
+            yield f"unchanged: {self.folder} was made of the same input by the same settings"
+        yield from headline(self.summary)
 
     @property
     def damage(self) -> dict[str, str]:

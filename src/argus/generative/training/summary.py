@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 from argus.training.checkpoint import EvaluationLoss
+from argus.training.summary import TrainingFigures, training_lines
 
 
 class TrainingLoss(TypedDict):
@@ -14,33 +17,23 @@ class TrainingLoss(TypedDict):
     last: float
 
 
-class TrainSummary(TypedDict):
+class TrainSummary(TrainingFigures):
     """What a training comes to.
 
-    examples: counts by use, and by source and view. evaluations, best: epoch, step and loss, in
-    nats per learnt token. tokens_per_s: of training alone. halved: how often a batch was halved for
-    want of memory; batch: examples at once in the end.
+    examples: counts by use, and by source and view. halved: how often a batch was halved for want
+    of memory; batch: examples at once in the end.
     """
 
     model: str
     weights: int
-    dtype: str
-    device: str
     examples: dict[str, int]
     views: list[str]
-    steps: int
-    stopped: str
     out_of_time: bool
-    evaluations: list[EvaluationLoss]
-    best: EvaluationLoss
     training_loss: TrainingLoss
     seconds: float
     evaluation_seconds: float
-    tokens_per_s: float | None
     halved: int
     batch: int
-    peak_memory_bytes: int
-    device_memory_bytes: int | None
 
 
 class TrainSettings(TypedDict):
@@ -67,3 +60,17 @@ class ModelNote(TypedDict):
     stopped: str
     evaluations: list[EvaluationLoss]
     best: EvaluationLoss
+
+
+def headline(summary: TrainSummary) -> Iterator[str]:
+    """Yield what was learnt, and what it took."""
+    counts = summary["examples"]
+    yield (
+        f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
+        f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
+    )
+    yield from training_lines(summary, "step")
+    if summary["out_of_time"]:
+        yield "give more --minutes, and it goes on"
+    if summary["halved"]:
+        yield f"out of memory {summary['halved']} times: {summary['batch']} examples at once"

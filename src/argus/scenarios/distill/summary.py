@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 from argus.llm.adapters import AdapterNote
+from argus.training.checkpoint import EvaluationLoss
+from argus.training.summary import TrainingFigures, training_lines
 
 
 class ExampleCounts(TypedDict):
@@ -29,14 +33,6 @@ class TokenCounts(TypedDict):
     bound: int
 
 
-class Evaluation(TypedDict):
-    """A loss, in nats per learnt token. epoch: 0 is before training, a fraction inside of one."""
-
-    epoch: float
-    step: int
-    loss: float
-
-
 class TrainingLoss(TypedDict):
     """Loss of the first and of the last step, in nats per learnt token."""
 
@@ -44,27 +40,15 @@ class TrainingLoss(TypedDict):
     last: float
 
 
-class DistillSummary(TypedDict):
-    """What a training comes to. teachers: who wrote how many of the examples.
-
-    stopped: why. best: the evaluation whose weights are kept. device_memory_bytes: None on the CPU.
-    """
+class DistillSummary(TrainingFigures):
+    """What a training comes to. teachers: who wrote how many of the examples."""
 
     base: str
-    dtype: str
-    device: str
     examples: ExampleCounts
     teachers: dict[str, int]
     tokens: TokenCounts
-    steps: int
-    stopped: str
-    evaluations: list[Evaluation]
-    best: Evaluation
     training_loss: TrainingLoss
     seconds: float
-    tokens_per_s: float | None
-    peak_memory_bytes: int
-    device_memory_bytes: int | None
     merged: bool
 
 
@@ -78,5 +62,28 @@ class DistillNote(AdapterNote):
     dtype: str
     steps: int
     stopped: str
-    evaluations: list[Evaluation]
-    best: Evaluation
+    evaluations: list[EvaluationLoss]
+    best: EvaluationLoss
+
+
+def headline(summary: DistillSummary) -> Iterator[str]:
+    """Yield what was learnt, and what it took."""
+    counts = summary["examples"]
+    noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
+    yield (
+        f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
+        f"with{noise}; {_left_out(counts)}"
+    )
+    yield from training_lines(summary, "epoch")
+
+
+def _left_out(counts: ExampleCounts) -> str:
+    kinds = {
+        "documents without profile": counts["documents_without_profile"],
+        "profiles without document": counts["without_document"],
+        "failed profiles": counts["failed"],
+        "documents without text": counts["documents_without_text"],
+        "too long": counts["too_long"],
+    }
+    parts = [f"{n:,} {kind}" for kind, n in kinds.items() if n]
+    return f"left out: {', '.join(parts)}" if parts else "none left out"
