@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argus.demo.job import DemoResult
 
 
-@example("argus demo --out argus-demo/ --limit 40")
+@example("argus demo --limit 300 --out argus-demo/")
 @with_blocks
 def demo(
     *,

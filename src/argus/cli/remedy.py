@@ -158,6 +158,7 @@ def print_estimate(found: Estimate, as_json: bool) -> None:
 
 
 @app.command()
+@example("argus remedy rollback expand-robust-3f2a91c4 --index index/")
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],

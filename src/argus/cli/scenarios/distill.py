@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from argus.scenarios.distill.summary import ExampleCounts
 
 
-@example("argus scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/")
+@example(
+    "argus scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/ --epochs 3"
+)
 @with_blocks
 def distill(
     *,
