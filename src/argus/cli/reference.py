@@ -35,8 +35,7 @@ def pages() -> dict[str, str]:
 
 
 def _page(name: str, command: Any) -> str:
-    leaves = leaves(f"argus {name}", command)
-    parts = "\n".join(_section(path, leaf) for path, leaf in leaves)
+    parts = "\n".join(_section(path, leaf) for path, leaf in leaves(f"argus {name}", command))
     return f"{MADE}\n# argus {name}\n\n{parts}"
 
 
