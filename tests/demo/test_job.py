@@ -93,7 +93,7 @@ def test_a_limit_that_leaves_no_question_is_refused(tmp_path):
 
 def test_a_demo_without_lancedb_stops_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lancedb", None)
-    with pytest.raises(InputError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
+    with pytest.raises(ImportError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
         demo(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.extras import naming_extras
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.retrievability import rps
@@ -52,6 +53,7 @@ class ProbeResult:
     probe: Probe
 
 
+@naming_extras()
 def fit_probe(
     audit: Path | str,
     *,
