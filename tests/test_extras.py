@@ -1,6 +1,5 @@
 """What lacks is named with its extra; what no extra brings is left as it is."""
 
-import pickle
 import tomllib
 from pathlib import Path
 
@@ -36,11 +35,6 @@ def test_what_no_extra_brings_is_raised_as_it_is(name):
     with pytest.raises(ModuleNotFoundError) as raised, naming_extras():
         raise error
     assert raised.value is error
-
-
-def test_it_comes_back_from_another_process():
-    error = pickle.loads(pickle.dumps(MissingPackage("ray")))
-    assert isinstance(error, MissingPackage) and "argus-retrieval[ray]" in str(error)
 
 
 def test_every_extra_that_is_named_exists():
