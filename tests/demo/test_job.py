@@ -86,9 +86,16 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert {doc for judged in qrels.values() for doc in judged} <= documents
 
 
+def test_a_limit_that_leaves_no_question_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no judged question") as refused:
+        demo(out=tmp_path / "out", limit=40)
+    assert refused.value.where == "--limit"
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_demo_without_lancedb_stops_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lancedb", None)
-    with pytest.raises(InputError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
+    with pytest.raises(ImportError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
         demo(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

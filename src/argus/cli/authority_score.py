@@ -16,7 +16,9 @@ NONE = "none"
 """Name of the encoder that is none."""
 
 
-@example("argus authority score --benchmark finsuperqa --encoder none --out scores/")
+@example(
+    "argus authority score --benchmark finsuperqa --encoder none --system latest-bm25 --out scores/"
+)
 @with_blocks
 def score(
     *,

@@ -11,7 +11,7 @@ from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
 
 
-@example("argus demo --out argus-demo/ --limit 40")
+@example("argus demo --limit 300 --out argus-demo/")
 @with_blocks
 def demo(
     *,

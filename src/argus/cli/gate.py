@@ -15,7 +15,7 @@ from argus.evaluation.gate.config import GateBounds
 from argus.settings import Doc
 
 
-@example("argus gate report/ --max-low-rps-share 0.9 --min-self-retrieval 0.1")
+@example("argus gate report/ --max-low-rps-share 0.5")
 @with_blocks
 def gate(
     folders: Annotated[

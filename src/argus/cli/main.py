@@ -9,7 +9,7 @@ import typer
 
 from argus.cli.groups import HELP, Entry, lazy_group
 from argus.errors import ArgusError
-from argus.extras import naming_extra
+from argus.extras import naming_extras
 from argus.version import __version__
 
 START = "Start here"
@@ -70,7 +70,8 @@ TRACEBACK = "ARGUS_TRACEBACK"
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     try:
-        app()
+        with naming_extras():
+            app()
     except ArgusError as error:
         print(f"argus: {error}", file=sys.stderr)
         sys.exit(2)
@@ -80,12 +81,6 @@ def main() -> None:
             "so far is whole. Mend that and run the same command again.",
             file=sys.stderr,
         )
-        sys.exit(2)
-    except ModuleNotFoundError as error:
-        named = naming_extra(error)
-        if named is None:
-            raise
-        print(f"argus: {named}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
         if os.environ.get(TRACEBACK):

@@ -159,6 +159,7 @@ def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> No
 
 
 @app.command()
+@example("argus remedy rollback expand-robust-3f2a91c4 --index index/")
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],

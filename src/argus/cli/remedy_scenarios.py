@@ -81,7 +81,8 @@ class Source:
 
 @app.command()
 @example(
-    "argus remedy scenarios --corpus docs.jsonl --model NAME --llm-base-url http://127.0.0.1:8000/v1"
+    "argus remedy scenarios --index index/ --out profiles/ --model NAME "
+    "--base-url http://127.0.0.1:8000/v1"
 )
 @with_blocks
 def scenarios(

@@ -18,6 +18,7 @@ from argus.demo.authority import audit_deprecations
 from argus.demo.scenarios import DemoScenarios, add_and_ablate
 from argus.demo.summary import DemoSummary, QuestionRow, QuestionsSummary
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
+from argus.errors import InputError
 from argus.indexes import search
 from argus.indexes.job import build_index
 from argus.indexes.table import import_lancedb
@@ -25,7 +26,12 @@ from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.knowledge import KnowledgeBase
-from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
+from argus.knowledge.stdlib import (
+    sample_questions,
+    standard_library,
+    standard_reference,
+    write_sample_corpus,
+)
 from argus.measures import evaluate, is_implicit
 from argus.progress import announce
 from argus.remedies.diagnosis.summary import headline as diagnosis_headline
@@ -95,13 +101,15 @@ def demo(
 ) -> DemoResult:
     """Audit `encoder` on the running interpreter's standard library, repair it, write the report.
 
-    limit: only so many entities, for a quick look. `out` is an index afterwards, and `out/corpus` a
-    BEIR folder with judged questions and a knowledge base, for every other command.
+    limit: only so many entities, for a quick look; InputError where that leaves no judged question.
+    `out` is an index afterwards, and `out/corpus` a BEIR folder with judged questions and a
+    knowledge base, for every other command.
     """
     folder = ArtifactFolder(Path(out), fresh=fresh)
     base = standard_library()
     if limit is not None:
         base = base.first(limit)
+        _check_limit(limit, base)
     if len(base.entities) >= FEWEST:
         import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
     config = _fitting(audit_config or AuditConfig(), len(base.entities))
@@ -164,6 +172,17 @@ def repair(
         corpus=corpus,
         out=folder.path,
     )
+
+
+def _check_limit(limit: int, base: KnowledgeBase) -> None:
+    """Refuse a limit under which none of the judged questions can be asked."""
+    if not sample_questions(base)[0]:
+        raise InputError(
+            f"{limit} of the library's entities, which no judged question asks for",
+            expected="enough entities for some of the questions",
+            fix="Give 300 or more.",
+            where="--limit",
+        )
 
 
 def _fitting(config: AuditConfig, n: int) -> AuditConfig:

@@ -13,7 +13,9 @@ from argus.scenarios.distill.settings import DistillConfig
 from argus.settings import Doc
 
 
-@example("argus scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/")
+@example(
+    "argus scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/ --epochs 3"
+)
 @with_blocks
 def distill(
     *,

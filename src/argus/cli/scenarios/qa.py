@@ -142,8 +142,8 @@ class Asked:
 
 
 @example(
-    "argus scenarios qa --index index/ --queries queries.jsonl --answers answers.jsonl "
-    "--model NAME --base-url http://127.0.0.1:8000/v1"
+    "argus scenarios qa --index index/ --queries queries.jsonl --model NAME "
+    "--base-url http://127.0.0.1:8000/v1"
 )
 @with_blocks
 def qa(

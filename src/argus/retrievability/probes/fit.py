@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.artifacts import ArtifactFolder
+from argus.extras import naming_extras
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.reports import write_report
@@ -72,6 +73,7 @@ class ProbeResult(Result):
         yield f"probe: {self.folder / HOME}"
 
 
+@naming_extras()
 def fit_probe(
     audit: Path | str,
     *,

@@ -80,7 +80,7 @@ def distill(
     last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model
     without tokenizer, another training in OUT.
     """
-    need_peft("argus scenarios distill")
+    need_peft()
     documents, path = read_documents(corpus, fields or FieldNames(), limit)
     profiles, source = _profiles(profiles, fields)
     device, base = check_device(device), find_model(config.base)
