@@ -36,6 +36,7 @@ def explain(
     index: Annotated[
         str | None,
         Doc("Index folder; PATH@original or PATH@REMEDY for that state."),
+        o.INDEX,
     ] = None,
     run: Annotated[
         Path | None,

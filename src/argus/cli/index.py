@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = Group("Build and change indexes.")
 
-Folder = Annotated[Path, Doc("Index folder."), Option(("--index",))]
+Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), o.INDEX]
 Vectors = Annotated[
     Path | None,
     Doc(
