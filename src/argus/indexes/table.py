@@ -14,7 +14,7 @@ import numpy as np
 from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
 from argus.errors import ArgusError, InputError
-from argus.indexes.deferral import deferred
+from argus.indexes.deferral import deferred, unchecked_overrides
 
 NAME = "views"
 UNIT_TOLERANCE = 1e-3
@@ -69,7 +69,8 @@ def connect(path: Path) -> Any:
 def import_lancedb() -> Any:
     """Return the module `lancedb`. Raises InputError that names the extra."""
     try:
-        with deferred("lance_namespace_urllib3_client"):  # of catalogues: no table here is in one
+        # The client is of catalogues: no table here is in one.
+        with deferred("lance_namespace_urllib3_client"), unchecked_overrides():
             import lancedb
     except ImportError as error:
         raise InputError(
