@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from threading import Lock
 from typing import Any
@@ -47,8 +48,7 @@ def unchecked_overrides() -> Iterator[None]:
     if find_spec("overrides") is None:
         yield
         return
-    import overrides
-
+    overrides: Any = import_module("overrides")
     before = overrides.override, overrides.EnforceOverrides
     overrides.override, overrides.EnforceOverrides = override, type("EnforceOverrides", (), {})
     try:
