@@ -316,11 +316,13 @@ from .indexes.remedy_views import (
 )
 from .indexes.retriever import (
     IndexRetriever as IndexRetriever,
-    IndexSpec as IndexSpec,
     open_retriever as open_retriever,
 )
 from .indexes.snapshot import (
     Snapshot as Snapshot,
+)
+from .indexes.spec import (
+    IndexSpec as IndexSpec,
 )
 from .indexes.summary import (
     BuildSummary as BuildSummary,

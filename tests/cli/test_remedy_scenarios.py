@@ -112,7 +112,8 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
         (("--corpus", "none.jsonl", "--model", "m"), "none.jsonl: no such file"),
     ],
 )
-def test_bad_options_are_refused_with_the_mend(argus, arguments, message):
+def test_bad_options_are_refused_with_the_mend(argus, jsonl, tmp_path, arguments, message):
+    jsonl(tmp_path / "c.jsonl")
     ran = argus("remedy", "scenarios", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -9,7 +9,8 @@ from argus.errors import FingerprintMismatch, InputError
 from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
 from argus.indexes.job import add_documents, build_index, delete_documents, describe_encoder
-from argus.indexes.retriever import IndexRetriever, open_retriever, parse_index_spec
+from argus.indexes.retriever import IndexRetriever, open_retriever
+from argus.indexes.spec import parse_index_spec
 from argus.indexes.views import ViewIndex
 from tests.support.results import shown
 

@@ -12,6 +12,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
+from argus.cli.inputs import check_inputs
 from argus.encoders.config import EncoderConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc, Option
@@ -79,6 +80,7 @@ def compare(
     """
     kind = _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
     _no_other_options(context, kind)
+    check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     from argus.evaluation.compare import job as jobs
 
     if folders:

@@ -25,6 +25,7 @@ def evaluate(
     index: Annotated[
         list[str] | None,
         Doc("PATH, PATH@original or PATH@REMEDY; once or twice."),
+        o.INDEX,
     ] = None,
     run: Annotated[
         list[Path] | None,
@@ -33,6 +34,7 @@ def evaluate(
     corpus: Annotated[
         Path | None,
         Doc("Where titles and texts come from; runs need it for both."),
+        o.CORPUS,
     ] = None,
     diagnosis: Annotated[
         Path | None,

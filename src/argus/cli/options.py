@@ -12,6 +12,8 @@ from typing import Annotated, Any, Protocol, TypeVar
 import typer
 
 from argus.cli.config import read_config
+from argus.cli.inputs import CORPUS as CORPUS
+from argus.cli.inputs import INDEX as INDEX
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -78,6 +80,7 @@ Corpus = Annotated[
     Path,
     Doc("BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file."),
     Option(("--corpus",)),
+    CORPUS,
 ]
 Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",))]
 Store = Annotated[

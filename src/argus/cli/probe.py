@@ -52,6 +52,7 @@ def predict(
     corpus: Annotated[
         Path | None,
         Doc("BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
+        o.CORPUS,
     ] = None,
     source: Annotated[KnowledgeSource, Without("relations", "skip_unknown")],
     probe: Annotated[

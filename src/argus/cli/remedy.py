@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
 
-Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",))]
+Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,7 @@ class Proof:
     corpus: Annotated[
         Path | None,
         Doc("Where titles are, to tell implicit questions apart."),
+        o.CORPUS,
     ] = None
     k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = 10
     out: Annotated[

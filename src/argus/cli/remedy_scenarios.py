@@ -36,10 +36,12 @@ class Source:
     corpus: Annotated[
         Path | None,
         Doc("Documents to profile; default: those of --index."),
+        o.CORPUS,
     ] = None
     index: Annotated[
         Path | None,
         Doc("Index to add the scenarios to; default: only write them."),
+        o.INDEX,
     ] = None
     profiles: Annotated[
         Path | None,
@@ -73,7 +75,7 @@ class Source:
                 where="--corpus",
             )
         from argus.indexes.originals import originals
-        from argus.indexes.retriever import index_folder
+        from argus.indexes.spec import index_folder
         from argus.indexes.views import ViewIndex
 
         return originals(ViewIndex.open(index_folder(self.index)))

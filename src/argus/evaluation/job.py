@@ -29,7 +29,8 @@ from argus.evaluation.systems import (
     with_corpus,
     without_failed,
 )
-from argus.indexes.retriever import IndexRetriever, parse_index_spec
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.reports import write_report

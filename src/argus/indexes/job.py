@@ -27,7 +27,8 @@ from argus.indexes.compact import KEPT
 from argus.indexes.header import FILE, EncoderSettings, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors
-from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
 from argus.indexes.summary import (
     BuildCounts,
     BuildSummary,

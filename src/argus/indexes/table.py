@@ -15,7 +15,7 @@ from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
-from argus.indexes.deferral import deferred
+from argus.indexes.deferral import deferred, unchecked_overrides
 
 NAME = "views"
 UNIT_TOLERANCE = 1e-3
@@ -70,7 +70,8 @@ def connect(path: Path) -> Any:
 @naming_extras()
 def import_lancedb() -> Any:
     """Return the module `lancedb`."""
-    with deferred("lance_namespace_urllib3_client"):  # of catalogues: no table here is in one
+    # The client is of catalogues: no table here is in one.
+    with deferred("lance_namespace_urllib3_client"), unchecked_overrides():
         import lancedb
     return lancedb
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_tables import KB_FILE, TABLES, KbFacts
+from argus.data.kb_file import KB_FILE
+from argus.data.kb_tables import TABLES, KbFacts
 from argus.data.provenance import describe_large_inputs
 from argus.data.records import read_record
 from argus.data.storage import absolute, is_remote, local_path

@@ -38,6 +38,6 @@ class KnowledgeSource:
     @property
     def entities_file(self) -> Path | None:
         """The file that stands for `entities` in a manifest."""
-        from argus.data.kb_folder import kb_file
+        from argus.data.kb_file import kb_file
 
         return (kb_file(self.entities) or self.entities) if self.entities else None

@@ -48,6 +48,7 @@ def search(
     corpus: Annotated[
         Path | None,
         Doc("What was indexed: shows its exact texts, not those that the tokens make."),
+        o.CORPUS,
     ] = None,
     device: Annotated[
         str | None,

@@ -117,7 +117,7 @@ class Judge:
 class Asked:
     """Options that say what is asked, and what for."""
 
-    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios.")]
+    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), o.INDEX]
     queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]
     answers: Annotated[
         Path | None,

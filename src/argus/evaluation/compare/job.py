@@ -30,7 +30,7 @@ from argus.evaluation.compare.summary import (
 )
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.evaluation.systems import one_for_each, open_index, rankings
-from argus.indexes.retriever import parse_index_spec
+from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.knowledge import KnowledgeSource

@@ -18,7 +18,8 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
-from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.repair.receipt import RemedyResult, check_judged

@@ -15,7 +15,7 @@ from argus.data.types import Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
-from argus.indexes.retriever import parse_index_spec
+from argus.indexes.spec import parse_index_spec
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
