@@ -19,6 +19,7 @@ from argus.errors import (
     Location,
     NothingMeasured,
 )
+from argus.extras import MissingPackage
 from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
@@ -36,6 +37,7 @@ ERRORS = [
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
     DamagedDump(Damage("enwiki.xml.bz2", 12, "a compressed block is broken")),
+    MissingPackage("torch"),
     ArgusError("broken"),
 ]
 

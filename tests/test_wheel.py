@@ -130,6 +130,51 @@ def test_lint_gate_and_report_work_without_torch(light, files, tmp_path: Path) -
     assert (tmp_path / "judged" / "report.html").is_file()
 
 
+PUBLIC = """
+import argus
+for name in argus.__all__:
+    try:
+        getattr(argus, name)
+    except ImportError as error:
+        assert "argus-retrieval[encode]" in str(error), error
+        print(name)
+"""
+
+
+def test_what_is_imported_from_argus_names_its_extra(light) -> None:
+    done = light(code=PUBLIC)
+    assert done.returncode == 0, done.stderr
+    names = done.stdout.split()
+    assert {"audit", "build_ngrams", "NgramIndex"} <= set(names) and "evaluate" not in names
+
+
+@pytest.mark.parametrize(
+    ("call", "package", "extra"),
+    [
+        ("argus.audit('docs.jsonl', out='o')", "threadpoolctl", "encode"),
+        ("argus.exposure('docs.jsonl', out='o')", "torch", "encode"),
+        ("argus.build_index('docs.jsonl', out='o')", "torch", "encode"),
+        ("argus.predict_rps('docs.jsonl', out='o')", "torch", "encode"),
+        ("argus.fit_probe('o', out='o')", "sklearn", "encode"),
+        ("load_encoder(argus.EncoderConfig())", "torch", "encode"),
+        ("ViewIndex.create('o', dim=3, fingerprint='m')", "lancedb", "vector-stores"),
+        ("RayEngine(argus.EngineConfig(name='ray'))", "ray", "ray"),
+    ],
+)
+def test_a_call_that_lacks_a_package_names_it(light, files, call: str, package, extra) -> None:
+    code = (
+        "import argus\n"
+        "from argus.encoders import load_encoder\n"
+        "from argus.engine.ray_engine import RayEngine\n"
+        "from argus.indexes.views import ViewIndex\n"
+        f"try: {call}\n"
+        "except ImportError as error: print(error.name, error)"
+    )
+    done = light(code=code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{package} ") and f"argus-retrieval[{extra}]" in done.stdout
+
+
 @pytest.mark.parametrize(
     "argv", [("audit", "--corpus", "docs.jsonl"), ("search", "x", "--index", "i")]
 )

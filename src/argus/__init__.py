@@ -19,4 +19,7 @@ docs/design.md names. Importing this package loads nothing heavy.
 
 import lazy_loader
 
+from .extras import naming_extras
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = naming_extras()(__getattr__)

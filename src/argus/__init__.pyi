@@ -314,11 +314,13 @@ from .indexes.remedy_views import (
 )
 from .indexes.retriever import (
     IndexRetriever as IndexRetriever,
-    IndexSpec as IndexSpec,
     open_retriever as open_retriever,
 )
 from .indexes.snapshot import (
     Snapshot as Snapshot,
+)
+from .indexes.spec import (
+    IndexSpec as IndexSpec,
 )
 from .indexes.summary import (
     BuildSummary as BuildSummary,
@@ -395,6 +397,7 @@ from .remedies.repair.expand import (
 )
 from .remedies.repair.receipt import (
     RemedyResult as RemedyResult,
+    RepairResult as RepairResult,
 )
 from .remedies.repair.remedy import (
     rollback as rollback,
@@ -499,6 +502,7 @@ from .scenarios.profiles.config import (
     Role as Role,
 )
 from .scenarios.profiles.index import (
+    ScenariosResult as ScenariosResult,
     add_scenarios as add_scenarios,
 )
 from .scenarios.profiles.job import (

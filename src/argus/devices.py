@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.settings import Doc, Option
 
 Device = Annotated[
@@ -17,6 +18,7 @@ Device = Annotated[
 _SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
+@naming_extras()
 def check_device(device: str | None) -> str:
     """Return the device to use: the one named, else a GPU when there is one, else the CPU."""
     import torch

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from argus.errors import ArgusError
+
 EXTRAS = {
     "accelerate": "distill",
     "duckdb": "kb",
@@ -28,13 +33,28 @@ EXTRAS = {
 """Extra by the name that a package is imported by."""
 
 
-def naming_extra(error: ImportError) -> ImportError | None:
-    """Return the error of a package that an extra brings, saying how to install it; else None."""
-    package = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(package)
-    if extra is None:
-        return None
-    return ImportError(
-        f"this needs {package}, which is not installed: pip install 'argus-retrieval[{extra}]'",
-        name=error.name,
-    )
+class MissingPackage(ArgusError, ModuleNotFoundError):
+    """A package is not installed. The text names it and the extra that brings it."""
+
+    def __init__(self, package: str) -> None:
+        super().__init__(
+            f"this needs {package}, which is not installed: "
+            f"pip install 'argus-retrieval[{EXTRAS[package]}]'",
+            name=package,
+        )
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Raise MissingPackage for an import, inside, of what an extra would bring; also a decorator.
+
+    It stands where light code meets heavy: around the public names of `argus`, around the commands,
+    and at the functions that import at their first call.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if isinstance(error, MissingPackage) or package not in EXTRAS:
+            raise
+        raise MissingPackage(package) from error

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
 Advance = Callable[[int], None]
 
 
 def announce(step: str) -> None:
     """Say what begins, on a terminal; a pipe and a Python caller hear nothing."""
+    from rich.console import Console
+
     console = Console(stderr=True)
     if console.is_terminal:
         console.print(f"{step} ...", style="dim", highlight=False)
@@ -31,6 +23,16 @@ def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[
 
     total: None where it is not known.
     """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description:<28}"),

@@ -14,6 +14,7 @@ from argus.cli.evaluate import evaluate
 from argus.cli.gate import gate
 from argus.data.runs import write_run
 from argus.errors import InputError
+from argus.indexes.header import IndexHeader, write_header
 
 app = typer.Typer()
 for command in (evaluate, compare, gate):
@@ -133,7 +134,7 @@ def test_the_gate_reads_a_diagnosis(tmp_path: Path) -> None:
     assert passed.exit_code == 0
     assert passed.output == (
         "PASS         --max-at-risk-share: 0.2500, at most 0.4; entities at risk (predicted RPS "
-        f"below 0.3), 4 entities and 1 without a prediction [{tmp_path}]\n"
+        f"below 0.3), 4 entities and 1 without a prediction [{tmp_path}]\nverdict: pass\n"
     )
     assert run("gate", tmp_path, "--max-at-risk-share", 0.25).exit_code == 2
     assert run("gate", tmp_path, "--max-at-risk-share", 0.15).exit_code == 1
@@ -148,7 +149,9 @@ def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:
         "--hybrid: is not read when folders are compared; expected --hybrid with --index"
         in refused("compare", tmp_path, tmp_path, "--hybrid", "rrf")
     )
-    asked = ["--index", "a", "--index", "b", "--hybrid", "sum", "--out", tmp_path / "out"]
+    write_header(tmp_path, IndexHeader(fingerprint="of an encoder", dim=3))
+    indexes = ["--index", tmp_path, "--index", tmp_path]
+    asked = [*indexes, "--hybrid", "sum", "--out", tmp_path / "out"]
     for command in (["evaluate", *files], ["compare"]):
         assert "fusion 'sum'; expected one of rrf, min-max, z" in refused(*command, *asked)
 

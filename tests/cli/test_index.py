@@ -6,6 +6,7 @@ import pytest
 
 from argus.cli import index, search
 from argus.cli.main import app, main
+from argus.indexes.header import IndexHeader, write_header
 
 CORPUS = [
     {"_id": "cat", "text": "Cats purr when they are content."},
@@ -40,7 +41,11 @@ def test_an_index_is_built_searched_extended_and_cut(argus):
     code, out, _ = argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision",
                          "float32")  # fmt: skip
     assert code == 0
-    assert out == "indexed 2 of 3 (1 without text, 0 failed)\nindex: i (2 views)\n"
+    assert out.splitlines() == [
+        "indexed 2 of 3 (1 without text, 0 failed)",
+        "index: i (2 views)",
+        "Next: argus search WORDS --index i",
+    ]
     assert argus("index", "add", "--index", "i", "--corpus", "more.jsonl")[0] == 0
     code, out, _ = argus("search", "a star in the sky", "--index", "i", "--k", "1", "--json")
     assert [hit["id"] for hit in json.loads(out)["results"]] == ["sun"]
@@ -89,8 +94,6 @@ def test_a_state_where_a_folder_is_wanted_is_explained(argus, command):
     [
         (("search", "x", "--index", "none"), "argus: none: no such folder"),
         (("search", "x", "--index", "."), "is not an index: it holds no index.json"),
-        (("search", " ", "--index", "."), "an empty query"),
-        (("search", "x", "--index", ".", "--hybrid", "sum"), "fusion 'sum'"),
         (("search", "x", "--index", ".@original"), "is not an index"),
         (("search", "x", "--index", "i@"), "expected PATH, PATH@original, PATH@REMEDY_ID or"),
         (("index", "delete", "--index", ".", "x"), "is not an index"),
@@ -100,5 +103,16 @@ def test_a_state_where_a_folder_is_wanted_is_explained(argus, command):
 )
 def test_mistakes_are_named_and_exit_with_2(argus, arguments, message):
     code, out, err = argus(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((" ",), "an empty query"), (("x", "--hybrid", "sum"), "fusion 'sum'")],
+)
+def test_a_search_that_cannot_be_made_is_refused(argus, tmp_path, arguments, message):
+    write_header(tmp_path, IndexHeader(fingerprint="of an encoder", dim=3))
+    code, out, err = argus("search", *arguments, "--index", ".")
     assert (code, out) == (2, "")
     assert message in err

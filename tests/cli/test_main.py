@@ -6,6 +6,7 @@ import pytest
 
 from argus import __version__
 from argus.cli.main import main
+from argus.indexes.header import IndexHeader, write_header
 
 
 def run(monkeypatch, *arguments):
@@ -26,18 +27,84 @@ def test_every_command_has_help(monkeypatch, capsys, command):
     assert f"argus {command}" in capsys.readouterr().out
 
 
-def test_help_imports_nothing_heavy():
+HEAVY = (
+    "torch", "transformers", "sentence_transformers", "tokenizers", "numba", "scipy", "sklearn",
+    "pandas", "lancedb", "pyarrow", "numpy", "jinja2", "plotly", "rich.progress",
+)  # fmt: skip
+
+
+def loaded_by(*arguments):
+    """Return exit code, messages and heavy imports of a command in a process of its own."""
     code = (
-        "import sys; sys.argv = ['argus', '--help']\n"
+        f"import sys; sys.argv = ['argus', *{list(map(str, arguments))!r}]\n"
         "from argus.cli.main import main\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        "heavy = 'torch numba sklearn pyarrow plotly sentence_transformers numpy'.split()\n"
-        "print(sorted(set(heavy) & set(sys.modules)))"
+        "try: main()\n"
+        f"finally: print(*(name for name in {HEAVY!r} if name in sys.modules))"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
     )
-    assert result.stdout.splitlines()[-1] == "[]"
+    return result.returncode, result.stderr, result.stdout.splitlines()[-1].split()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Return a folder with a corpus, and with what says that it is an index."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "Boats lie in the harbour."}\n')
+    (folder / "index").mkdir()
+    write_header(folder / "index", IndexHeader(fingerprint="of an encoder", dim=3))
+    return folder
+
+
+def test_help_imports_nothing_heavy():
+    assert loaded_by("--help") == (0, "", [])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "audit --corpus WRONG",
+        "exposure --corpus WRONG",
+        "diagnose --corpus WRONG --kb WRONG",
+        "probe predict --corpus WRONG",
+        "index build --corpus WRONG --out out",
+        "index add --index INDEX --corpus WRONG",
+        "index compact --index WRONG",
+        "search boats --index WRONG",
+        "search boats --index WRONG@original",
+        "explain boats d1 --index WRONG",
+        "compare --index INDEX --index WRONG",
+        "remedy list --index WRONG",
+        "remedy scenarios --corpus WRONG --model m",
+    ],
+)
+def test_a_wrong_path_is_refused_before_heavy_imports(command, place):
+    names = {"WRONG": place / "nowhere", "INDEX": place / "index"}
+    names["WRONG@original"] = f"{names['WRONG']}@original"
+    code, messages, heavy = loaded_by(*(names.get(word, word) for word in command.split()))
+    assert (code, heavy) == (2, [])
+    assert f"{place / 'nowhere'}: no such f" in messages
+
+
+@pytest.mark.parametrize("option", ["--id-field", "--title-field", "--text-field"])
+@pytest.mark.parametrize("command", ["audit", "exposure", "index build --out out"])
+def test_a_wrong_column_is_refused_before_heavy_imports(command, option, place):
+    corpus = place / "corpus.jsonl"
+    code, messages, heavy = loaded_by(*command.split(), "--corpus", corpus, option, "nowhere")
+    assert (code, heavy) == (2, [])
+    assert f"{corpus}, line 1: no" in messages and "'nowhere'" in messages
+
+
+@pytest.mark.parametrize("option", [("--nothing", "1"), ("--k", "0"), ("--lambda", "2")])
+def test_a_wrong_option_is_refused_before_heavy_imports(option, place):
+    code, _, heavy = loaded_by("search", "boats", "--index", place / "index", *option)
+    assert (code, heavy) == (2, [])
+
+
+def test_what_reads_an_index_is_loaded_for_it(place):
+    _, _, heavy = loaded_by("search", "boats", "--index", place / "index")
+    assert {"lancedb", "pyarrow", "numpy"} <= set(heavy), "else the tests above prove nothing"
 
 
 def test_the_console_script_is_installed():

@@ -61,9 +61,11 @@ def test_wrong_options_are_named(audited, tmp_path):
         )
     with pytest.raises(InputError, match="no audit in it"):
         run(app, ["probe", "fit", "--audit", str(tmp_path)], catch_exceptions=False)
+    corpus = tmp_path / "x.jsonl"
+    corpus.write_text('{"_id": "d1", "text": "Boats lie in the harbour."}\n')
     with pytest.raises(InputError, match=r"no probe.json in it"):
         run(
             app,
-            ["probe", "predict", "--corpus", "x.jsonl", "--probe", str(tmp_path)],
+            ["probe", "predict", "--corpus", str(corpus), "--probe", str(tmp_path)],
             catch_exceptions=False,
         )

@@ -75,7 +75,9 @@ def test_judged_queries_and_a_folder_can_be_given(remedy, repairable, index, tmp
     qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
     ran = remedy("expand", "--queries", queries, "--qrels", qrels, "--out", tmp_path / "out")
     assert ran.code == 0
-    assert ran.out.splitlines()[-1] == f"report: {tmp_path / 'out' / 'report.html'}"
+    report, undo = ran.out.splitlines()[-2:]
+    assert report == f"report: {tmp_path / 'out' / 'report.html'}"
+    assert undo.startswith("To undo it: argus remedy rollback expand-robust-")
     assert "evaluation" in json.loads((tmp_path / "out" / "summary.json").read_text())
     ran = remedy("expand", "--queries", queries)
     assert (ran.code, ran.out) == (2, "")

@@ -38,7 +38,8 @@ def test_profiles_are_written_and_counted(argus, asked, corpus, tmp_path):
     lines = ran.out.splitlines()
     assert lines[0] == "6 of 8 documents have 12 scenarios; 1 are noise, 1 failed"
     assert lines[1] == "failed, 1 documents: the document has no text"
-    assert lines[-2:] == ["profiles: out/profiles.jsonl", "report: out/report.html"]
+    assert lines[-3:-1] == ["profiles: out/profiles.jsonl", "report: out/report.html"]
+    assert lines[-1] == "Next: argus remedy scenarios --index INDEX --profiles out"
     again = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--out", "out", "--json")
     assert json.loads(again.out)["language_model"]["cached"] == 7
 
@@ -111,7 +112,8 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
         (("--corpus", "none.jsonl", "--model", "m"), "none.jsonl: no such file"),
     ],
 )
-def test_bad_options_are_refused_with_the_mend(argus, arguments, message):
+def test_bad_options_are_refused_with_the_mend(argus, jsonl, tmp_path, arguments, message):
+    jsonl(tmp_path / "c.jsonl")
     ran = argus("remedy", "scenarios", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -8,6 +8,7 @@ from argus.data import read_corpus, read_qrels, read_queries
 from argus.demo.job import demo
 from argus.errors import InputError
 from argus.measures import is_implicit
+from tests.support.results import shown
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert result.exposure.summary["title"]["success_at_k"] > 0.9
     assert result.questions["queries"] >= 120
     assert result.questions["implicit"] >= result.questions["queries"] / 2
+    assert shown(result)[0].startswith("RPS at k=")
     groups = {g["name"]: g["measures"]["nDCG@10"] for g in result.questions["groups"]}
     assert 0.05 < groups["implicit questions"] < groups["questions that share a word"]
     sections = json.loads((tmp_path / "summary.json").read_text())
@@ -84,9 +86,16 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert {doc for judged in qrels.values() for doc in judged} <= documents
 
 
+def test_a_limit_that_leaves_no_question_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no judged question") as refused:
+        demo(out=tmp_path / "out", limit=40)
+    assert refused.value.where == "--limit"
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_demo_without_lancedb_stops_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lancedb", None)
-    with pytest.raises(InputError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
+    with pytest.raises(ImportError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
         demo(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

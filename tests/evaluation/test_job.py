@@ -12,6 +12,7 @@ from argus.evaluation.job import evaluate
 from argus.explanation.entities import read_diagnosis
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
+from tests.support.results import shown, sizes
 
 QUERIES = [
     Query("q1", "Who ruled Lotharingia?"),
@@ -305,3 +306,8 @@ def test_bm25_is_measured_to_its_own_cutoff_whatever_the_depth(corpus, tmp_path)
         for depth in (1, 100)
     ]  # fmt: skip
     assert found[0]["nDCG@10"] == found[1]["nDCG@10"] > 0
+
+
+def test_an_evaluation_shows_its_figures(result, monkeypatch):
+    assert shown(result)[0] == "queries: 3 measured, 0 failed, 2 not applicable"
+    assert sizes(result, monkeypatch) == {"table": 5}

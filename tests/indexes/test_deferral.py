@@ -6,7 +6,7 @@ import sys
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from argus.indexes.deferral import deferred, postpone
+from argus.indexes.deferral import deferred, postpone, unchecked_overrides
 
 CLIENT = "lance_namespace_urllib3_client"
 
@@ -83,3 +83,22 @@ def test_nothing_is_postponed_that_runs_or_is_missing():
     assert sys.modules["json"] is there
     postpone("no_such_package_anywhere")
     assert "no_such_package_anywhere" not in sys.modules
+
+
+def test_overrides_are_checked_again_afterwards():
+    overrides = pytest.importorskip("overrides")
+
+    class Parent:
+        def search(self, query): ...
+
+    def other_signature():
+        class Child(Parent):
+            @overrides.override
+            def search(self): ...
+
+    with pytest.raises(TypeError):
+        other_signature()
+    with unchecked_overrides():
+        other_signature()
+    with pytest.raises(TypeError):
+        other_signature()

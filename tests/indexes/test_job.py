@@ -9,8 +9,10 @@ from argus.errors import FingerprintMismatch, InputError
 from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
 from argus.indexes.job import add_documents, build_index, delete_documents, describe_encoder
-from argus.indexes.retriever import IndexRetriever, open_retriever, parse_index_spec
+from argus.indexes.retriever import IndexRetriever, open_retriever
+from argus.indexes.spec import parse_index_spec
 from argus.indexes.views import ViewIndex
+from tests.support.results import shown
 
 TEXTS = {
     "cat": "Cats purr when they are content.",
@@ -160,3 +162,10 @@ def test_an_index_knows_the_titles_that_its_texts_begin_with(minilm, tmp_path):
         out=tmp_path / "e", indexes=[str(index.path)], encoder=minilm,
     )  # fmt: skip
     assert result.summary["implicitness"]["share"] == 0.5, "without --corpus"
+
+
+def test_a_build_and_a_deletion_show_their_figures(minilm, tmp_path):
+    result = build_index(DOCUMENTS, out=tmp_path / "idx", encoder=minilm)
+    assert shown(result)[0] == "indexed 4 of 4 (0 without text, 0 failed)"
+    gone = delete_documents(tmp_path / "idx", ["atom"])
+    assert shown(gone)[0] == "deleted 1 documents (1 views)"

@@ -20,6 +20,7 @@ from argus.knowledge.sources import EntityRows
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
 from tests.support.dumps import item, items_dump, pages_dump
+from tests.support.results import shown
 
 TEXT = {
     "Alan Turing": "'''Alan Turing''' was a [[mathematician]] from [[London]] (a city).\n\n== Life",
@@ -265,3 +266,9 @@ def test_manifest_and_report_have_dumps_by_size_and_time(dumps, built):
         assert abs(changed - expected) < timedelta(milliseconds=1)
     report = (built.folder / "report.html").read_text()
     assert f"{Path(dumps.wikipedia).stat().st_size:,} bytes, changed " in report
+
+
+def test_a_build_shows_what_it_came_to(built, dumps):
+    assert shown(built)[0].startswith(f"entities: {built.summary['counts']['entities']}, ")
+    again = build_kb(dumps, out=built.folder)
+    assert shown(again)[0].startswith(f"unchanged: {built.folder} ")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
@@ -14,9 +11,6 @@ from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import AuditConfig
-
-if TYPE_CHECKING:
-    from argus.retrievability.audit.summary import AuditSummary
 
 
 @example("argus audit --corpus docs.jsonl --out report/")
@@ -53,24 +47,4 @@ def audit(
         fresh=fresh,
         engine=engine,
     )
-    o.show(result, print_audit, as_json=json)
-
-
-def print_audit(summary: AuditSummary) -> None:
-    """Print the headline of an audit."""
-    counts = summary["entities"]
-    if summary["mean_rps"] is None:
-        typer.echo("no entity could be scored; the reasons are in the report")
-        return
-    typer.echo(
-        f"RPS at k={summary['k']}, N={summary['pool']}: mean {summary['mean_rps']:.3f}; "
-        f"{summary['share_below_0.33']:.1%} of entities below 0.33 (blind spots), "
-        f"{summary['share_above_0.5']:.1%} above 0.5"
-    )
-    typer.echo(
-        f"entities: {counts['measured']:,} measured, {counts['failed']:,} failed, "
-        f"{counts['not applicable']:,} not applicable; pairs: {summary['pairs']['measured']:,}"
-    )
-    for setting in summary["settings"][1:]:
-        if setting["mean_rps"] is not None:
-            typer.echo(f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}")
+    o.show(result, as_json=json)

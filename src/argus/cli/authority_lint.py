@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.settings import Doc, Ge
-
-if TYPE_CHECKING:
-    from argus.authority.jobs.summary import LintSummary, RelationSummary
 
 
 @example(
@@ -57,71 +54,5 @@ def lint(
         out=out,
         fresh=fresh,
     )
-    if json:
-        o.print_json(result.summary)
-    else:
-        print_lint(result.summary)
-        if result.report is not None:
-            typer.echo(f"report: {result.report}")
+    o.show(result, as_json=json)
     raise typer.Exit(result.exit_code)
-
-
-def print_lint(summary: LintSummary) -> None:
-    """Print rates with intervals, the first violations, and the verdict."""
-    from argus.authority.jobs.lint_section import RATES
-
-    counts = summary["queries"]
-    typer.echo(
-        f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
-        f" (nothing retrieved, or nothing with a record); top {summary['k']}"
-    )
-    if counts.get("without_anchor"):
-        typer.echo(f"{counts['without_anchor']:,} queries of the run have no anchor in --queries")
-    if counts.get("not_in_the_run"):
-        typer.echo(f"WARNING: {counts['not_in_the_run']:,} queries of --queries are not in the run")
-    print_relation(summary["relation"])
-    unknown = summary["documents"]["without_record"]
-    if unknown:
-        typer.echo(f"{unknown:,} retrieved documents have no record: taken as not superseded")
-    for row in summary["violations"][:8]:
-        typer.echo(f"  {row['query_id']}: {row['kind']}: {row['chain'] or row['document']}")
-    more = summary["violations_total"] - min(8, len(summary["violations"]))
-    if more > 0:
-        typer.echo(f"  and {more:,} more")
-    for name, rate in summary["rates"].items():
-        if rate is None:
-            typer.echo(f"{RATES[name]}: not measured (needs --before)")
-            continue
-        typer.echo(f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {RATES[name]}")
-    if summary["verdict"] == "not measured" and counts["measured"]:
-        typer.echo(
-            "nothing is superseded in these records: rules that do not fit, or swapped edges?"
-        )
-    typer.echo(f"verdict: {summary['verdict']}")
-
-
-def print_relation(relation: RelationSummary) -> None:
-    """Print what the rules found in the records, doubts included."""
-    typer.echo(f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}")
-    if relation["as_of"] or relation["known_by"]:
-        when = [f"as of {relation['as_of']}"] if relation["as_of"] else []
-        when += [f"known by {relation['known_by']}"] if relation["known_by"] else []
-        typer.echo(f"{', '.join(when)}; what rules find below is of all records, whatever the date")
-    if relation["below_theta"]:
-        typer.echo(f"{relation['below_theta']:,} rules and edges are less sure than --theta")
-    if relation["edges_against_time"]:
-        typer.echo(f"WARNING: {relation['edges_against_time']:,} edges go backwards in time")
-    if relation["undated"]:
-        typer.echo(f"{relation['undated']:,} records have no time: taken to be in force")
-    for rule in relation["rules"]:
-        typer.echo(
-            f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"
-            + _doubt(rule["undecided"], "undecided (times overlap)")
-            + _doubt(rule["no_scope"], "records lack its scope key")
-            + _doubt(rule["no_time"], "records lack its time")
-            + (f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else "")
-        )
-
-
-def _doubt(n: int, what: str) -> str:
-    return f"; {n:,} {what}" if n else ""

@@ -29,6 +29,7 @@ def search(
     index: Annotated[
         str | None,
         Doc("Search this index (PATH or PATH@STATE) for anchors."),
+        o.INDEX,
     ] = None,
     encoder: Annotated[
         str | None,

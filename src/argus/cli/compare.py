@@ -12,13 +12,13 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
+from argus.cli.inputs import check_inputs
 from argus.encoders.config import EncoderConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult
-    from argus.evaluation.compare.summary import ComparisonSummary
 
 Running = Annotated[
     EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
@@ -80,6 +80,7 @@ def compare(
     """
     kind = _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
     _no_other_options(context, kind)
+    check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     from argus.evaluation.compare import job as jobs
 
     if folders:
@@ -112,7 +113,7 @@ def compare(
             corpus, [replace(running, model=name) for name in encoder], measure,
             out=out, relations=relations, limit=limit, fresh=fresh,
         )  # fmt: skip
-    o.show(result, print_comparison, as_json=json)
+    o.show(result, as_json=json)
 
 
 def _two_encoders(
@@ -141,19 +142,6 @@ def _two_encoders(
         limit=limit,
         fresh=fresh,
     )
-
-
-def print_comparison(summary: ComparisonSummary) -> None:
-    """Print the headline of a comparison."""
-    for note in summary["notes"]:
-        typer.echo(note)
-    for kind, verdicts in summary["verdicts"].items():
-        shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
-        typer.echo(f"{kind}: {shown}")
-    for verdict, rows in (("lost", summary["lost"]), ("gained", summary["gained"])):
-        for row in rows[:5]:
-            name = row["label"] or row["id"]
-            typer.echo(f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}")
 
 
 def _one_kind(

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from argus.cli.inputs import check_inputs, inputs_of
 from argus.errors import InputError
 from argus.settings import Setting, nested, setting_of, settings_of
 
@@ -106,12 +107,17 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             parameters[setting.key] = _parameter(setting, unset=unset)
             homes[setting.key] = _home(setting)
 
+    inputs = inputs_of(hints)
+    for block in blocks.values():
+        inputs |= inputs_of(get_type_hints(block.config, include_extras=True))
+
     @functools.wraps(command)
     def run(**options: Any) -> R:
         configs = {name: block.make(options) for name, block in blocks.items()}
         alone = {name: _own_value(setting, options[setting.key]) for name, setting in own.items()}
         plain = {name: options[name] for name in options if name in hints and name not in own}
         try:
+            check_inputs(inputs, plain | alone | configs)
             return command(**plain | alone | configs)
         except KeyboardInterrupt:
             typer.echo(f"\nargus: {stopped(options)}", err=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
@@ -15,9 +12,6 @@ from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.repair.config import ReferenceConfig
-
-if TYPE_CHECKING:
-    from argus.remedies.diagnosis.summary import DiagnosisSummary
 
 
 @example("argus diagnose --corpus docs.jsonl --kb kb.jsonl --out diagnosis/")
@@ -58,38 +52,4 @@ def diagnose(
         fresh=fresh,
         engine=engine,
     )  # fmt: skip
-    o.show(result, print_diagnosis, as_json=json)
-
-
-def print_diagnosis(summary: DiagnosisSummary) -> None:
-    """Print the headline of a diagnosis."""
-    counts = summary["entities"]
-    share = summary["share_flagged"]
-    typer.echo(
-        f"{counts['total']:,} entities in {summary['documents_with_entities']:,} of "
-        f"{summary['documents']:,} documents: {counts['measured']:,} scored, "
-        f"{counts['not applicable']:,} beyond the probe's region, {counts['failed']:,} failed"
-    )
-    if share is not None:
-        typer.echo(
-            f"at risk (predicted RPS below {summary['tau']:g}): {share:.1%} of the scored, in "
-            f"{summary['documents_at_risk']:,} documents"
-        )
-    if not counts["total"]:
-        typer.echo(
-            "no document names an entity: give a knowledge base of this corpus (--kb), take names "
-            "in any case (--ignore-case) or common words, too (--common-words), or find them "
-            "without one (--mentions capitals, ner:MODEL)"
-        )
-    if left_out := summary["finder"]["left_out"]:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
-        typer.echo(
-            f"{sum(left_out.values()):,} names of the knowledge base were not looked for "
-            f"({reasons}): see --common-words, --min-length"
-        )
-    if summary["unread"]["entities"]:
-        typer.echo(
-            f"{summary['unread']['entities']:,} entities in {summary['unread']['documents']:,} "
-            "documents stand only beyond what the model reads of a document: its vector knows "
-            "nothing of them"
-        )
+    o.show(result, as_json=json)

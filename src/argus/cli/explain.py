@@ -11,6 +11,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.cli.inputs import check_inputs
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
 from argus.settings import Doc
@@ -49,11 +50,10 @@ def explain(
     config: o.Config = None,
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
-    from argus.evaluation.queries import run_alone
-    from argus.explanation.job import explain as explain_index
-    from argus.explanation.run import explain_run
-
     if run is not None:
+        from argus.evaluation.queries import run_alone
+        from argus.explanation.run import explain_run
+
         rps = measure.rps
         run_alone(
             index=index, hybrid=measure.hybrid, diagnosis=rps.diagnosis, kb=rps.kb,
@@ -63,9 +63,11 @@ def explain(
         explanation_of_run = explain_run(query, doc_id, run, of_run)
         _print(explanation_of_run, describe_run(explanation_of_run), as_json=json)
         return
-    explanation = explain_index(
-        query, doc_id, _index(index, of_run.keys), measure, encoder=encoder, device=device
-    )
+    home = _index(index, of_run.keys)
+    check_inputs({"index": o.INDEX}, {"index": home})
+    from argus.explanation.job import explain as explain_index
+
+    explanation = explain_index(query, doc_id, home, measure, encoder=encoder, device=device)
     _print(explanation, describe(explanation), as_json=json)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
@@ -15,9 +13,6 @@ from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc
-
-if TYPE_CHECKING:
-    from argus.retrievability.exposure.summary import ExposureSummary
 
 
 @example("argus exposure --corpus docs.jsonl --out report/")
@@ -59,19 +54,4 @@ def exposure(
         fresh=fresh,
         engine=engine,
     )
-    o.show(result, print_exposure, as_json=json)
-
-
-def print_exposure(summary: ExposureSummary) -> None:
-    """Print the headline of an exposure run."""
-    kinds = ((summary["title"], "their title"), (summary["sentence"], "a sentence of their own"))
-    for figures, by in kinds:
-        if figures["probes"]:
-            typer.echo(
-                f"found by {by}, top {summary['k']}: {figures['success_at_k']:.1%} "
-                f"(first: {figures['success_at_1']:.1%}) of {figures['probes']:,} probes"
-            )
-    typer.echo(
-        f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "
-        f"documents; Gini {summary['concentration']['gini']:.2f}"
-    )
+    o.show(result, as_json=json)

@@ -15,7 +15,7 @@ from argus.evaluation.gate.config import GateBounds
 from argus.settings import Doc
 
 
-@example("argus gate report/ --max-low-rps-share 0.9 --min-self-retrieval 0.1")
+@example("argus gate report/ --max-low-rps-share 0.5")
 @with_blocks
 def gate(
     folders: Annotated[
@@ -44,6 +44,5 @@ def gate(
     elif markdown:
         typer.echo(result.markdown(), nl=False)
     else:
-        for outcome in result.outcomes:
-            typer.echo(outcome.line)
+        o.print_lines(result.headline())
     raise typer.Exit(result.exit_code)

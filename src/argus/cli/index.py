@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,12 +15,9 @@ from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.settings import Doc, Option
 
-if TYPE_CHECKING:
-    from argus.indexes.summary import BuildCounts, BuildSummary, DeleteSummary
-
 app = Group("Build and change indexes.")
 
-Folder = Annotated[Path, Doc("Index folder."), Option(("--index",))]
+Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), o.INDEX]
 Vectors = Annotated[
     Path | None,
     Doc(
@@ -76,7 +73,8 @@ def build(
         ann=ann,
         engine=engine,
     )  # fmt: skip
-    _show(result.summary, as_json=json)
+    search = o.command("search", "WORDS", "--index", out)
+    o.show(result, as_json=json, then=f"Next: {search}")
 
 
 @app.command()
@@ -108,7 +106,7 @@ def add(
         ann=ann,
         engine=engine,
     )
-    _show(result.summary, as_json=json)
+    o.show(result, as_json=json)
 
 
 @app.command()
@@ -125,8 +123,7 @@ def delete(
     from argus.indexes.job import delete_documents, read_ids
 
     doc_ids = list(ids or []) + (read_ids(ids_file) if ids_file else [])
-    result = delete_documents(index, doc_ids)
-    _show(result.summary, as_json=json)
+    o.show(delete_documents(index, doc_ids), as_json=json)
 
 
 @app.command()
@@ -157,41 +154,3 @@ def compact(
     else:
         freed = (summary["bytes_before"] - summary["bytes"]) / 1e6
         typer.echo(f"index: {summary['index']} ({summary['views']:,} views), {freed:,.1f} MB freed")
-
-
-def _show(summary: BuildSummary | DeleteSummary, *, as_json: bool) -> None:
-    if as_json:
-        o.print_json(summary)
-        return
-    for line in describe(summary):
-        typer.echo(line)
-
-
-def describe(summary: BuildSummary | DeleteSummary) -> list[str]:
-    """Return the headline of an index job, as lines."""
-    if "views_deleted" in summary:
-        n, views = summary["documents"]["deleted"], summary["views_deleted"]
-        lines = [f"deleted {n:,} documents ({views:,} views)"]
-    else:
-        lines = _indexed(summary)
-    approximate = ", approximate index" if summary["ann"] else ""
-    lines.append(f"index: {summary['index']} ({summary['views']:,} views{approximate})")
-    return lines
-
-
-def _indexed(summary: BuildCounts) -> list[str]:
-    documents = summary["documents"]
-    left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
-    lines = [f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"]
-    lines += [f"failed: {f['documents']:,} x {f['reason']}" for f in summary["failures"]]
-    own = summary.get("vectors")
-    if own and own["normalised"]:
-        lines.append(f"note: the rows of {own['file']} were scaled to length 1")
-    if own and own["foreign"]:
-        lines.append(
-            f"warning: your vectors are not what {own['encoder']} makes of the same texts (cosine: "
-            f"median {own['agreement']:.2f}, least {own['least']:.2f}). Search asks with that "
-            "encoder, so it has to be the one that they were made for. No vector of the encoder "
-            "can be added: for remedies, build with the encoder that made them, without --vectors"
-        )
-    return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,9 +15,6 @@ from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.kb.config import OF_SOURCES, KbConfig
 from argus.settings import Doc
-
-if TYPE_CHECKING:
-    from argus.kb.summary import KbSummary
 
 app = Group("Make knowledge bases: entities, first paragraphs, relations, aliases.")
 
@@ -53,24 +50,7 @@ def build(
         sources.source(settings, columns, out), out=out, config=settings, shards=shards,
         engine=engine or EngineConfig(), fresh=fresh,
     )  # fmt: skip
-    if result.unchanged and not json:
-        typer.echo(f"unchanged: {out} was made of the same input by the same settings")
-    o.show(result, print_kb, as_json=json)
+    audit = o.command("audit", "--corpus", out, "--out", "report/")
+    o.show(result, as_json=json, then=f"Next: {audit}")
     if result.damage:
         raise typer.Exit(2)
-
-
-def print_kb(summary: KbSummary) -> None:
-    """Print what became of the input."""
-    counts = summary["counts"]
-    relations = [f"{n:,} by {source}" for source, n in counts["relations"].items()]
-    typer.echo(
-        f"entities: {counts['entities']:,}, of which {counts['targets']:,} can be audited; "
-        f"relations: {', '.join(relations) or 'none'}; "
-        f"aliases: {counts['aliases']:,}; redirects: {counts['redirects']:,}"
-    )
-    for name, reasons in summary["outcomes"]:
-        typer.echo(f"{name}: " + ", ".join(f"{n:,} {what}" for what, n in reasons.items()))
-    for name, where in summary["damage"].items():
-        typer.echo(f"warning: {name} breaks off: {where}")
-    typer.echo(f"shards: {summary['shards']}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar
@@ -11,6 +12,8 @@ from typing import Annotated, Any, Protocol, TypeVar
 import typer
 
 from argus.cli.config import read_config
+from argus.cli.inputs import CORPUS as CORPUS
+from argus.cli.inputs import INDEX as INDEX
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -18,7 +21,6 @@ from argus.remedies.diagnosis.config import Tau as Tau
 from argus.settings import Doc, Ge, Le, Option
 
 E = TypeVar("E", bound=StrEnum)
-S = TypeVar("S", covariant=True)
 
 
 def one_of(kind: type[E], text: str, option: str) -> E:
@@ -34,25 +36,39 @@ def one_of(kind: type[E], text: str, option: str) -> E:
         ) from error
 
 
-class Reported(Protocol[S]):
-    """What a job returns that wrote a report."""
+class Summarised(Protocol):
+    """What a job returns; some have a `report`, too."""
 
     @property
-    def summary(self) -> S:
+    def summary(self) -> object:
         """Its part of summary.json."""
 
-    @property
-    def report(self) -> Path:
-        """The page."""
+    def headline(self) -> Iterator[str]:
+        """Yield the figures that matter, in words."""
 
 
-def show(result: Reported[S], say: Callable[[S], None], *, as_json: bool) -> None:
-    """Print a job's summary as JSON; or in words, with where its report is."""
+def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
+    """Print a job's summary as JSON; or in words, with where its report is, and `then`."""
     if as_json:
         print_json(result.summary)
         return
-    say(result.summary)
-    typer.echo(f"report: {result.report}")
+    print_lines(result.headline())
+    report: Path | None = getattr(result, "report", None)
+    if report is not None:
+        typer.echo(f"report: {report}")
+    if then:
+        typer.echo(then)
+
+
+def command(*words: object) -> str:
+    """Return a command of Argus as it would be typed."""
+    return shlex.join(["argus", *map(str, words)])
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines for a person."""
+    for line in lines:
+        typer.echo(line)
 
 
 def print_json(value: Any) -> None:
@@ -64,6 +80,7 @@ Corpus = Annotated[
     Path,
     Doc("BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file."),
     Option(("--corpus",)),
+    CORPUS,
 ]
 Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",))]
 Store = Annotated[

@@ -35,19 +35,18 @@ def pages() -> dict[str, str]:
 
 
 def _page(name: str, command: Any) -> str:
-    leaves = _leaves(f"argus {name}", command)
-    parts = "\n".join(_section(path, leaf) for path, leaf in leaves)
+    parts = "\n".join(_section(path, leaf) for path, leaf in leaves(f"argus {name}", command))
     return f"{MADE}\n# argus {name}\n\n{parts}"
 
 
-def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+def leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
     """Yield the commands in a group, or the command itself, with the words that call it."""
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command
         return
     for name, one in inner.items():
-        yield from _leaves(f"{path} {name}", one)
+        yield from leaves(f"{path} {name}", one)
 
 
 def _section(path: str, command: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,6 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.cli.evaluate import print_change
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel, needs_model
 from argus.engine.config import EngineConfig
@@ -21,14 +21,12 @@ from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, Synt
 from argus.settings import Doc, Ge, Option, check_settings
 
 if TYPE_CHECKING:
-    from argus.jobs.heard import Answers
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
-    from argus.remedies.repair.summary import Origin, RemedySummary
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
 
-Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",))]
+Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +55,7 @@ class Proof:
     corpus: Annotated[
         Path | None,
         Doc("Where titles are, to tell implicit questions apart."),
+        o.CORPUS,
     ] = None
     k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = 10
     out: Annotated[
@@ -89,7 +88,8 @@ def expand(
     from argus.remedies.repair.expand import expand_index
 
     options = risk.options() | proof.options()
-    _print(expand_index(index, reference=reference, config=expansion, **options), json)
+    result = expand_index(index, reference=reference, config=expansion, **options)
+    show_remedy(result, json)
 
 
 @app.command()
@@ -121,7 +121,7 @@ def synthesize(
     if estimate:
         print_estimate(estimate_synthesis(index, **options), json)
         return
-    _print(synthesize_index(index, **options, **proof.options(), engine=engine), json)
+    show_remedy(synthesize_index(index, **options, **proof.options(), engine=engine), json)
 
 
 def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
@@ -139,22 +139,25 @@ def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> Synthesize
     return settings.by(writer)
 
 
-def print_estimate(found: Estimate, as_json: bool) -> None:
+def print_estimate(estimate: Estimate, as_json: bool) -> None:
     """Print what a run would ask and cost at most."""
     if as_json:
-        o.print_json(asdict(found))
+        o.print_json(asdict(estimate))
         return
-    cost = ""
-    if found.cost is not None and found.cost_at_most is not None:
-        cost = f"; about {found.cost:.2f}, at most {found.cost_at_most:.2f}"
-    typer.echo(
-        f"{found.to_ask:,} of {found.prompts:,} prompts would be asked ({found.cached:,} are in "
-        f"the ledger): {found.tokens_in:,} tokens in, at most {found.tokens_out_at_most:,} "
-        f"out{cost}"
-    )
+    typer.echo(str(estimate))
+
+
+def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> None:
+    """Print a receipt, with the evaluation where there is one, and how it is undone."""
+    if as_json and result.evaluation:
+        o.print_json({**result.summary, "evaluation": result.evaluation})
+        return
+    undo = o.command("remedy", "rollback", result.remedy, "--index", result.summary["index"])
+    o.show(result, as_json=as_json, then=f"To undo it: {undo}")
 
 
 @app.command()
+@example("argus remedy rollback expand-robust-3f2a91c4 --index index/")
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
@@ -195,75 +198,3 @@ def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     for row in shown:
         typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
-
-
-def _print(result: RemedyResult, as_json: bool) -> None:
-    if as_json:
-        judged = {"evaluation": result.evaluation} if result.evaluation else {}
-        o.print_json({**result.summary, **judged})
-        return
-    print_remedy(result.summary)
-    if result.evaluation:
-        print_change(result.evaluation)
-    typer.echo(f"report: {result.report}")
-
-
-def print_remedy(summary: RemedySummary) -> None:
-    """Print the headline of a receipt."""
-    counts, made = summary["counts"], summary["made"]
-    if not summary["added"]:
-        typer.echo(f"{summary['remedy']} was in the index already; nothing added")
-    typer.echo(
-        f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
-        f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
-    )
-    if own := counts["views_about_own_subject"]:
-        typer.echo(f"{own:,} of them add what the knowledge base says of a document's own subject")
-    _print_left_out(made)
-    if "language_model" in made:
-        print_spent(made["language_model"])
-    _print_ranks(summary)
-    if rps := summary["rps"]:
-        alone = "" if rps["views"] is None else f", {rps['views']:.3f} in the views alone"
-        typer.echo(
-            f"mean predicted RPS of these entities: {rps['before']:.3f} in the originals{alone}; "
-            f"by the better of both, which cannot fall, {rps['after']:.3f}"
-        )
-
-
-def _print_left_out(made: Origin) -> None:
-    """Print how many views there could have been besides, and why they are not there."""
-    others = ", ".join(made.get("relied_on", ()))
-    if known := made.get("views_known"):
-        typer.echo(f"{known:,} more were in the index already ({others})")
-    if beyond := made.get("views_beyond_cap"):
-        typer.echo(f"{beyond:,} were left out: their documents have as many as they may ({others})")
-    if failed := made.get("views_failed"):
-        typer.echo(f"{failed:,} views could not be embedded and were left out")
-    if back := sum(made.get("fallen_back", {}).values()):
-        typer.echo(
-            f"{back:,} documents keep their original alone, rejected or not answered: "
-            "see synthesis.parquet"
-        )
-
-
-def print_spent(model: Answers) -> None:
-    """Print what a language model was asked and what that took."""
-    cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
-    typer.echo(
-        f"{model['prompts']:,} prompts, {model['cached']:,} of them answered before: "
-        f"{model['tokens_in']:,} tokens in, {model['tokens_out']:,} out{cost}"
-    )
-
-
-def _print_ranks(summary: RemedySummary) -> None:
-    if failed := summary["risk_queries"]["failed"]:
-        typer.echo(f"{failed:,} risk queries failed and have no rank: see receipt.parquet")
-    repaired = summary["of_repaired"]
-    if repaired["queries"]:
-        typer.echo(
-            f"asked for by the names of their entities at risk, top {summary['k']}: "
-            f"{repaired['found_before']:.1%} → {repaired['found_after']:.1%} come back "
-            f"({repaired['recovered']:,} recovered, {repaired['lost']:,} lost); "
-            f"{summary['neighbours_fallen']:,} documents lost a place to them"
-        )

@@ -10,10 +10,9 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
-from argus.cli.evaluate import print_change
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
-from argus.cli.remedy import app, print_estimate, print_spent
+from argus.cli.remedy import app, print_estimate, show_remedy
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
@@ -23,10 +22,8 @@ from argus.settings import Doc, settings_of
 if TYPE_CHECKING:
     from argus.data.types import Document
     from argus.llm import Estimate
-    from argus.remedies.repair.receipt import RemedyResult
     from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.job import ProfileResult
-    from argus.scenarios.profiles.summary import AddedScenarios, ProfileSummary
 
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""
@@ -39,10 +36,12 @@ class Source:
     corpus: Annotated[
         Path | None,
         Doc("Documents to profile; default: those of --index."),
+        o.CORPUS,
     ] = None
     index: Annotated[
         Path | None,
         Doc("Index to add the scenarios to; default: only write them."),
+        o.INDEX,
     ] = None
     profiles: Annotated[
         Path | None,
@@ -76,7 +75,7 @@ class Source:
                 where="--corpus",
             )
         from argus.indexes.originals import originals
-        from argus.indexes.retriever import index_folder
+        from argus.indexes.spec import index_folder
         from argus.indexes.views import ViewIndex
 
         return originals(ViewIndex.open(index_folder(self.index)))
@@ -84,7 +83,8 @@ class Source:
 
 @app.command()
 @example(
-    "argus remedy scenarios --corpus docs.jsonl --model NAME --llm-base-url http://127.0.0.1:8000/v1"
+    "argus remedy scenarios --index index/ --out profiles/ --model NAME "
+    "--base-url http://127.0.0.1:8000/v1"
 )
 @with_blocks
 def scenarios(
@@ -119,7 +119,8 @@ def scenarios(
             return
         written = _write(source, settings, engine)
         if source.index is None:
-            _print_profiles(written.summary, written.report, as_json=json)
+            adding = o.command("remedy", "scenarios", "--index", "INDEX", "--profiles", source.home)
+            o.show(written, as_json=json, then=f"Next: {adding}")
             return
         profiles = written.folder
     else:
@@ -138,7 +139,7 @@ def scenarios(
         source.index, profiles, component=views, encoder=encoder, queries=queries, qrels=qrels,
         corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
-    _print_added(result, as_json=json)
+    show_remedy(result, json)
 
 
 def _settings(model: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
@@ -188,53 +189,3 @@ def _estimate(source: Source, settings: ProfileConfig) -> Estimate:
         source.documents(), out=source.home, config=settings, fields=source.columns,
         limit=source.limit,
     )  # fmt: skip
-
-
-def _print_profiles(summary: ProfileSummary, report: Path, *, as_json: bool) -> None:
-    if as_json:
-        o.print_json(summary)
-        return
-    documents = summary["documents"]
-    typer.echo(
-        f"{documents['ok']:,} of {documents['total']:,} documents have "
-        f"{summary['scenarios']:,} scenarios; {documents['noise']:,} are noise, "
-        f"{documents['failed']:,} failed"
-    )
-    for failure in summary["failures"][:3]:
-        typer.echo(f"failed, {failure['documents']:,} documents: {failure['reason']}")
-    for note in summary["notes"][:3]:
-        typer.echo(f"noted, {note['documents']:,} documents: {note['note']}")
-    print_spent(summary["language_model"])
-    typer.echo(f"profiles: {report.parent / 'profiles.jsonl'}")
-    typer.echo(f"report: {report}")
-
-
-def _print_added(result: RemedyResult[AddedScenarios], *, as_json: bool) -> None:
-    if as_json:
-        judged = {"evaluation": result.evaluation} if result.evaluation else {}
-        o.print_json({**result.summary, **judged})
-        return
-    summary = result.summary
-    if not summary["added"]:
-        typer.echo(f"{summary['remedy']} was in the index already; nothing added")
-    typer.echo(
-        f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
-        f"{summary['documents_with_views']:,} documents"
-    )
-    if known := summary["views_known"]:
-        typer.echo(f"{known:,} more were in the index already")
-    if others := summary["other_scenarios"]:
-        typer.echo(
-            f"{', '.join(others)} also in the index: the best scenario of all counts. To have one "
-            "component alone, roll the others back (argus remedy rollback ID)"
-        )
-    without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
-    if without:
-        typer.echo(f"documents without scenarios, found by their own text alone: {without}")
-    if summary["profiles_of_other_documents"]:
-        typer.echo(f"profiles of other documents: {summary['profiles_of_other_documents']:,}")
-    if summary["views_failed"]:
-        typer.echo(f"{summary['views_failed']:,} scenarios could not be embedded and are left out")
-    if result.evaluation:
-        print_change(result.evaluation)
-    typer.echo(f"report: {result.report}")

@@ -29,6 +29,7 @@ def search(
     index: Annotated[
         str,
         Doc("Index folder; PATH@STATE for an earlier one."),
+        o.INDEX,
     ],
     k: o.K = 10,
     hybrid: Annotated[

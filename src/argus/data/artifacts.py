@@ -12,14 +12,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
+from typing import TYPE_CHECKING, Any
 
 from argus.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKER = ".argus"
 """The file in a folder of results that names, a line each, what Argus wrote there."""
@@ -131,12 +129,15 @@ class ArtifactFolder:
 
     def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
         """Write `name.parquet`, and `name.csv` beside it on request."""
+        import pyarrow.csv
+        import pyarrow.parquet
+
         path = self.own(f"{name}.parquet")
         with replacing(path) as temporary:
-            pa.parquet.write_table(table, temporary, compression="zstd")
+            pyarrow.parquet.write_table(table, temporary, compression="zstd")
         if csv:
             with replacing(self.own(f"{name}.csv")) as temporary:
-                pa.csv.write_csv(table, temporary)
+                pyarrow.csv.write_csv(table, temporary)
         return path
 
 
@@ -152,6 +153,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _plain(value: Any) -> Any:
+    import numpy as np
+
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from argus.data.fields import FieldNames
-from argus.data.kb_folder import KnowledgeFolder, kb_file
+from argus.data.kb_file import kb_file
 from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Document, Query
 from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.data.kb_folder import KnowledgeFolder
 
 ID_FIELDS = ("_id", "id", "doc_id", "docid", "docno", "document_id", "pid")
 TITLE_FIELDS = ("title", "label", "name")
@@ -60,7 +63,11 @@ class CorpusSource:
     @cached_property
     def kb(self) -> KnowledgeFolder | None:
         """The knowledge base, opened when it is first asked for; None for another corpus."""
-        return KnowledgeFolder.at(self.file) if self.file and self.is_kb else None
+        if self.file is None or not self.is_kb:
+            return None
+        from argus.data.kb_folder import KnowledgeFolder
+
+        return KnowledgeFolder.at(self.file)
 
     def documents(self, fields: FieldNames) -> list[Document]:
         """Return the documents, in order; raises InputError as `read_corpus` does."""
@@ -70,6 +77,14 @@ class CorpusSource:
         if self.file is not None:
             return _unique(self.file, _documents_of(fields), limit=self.limit, what="document")
         return list(self.in_memory)
+
+    def check_columns(self, fields: FieldNames) -> None:
+        """Raise InputError where the first row lacks a column, as reading the documents would."""
+        self.refuse_fields(fields)
+        if self.file is not None and not self.is_kb:
+            for row in islice(read_rows(self.file), 1):
+                _id_and_text(row, fields)
+                _title_field(row, fields)
 
     def refuse_fields(self, fields: FieldNames) -> None:
         """Raise InputError where columns are named for a knowledge base; others may have any."""

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from argus.data.kb_folder import KnowledgeFolder, shard_name
+from argus.data.kb_file import KB_FILE, shard_name
+from argus.data.kb_folder import KnowledgeFolder
 from argus.data.kb_tables import (
     ALL,
     FORMAT,
-    KB_FILE,
     MENTION,
     SHARD_ROWS,
     SORTED_BY,

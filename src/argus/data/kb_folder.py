@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,78 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from argus.data.artifacts import MARKER
-from argus.data.kb_tables import ALL, FORMAT, KB_FILE, TABLES, Shard
-from argus.data.rows import FORMATS
+from argus.data.kb_file import KB_FILE, kb_file, kb_home, not_finished
+from argus.data.kb_tables import ALL, FORMAT, TABLES, Shard
 from argus.data.storage import Storage, file_in
 from argus.data.types import Document, IntArray
 from argus.errors import InputError
 
 LOOKED_UP_TOGETHER = 8_000_000
 """Rows of relations per look-up: each makes a hash table of all ids."""
-AGAIN = "Run the same kb build again: it goes on where it was."
 DOCUMENT_COLUMNS = ("id", "label", "paragraph", "description", "article", "target")
-
-
-def shard_name(table: str, number: int) -> str:
-    """Return the name of a table's shard in the folder."""
-    return f"{table}/part-{number:05d}.parquet"
-
-
-def kb_file(path: str | Path) -> Path | None:
-    """Return the `kb.json` that `path` (it, or its folder) stands for; None for what is no KB.
-
-    Every address in an object store is taken for a knowledge base; what is the name of a file of
-    rows is refused. The folder of a build whose shards are elsewhere stands for these. Raises
-    InputError for a folder in which a build was not finished, or whose shards another has replaced.
-    """
-    file = file_in(path, KB_FILE)
-    if isinstance(file, str):
-        _refuse_rows(_folder(file))
-        return Path(file)
-    if file.is_file():
-        return file
-    home = file.parent
-    reading = (home / MARKER).is_file() and (home / "work").is_dir()
-    if reading or any((home / shard_name(table, 0)).is_file() for table in TABLES):
-        raise _not_finished(home)
-    return _elsewhere(home)
-
-
-def _elsewhere(path: Path) -> Path | None:
-    """Return the kb.json of the shards that a build whose folder `path` is put elsewhere."""
-    summary = path / "summary.json"
-    if not (path / MARKER).is_file() or not summary.is_file():
-        return None
-    try:
-        built = json.loads(summary.read_text(encoding="utf-8"))["kb"]
-        shards, key = str(built["shards"]), built["key"]
-    except (ValueError, TypeError, KeyError):
-        return None  # of other jobs
-    file = file_in(shards, KB_FILE)
-    if isinstance(file, Path) and file.parent.resolve() == path.resolve():
-        return None
-    there = KnowledgeFolder.at(Path(file))
-    if there.facts.get("key") != key:
-        raise InputError(
-            f"its shards were replaced by another build ({shards})",
-            expected="the shards that its summary.json tells of",
-            fix="Run its kb build again, with a --shards of its own; or name the shards.",
-            where=path,
-        )
-    return there.file
-
-
-def _refuse_rows(location: Path | str) -> None:
-    name = str(location).partition("?")[0]
-    if PurePosixPath(name.removesuffix(".gz")).suffix.lower() not in FORMATS:
-        return
-    raise InputError(
-        "is a file of rows in an object store",
-        expected="a knowledge base there; other files are read from this machine only",
-        fix="Copy it here, or make a knowledge base of it: argus kb build --entities FILE.",
-        where=location,
-    )
 
 
 @dataclass(frozen=True)
@@ -129,10 +66,10 @@ class KnowledgeFolder:
     @classmethod
     def at(cls, file: Path) -> KnowledgeFolder:
         """Open a knowledge base by its kb.json, as `kb_file` names it; raises as `open` does."""
-        storage = Storage.at(_folder(file_in(file, KB_FILE)))
+        storage = Storage.at(kb_home(file_in(file, KB_FILE)))
         if storage.sizes([KB_FILE]) == [None]:
             if any(storage.files(table) for table in TABLES):
-                raise _not_finished(storage.location)
+                raise not_finished(storage.location)
             in_store = " Nothing but knowledge bases is read from object stores."
             raise _no_kb(storage.location, in_store if storage.local is None else "")
         folder = cls(file, storage, *_header(storage.read(KB_FILE), storage.where(KB_FILE)))
@@ -292,14 +229,6 @@ class KnowledgeFolder:
                 raise _not_whole(self.storage.where(shard.file), got)
 
 
-def _folder(file: Path | str) -> Path | str:
-    """Return the folder of a kb.json; the options of an address stay at its end."""
-    if isinstance(file, Path):
-        return file.parent
-    address, mark, options = file.partition("?")
-    return address.removesuffix(f"/{KB_FILE}") + mark + options
-
-
 def _header(
     data: bytes, where: str
 ) -> tuple[str, dict[str, int], dict[str, Any], dict[str, tuple[Shard, ...]]]:
@@ -327,12 +256,6 @@ def _no_kb(where: str, more: str = "") -> InputError:
         expected="a knowledge base",
         fix=f"Check the path; `argus kb build` makes one.{more}",
         where=where,
-    )
-
-
-def _not_finished(where: str | Path) -> InputError:
-    return InputError(
-        "was not finished", expected=f"a whole knowledge base ({KB_FILE})", fix=AGAIN, where=where
     )
 
 

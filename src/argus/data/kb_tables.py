@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-KB_FILE = "kb.json"
-"""Names every shard with its rows and size; written after them: without it they are not whole."""
-WORDS = "words"
-"""Folder of the BM25 index over the paragraphs, beside the shards."""
+from argus.data.kb_file import TABLE_NAMES
+
 FORMAT = 1
 SHARD_ROWS = 100_000
 WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"
@@ -43,12 +41,7 @@ RELATIONS = pa.schema(
 )
 ALIASES = pa.schema([("id", pa.string()), ("alias", pa.string()), ("source", pa.string())])
 REDIRECTS = pa.schema([("title", pa.string()), ("target", pa.string()), ("id", pa.string())])
-TABLES = {
-    "entities": ENTITIES,
-    "relations": RELATIONS,
-    "aliases": ALIASES,
-    "redirects": REDIRECTS,
-}
+TABLES = dict(zip(TABLE_NAMES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
 SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
 
 

@@ -14,7 +14,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.cores import available_cores
-from argus.data.kb_tables import KB_FILE
+from argus.data.kb_file import KB_FILE
 from argus.data.storage import is_remote, read_bytes, state_of_file
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")

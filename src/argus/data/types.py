@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 from typing_extensions import TypedDict
 
-FloatArray = npt.NDArray[np.float32]
-IntArray = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    FloatArray = npt.NDArray[np.float32]
+    IntArray = npt.NDArray[np.int64]
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Return an array type when it is first asked for: documents need no numpy."""
+        numbers = {"FloatArray": "float32", "IntArray": "int64"}
+        if name not in numbers:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import numpy as np
+        import numpy.typing as npt
+
+        globals()[name] = npt.NDArray[getattr(np, numbers[name])]
+        return globals()[name]
+
 
 Run = dict[str, dict[str, float]]
 """`query_id -> doc_id -> score`; higher is better, ties break by doc_id."""

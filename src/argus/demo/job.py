@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,18 +18,26 @@ from argus.demo.authority import audit_deprecations
 from argus.demo.scenarios import DemoScenarios, add_and_ablate
 from argus.demo.summary import DemoSummary, QuestionRow, QuestionsSummary
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
+from argus.errors import InputError
 from argus.indexes import search
 from argus.indexes.job import build_index
 from argus.indexes.table import import_lancedb
 from argus.indexes.views import ViewIndex
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.knowledge import KnowledgeBase
-from argus.knowledge.stdlib import standard_library, standard_reference, write_sample_corpus
+from argus.knowledge.stdlib import (
+    sample_questions,
+    standard_library,
+    standard_reference,
+    write_sample_corpus,
+)
 from argus.measures import evaluate, is_implicit
 from argus.progress import announce
+from argus.remedies.diagnosis.summary import headline as diagnosis_headline
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.receipt import RemedyResult
+from argus.remedies.repair.receipt import RepairResult
 from argus.remedies.repair.remedy import rollback
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
@@ -47,8 +55,8 @@ FEWEST = 1000
 """Scored entities from which a probe is fitted; fewer, under a small `limit`, would learn noise."""
 
 
-@dataclass(frozen=True)
-class DemoResult:
+@dataclass(frozen=True, repr=False)
+class DemoResult(Result):
     """The demo's parts; all of it is in `folder`, the report in `report`."""
 
     folder: Path
@@ -59,11 +67,28 @@ class DemoResult:
     questions: QuestionsSummary
     authority: AuthorityAuditResult | None
     """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
-    repair: RemedyResult | None
+    repair: RepairResult | None
     """None under a `limit` that leaves too few entities to fit a probe on."""
     scenarios: DemoScenarios | None
     """None where there is no repair: they go into its index."""
     report: Path
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from self.audit.headline()
+        yield from self.exposure.headline()
+        for group in self.questions["groups"]:
+            measures = ", ".join(f"{name} {value:.3f}" for name, value in group["measures"].items())
+            yield f"{group['name']} ({group['queries']}): {measures}"
+        if self.authority is not None:
+            yield from self.authority.headline()
+        if self.repair is None:
+            yield f"fewer than {FEWEST:,} scored entities: too few to fit a probe and repair by"
+        else:
+            yield from diagnosis_headline(self.summary["diagnosis"])
+            yield from self.repair.headline()
+        if self.scenarios is not None:
+            yield from self.scenarios.ablation.headline()
 
 
 def demo(
@@ -76,13 +101,15 @@ def demo(
 ) -> DemoResult:
     """Audit `encoder` on the running interpreter's standard library, repair it, write the report.
 
-    limit: only so many entities, for a quick look. `out` is an index afterwards, and `out/corpus` a
-    BEIR folder with judged questions and a knowledge base, for every other command.
+    limit: only so many entities, for a quick look; InputError where that leaves no judged question.
+    `out` is an index afterwards, and `out/corpus` a BEIR folder with judged questions and a
+    knowledge base, for every other command.
     """
     folder = ArtifactFolder(Path(out), fresh=fresh)
     base = standard_library()
     if limit is not None:
         base = base.first(limit)
+        _check_limit(limit, base)
     if len(base.entities) >= FEWEST:
         import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
     config = _fitting(audit_config or AuditConfig(), len(base.entities))
@@ -122,7 +149,7 @@ def demo(
 
 def repair(
     base: KnowledgeBase, folder: ArtifactFolder, encoder: EncoderConfig | str
-) -> RemedyResult:
+) -> RepairResult:
     """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate the repair.
 
     The knowledge base is the rest of the docstrings, of which the corpus holds the beginning. At
@@ -145,6 +172,17 @@ def repair(
         corpus=corpus,
         out=folder.path,
     )
+
+
+def _check_limit(limit: int, base: KnowledgeBase) -> None:
+    """Refuse a limit under which none of the judged questions can be asked."""
+    if not sample_questions(base)[0]:
+        raise InputError(
+            f"{limit} of the library's entities, which no judged question asks for",
+            expected="enough entities for some of the questions",
+            fix="Give 300 or more.",
+            where="--limit",
+        )
 
 
 def _fitting(config: AuditConfig, n: int) -> AuditConfig:

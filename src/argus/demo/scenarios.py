@@ -6,20 +6,18 @@ from dataclasses import dataclass
 
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import EncoderConfig
-from argus.remedies.repair.receipt import RemedyResult
 from argus.scenarios.ablation.config import AblateConfig
 from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Component
-from argus.scenarios.profiles.index import add_scenarios
-from argus.scenarios.profiles.summary import AddedScenarios
+from argus.scenarios.profiles.index import ScenariosResult, add_scenarios
 
 
 @dataclass(frozen=True)
 class DemoScenarios:
     """The scenarios in the demo's index, and what they do to its questions."""
 
-    added: RemedyResult[AddedScenarios]
+    added: ScenariosResult
     """`--lambda` weighs them in every search of that index; `rollback` takes them out."""
     ablation: AblateResult
 

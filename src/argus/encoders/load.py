@@ -17,6 +17,7 @@ from argus.encoders.precision import choose_precision
 from argus.encoders.protocol import Encoder
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
+from argus.extras import naming_extras
 
 if TYPE_CHECKING:
     import torch
@@ -37,6 +38,7 @@ class LoadedEncoder:
     precision_trials: list[PrecisionTrial] = field(default_factory=list)
 
 
+@naming_extras()
 def load_encoder(
     config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder:

@@ -13,8 +13,8 @@ from argus.engine.protocol import Engine
 def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
     """Yield the engine that is asked for; at the end no process of it is left.
 
-    A cluster is connected to here, or started. Raises InputError where Ray is not installed or the
-    cluster does not fit, ArgusError where it does not answer.
+    A cluster is connected to here, or started. Raises MissingPackage where Ray is not installed,
+    InputError where the cluster does not fit, ArgusError where it does not answer.
     """
     config = config or EngineConfig()
     if config.name == "ray":

@@ -16,7 +16,8 @@ from argus.engine.packing import pack
 from argus.engine.processes import GRACE_S, Child, Message, Spool
 from argus.engine.protocol import EngineRecord, Work
 from argus.engine.verdict import NodeCheck
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
+from argus.extras import MissingPackage
 
 S = TypeVar("S")
 B = TypeVar("B")
@@ -42,12 +43,7 @@ class RayEngine:
     def __init__(self, config: EngineConfig, *, strict: bool = True) -> None:
         """Connect. strict: raise where a machine cannot work with this one."""
         if find_spec("ray") is None:
-            raise InputError(
-                "Ray is not installed",
-                expected="it, for --engine ray",
-                fix="pip install 'argus-retrieval[ray]'",
-                where="--engine",
-            )
+            raise MissingPackage("ray")
         from argus.engine.ray_connect import environment, probe
         from argus.engine.ray_driver import drive
 

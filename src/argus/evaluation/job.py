@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.findings import EvaluationFindings
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
-from argus.evaluation.summary import EvaluationSummary
+from argus.evaluation.summary import EvaluationSummary, headline
 from argus.evaluation.systems import (
     DENSE,
     System,
@@ -29,20 +29,27 @@ from argus.evaluation.systems import (
     with_corpus,
     without_failed,
 )
-from argus.indexes.retriever import IndexRetriever, parse_index_spec
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.spec import parse_index_spec
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.reports import write_report
 
 
-@dataclass(frozen=True)
-class EvaluateResult:
+@dataclass(frozen=True, repr=False)
+class EvaluateResult(Result):
     """What was measured; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: EvaluationSummary
     table: pa.Table
     """One row per query: measures of every system, difference, whether it is implicit."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def evaluate(

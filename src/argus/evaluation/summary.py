@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
@@ -124,3 +126,81 @@ class EvaluationSummary(TypedDict):
     implicitness: Implicitness
     association: list[list[AssociationFigures]] | None
     association_left_out: list[int]
+
+
+def headline(summary: EvaluationSummary) -> Iterator[str]:
+    """Yield every measure, what makes it doubtful, and what a change did."""
+    counts, systems, comparison = summary["queries"], summary["systems"], summary["comparison"]
+    yield (
+        f"queries: {counts['measured']:,} measured, {counts['failed']:,} failed, "
+        f"{counts['not applicable']:,} not applicable"
+    )
+    for name in systems[0]["measures"]:
+        values = " -> ".join(f"{system['measures'][name]:.4f}" for system in systems)
+        difference = f" ({_difference(comparison[name])})" if comparison else ""
+        yield f"{name}: {values}{difference}"
+    yield from _doubts(summary)
+    if comparison:
+        judged_by = summary["headline"]
+        yield f"by {judged_by}: {_improved_and_harmed(comparison[judged_by])}"
+    share = summary["implicitness"]["share"]
+    if share is not None:
+        yield f"{share:.1%} of the queries share no word with a relevant title"
+
+
+def change(summary: EvaluationSummary) -> str:
+    """Return what a change did to judged questions, in one line: before and after were measured."""
+    name = summary["headline"]
+    difference = (summary["comparison"] or {})[name]
+    return (
+        f"{difference['queries']:,} judged questions, {name}: {difference['mean_before']:.3f} → "
+        f"{difference['mean_after']:.3f} ({_difference(difference)}); "
+        f"{_improved_and_harmed(difference)}"
+    )
+
+
+def _doubts(summary: EvaluationSummary) -> Iterator[str]:
+    """Yield what a reader of the figures must know of the queries and systems."""
+    for row in summary["failed"][:5]:
+        yield f"failed: query {row['query_id']}: {row['reason']}"
+    for system in summary["systems"]:
+        yield from _doubts_of(system, summary["queries"]["measured"])
+    if summary["association_left_out"]:
+        ks = ", ".join(map(str, summary["association_left_out"]))
+        yield f"Table 4 is not told for k = {ks}: the runs are not that deep"
+
+
+def _doubts_of(system: SystemFigures, measured: int) -> Iterator[str]:
+    name, empty = system["name"], system["queries_without_results"]
+    if empty:
+        loud = "WARNING: " if empty * 10 >= measured else ""
+        yield f"{loud}{name}: {empty:,} of {measured:,} queries have no result; they count as 0"
+    if system["beyond_its_lists"]:
+        yield (
+            f"{name}: no list is longer than {system['longest_list']:,}, so "
+            f"{', '.join(system['beyond_its_lists'])} cannot tell what stood further down"
+        )
+    missing = system["missing_judged_documents"]
+    if missing and missing["documents"]:
+        yield (
+            f"{name}: {missing['documents']:,} relevant documents are not in it "
+            f"({missing['queries']:,} queries); no retriever could bring them back"
+        )
+    if system["warning"]:
+        yield f"WARNING: {system['warning']}"
+
+
+def _improved_and_harmed(difference: DifferenceFigures) -> str:
+    return (
+        f"{difference['improved']:,} queries improved, {difference['harmed']:,} harmed, "
+        f"{difference['unchanged']:,} unchanged"
+    )
+
+
+def _difference(difference: DifferenceFigures) -> str:
+    interval = (
+        f"no interval: {difference['no_interval']}"
+        if difference["low"] is None
+        else f"95% {difference['low']:+.4f} to {difference['high']:+.4f}"
+    )
+    return f"{difference['mean_difference']:+.4f}, {interval}, p={difference['p_value']:.3g}"

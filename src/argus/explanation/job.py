@@ -41,8 +41,9 @@ from argus.explanation.types import (
 )
 from argus.explanation.vectors import check_vector, check_window
 from argus.explanation.words import check_words
-from argus.indexes.retriever import IndexRetriever, IndexSpec, open_retriever
+from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
+from argus.indexes.spec import IndexSpec
 from argus.indexes.words import check_query
 from argus.progress import announce
 from argus.retrievability.probes import Probe

@@ -28,7 +28,8 @@ from argus.indexes.compact import KEPT
 from argus.indexes.header import FILE, EncoderSettings, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors
-from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
 from argus.indexes.summary import (
     BuildCounts,
     BuildSummary,
@@ -36,10 +37,12 @@ from argus.indexes.summary import (
     DeleteCounts,
     DeleteSummary,
     IndexState,
+    headline,
 )
 from argus.indexes.table import NAME
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 
 BATCH_VIEWS = 4096
@@ -49,12 +52,16 @@ NO_TEXT = "no text"
 S = TypeVar("S", BuildSummary, DeleteSummary)
 
 
-@dataclass(frozen=True)
-class IndexResult(Generic[S]):
+@dataclass(frozen=True, repr=False)
+class IndexResult(Result, Generic[S]):
     """What was done to an index; `summary` is also in its summary.json."""
 
     index: ViewIndex
     summary: S
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.header import FILE, IndexHeader, cosines, write_header
 from argus.indexes.own_vectors import OwnVectors
-from argus.indexes.retriever import parse_index_spec
+from argus.indexes.spec import parse_index_spec
 from argus.indexes.table import writing
 from argus.indexes.views import ViewIndex
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NotRequired, final
 
 from typing_extensions import TypedDict
@@ -128,3 +129,32 @@ class SearchAnswer(TypedDict):
     ranked_by: str
     warning: str | None
     results: list[Hit]
+
+
+def headline(summary: BuildSummary | DeleteSummary) -> Iterator[str]:
+    """Yield what was taken in or out, and where the index is."""
+    if "views_deleted" in summary:
+        n, views = summary["documents"]["deleted"], summary["views_deleted"]
+        yield f"deleted {n:,} documents ({views:,} views)"
+    else:
+        yield from _indexed(summary)
+    approximate = ", approximate index" if summary["ann"] else ""
+    yield f"index: {summary['index']} ({summary['views']:,} views{approximate})"
+
+
+def _indexed(summary: BuildCounts) -> Iterator[str]:
+    documents = summary["documents"]
+    left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
+    yield f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"
+    for failure in summary["failures"]:
+        yield f"failed: {failure['documents']:,} x {failure['reason']}"
+    own = summary.get("vectors")
+    if own and own["normalised"]:
+        yield f"note: the rows of {own['file']} were scaled to length 1"
+    if own and own["foreign"]:
+        yield (
+            f"warning: your vectors are not what {own['encoder']} makes of the same texts (cosine: "
+            f"median {own['agreement']:.2f}, least {own['least']:.2f}). Search asks with that "
+            "encoder, so it has to be the one that they were made for. No vector of the encoder "
+            "can be added: for remedies, build with the encoder that made them, without --vectors"
+        )

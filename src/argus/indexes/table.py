@@ -14,7 +14,8 @@ import numpy as np
 from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
 from argus.errors import ArgusError, InputError
-from argus.indexes.deferral import deferred
+from argus.extras import naming_extras
+from argus.indexes.deferral import deferred, unchecked_overrides
 
 NAME = "views"
 UNIT_TOLERANCE = 1e-3
@@ -62,21 +63,16 @@ def record_batch(
 
 
 def connect(path: Path) -> Any:
-    """Open the database in a folder; InputError where lancedb is not installed."""
+    """Open the database in a folder."""
     return import_lancedb().connect(path)
 
 
+@naming_extras()
 def import_lancedb() -> Any:
-    """Return the module `lancedb`. Raises InputError that names the extra."""
-    try:
-        with deferred("lance_namespace_urllib3_client"):  # of catalogues: no table here is in one
-            import lancedb
-    except ImportError as error:
-        raise InputError(
-            "an index needs lancedb, which is not installed",
-            expected="lancedb 0.30 or later",
-            fix="pip install 'argus-retrieval[vector-stores]'",
-        ) from error
+    """Return the module `lancedb`."""
+    # The client is of catalogues: no table here is in one.
+    with deferred("lance_namespace_urllib3_client"), unchecked_overrides():
+        import lancedb
     return lancedb
 
 

@@ -33,6 +33,15 @@ class Answers(TypedDict):
     answers: AnswersTotal
 
 
+def spent(model: Answers) -> str:
+    """Return in one line what a language model was asked and what that took."""
+    cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
+    return (
+        f"{model['prompts']:,} prompts, {model['cached']:,} of them answered before: "
+        f"{model['tokens_in']:,} tokens in, {model['tokens_out']:,} out{cost}"
+    )
+
+
 class Heard:
     """A model that remembers the outcomes it gave; a `LanguageModel` itself."""
 

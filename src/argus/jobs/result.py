@@ -1,12 +1,15 @@
-"""What every job returns: a few lines at the prompt, tables as data frames."""
+"""What every job returns: a few lines at the prompt and in a notebook, tables as data frames."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
+
+from argus.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,60 +21,78 @@ LINES = 6
 class Result(ABC):
     """The base of all results. Its dataclasses are declared with `repr=False`.
 
-    headline: what the command prints of it, line by line. TABLES: the fields that hold a table, the
-    main one first.
+    A `folder` and a `report` are shown where a result has them. TABLES: the fields or properties
+    that hold a table, the main one first.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+    TABLES: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def headline(self) -> Iterable[str]:
-        """Yield the figures that matter, in words."""
+    def headline(self) -> Iterator[str]:
+        """Yield the lines that the command prints: the figures that matter, in words."""
 
     def __repr__(self) -> str:
-        home = getattr(self, "folder", None)
-        name = type(self).__name__ + (f" in {home}" if home is not None else "")
-        return "\n  ".join([name, *_first(self.headline())])
+        return "\n  ".join([self._title(), *_first(self.headline())])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the headline, and a link to the report."""
-        lines = "".join(f"<li>{escape(line)}</li>" for line in _first(self.headline()))
+        """Return what a notebook shows: the same lines, and a link to the report."""
+        lines = escape("\n".join(_first(self.headline())))
         report: Path | None = getattr(self, "report", None)
-        link = f' · <a href="{escape(str(report))}">report</a>' if report is not None else ""
-        return f"<b>{type(self).__name__}</b>{link}<ul>{lines}</ul>"
+        link = ""
+        if report is not None:
+            link = f'<a href="{escape(quote(report.as_posix()))}">{escape(str(report))}</a>'
+        title = escape(self._title())
+        return f'<b>{title}</b><pre style="white-space: pre-wrap">{lines}</pre>{link}'
 
     def to_pandas(self, table: str | None = None) -> Any:
         """Return a table as a pandas DataFrame; table: its name, None for the main one.
 
-        Raises ImportError where pandas is not installed.
+        Raises InputError where there is no such table, ImportError where pandas is not installed.
         """
+        arrow = self._table(table)
         try:
             import pandas  # noqa: F401
         except ImportError as error:
             raise ImportError("to_pandas() needs pandas: pip install pandas") from error
-        return self._table(table).to_pandas()
+        return arrow.to_pandas()
 
     def to_polars(self, table: str | None = None) -> Any:
         """Return a table as a polars DataFrame; table: its name, None for the main one.
 
-        Raises ImportError where polars is not installed.
+        Raises InputError where there is no such table, ImportError where polars is not installed.
         """
+        arrow = self._table(table)
         try:
             import polars
         except ImportError as error:
             raise ImportError("to_polars() needs polars: pip install polars") from error
-        return polars.from_arrow(self._table(table))
+        return polars.from_arrow(arrow)
+
+    def _title(self) -> str:
+        folder: Path | None = getattr(self, "folder", None)
+        return type(self).__name__ + (f" in {folder}" if folder is not None else "")
 
     def _table(self, name: str | None) -> pa.Table:
-        name = self.TABLES[0] if name is None else name
-        if name not in self.TABLES:
-            raise KeyError(f"{name!r}: the tables are {', '.join(self.TABLES)}")
-        table: pa.Table = getattr(self, name)
+        if not self.TABLES:
+            raise InputError(
+                f"{type(self).__name__} holds no table",
+                expected="a result with one",
+                fix="Its figures are in .summary, its files in .folder, where it has them.",
+                where="table",
+            )
+        if name is not None and name not in self.TABLES:
+            raise InputError(
+                f"{name!r}",
+                expected=f"one of {', '.join(self.TABLES)}",
+                fix="Leave it out for the main table.",
+                where="table",
+            )
+        table: pa.Table = getattr(self, name or self.TABLES[0])
         return table
 
 
 def _first(lines: Iterable[str]) -> list[str]:
-    """Return the first lines, and how many more there are."""
-    every = list(lines)
-    more = [f"... {len(every) - LINES} more lines"] if len(every) > LINES else []
-    return every[:LINES] + more
+    """Return the first lines that are not blank, and how many more there are."""
+    shown = [line for line in lines if line.strip()]
+    more = [f"... {len(shown) - LINES} more lines"] if len(shown) > LINES else []
+    return shown[:LINES] + more

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_tables import KB_FILE, TABLES, WORDS, KbFacts
+from argus.data.kb_file import KB_FILE, WORDS
+from argus.data.kb_tables import TABLES, KbFacts
 from argus.data.locks import take_lock
 from argus.data.provenance import describe_large_inputs
 from argus.data.records import read_record
@@ -19,13 +20,14 @@ from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.kb.config import KbConfig
 from argus.kb.findings import findings, outcomes, write_words
 from argus.kb.keys import build_key, reading_key
 from argus.kb.raw import RawInput
 from argus.kb.source import Dumps, Source
-from argus.kb.summary import BuildCounts, KbSummary
+from argus.kb.summary import BuildCounts, KbSummary, headline
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
@@ -38,8 +40,8 @@ LOCK = ".lock"
 """One build at a time in a folder."""
 
 
-@dataclass(frozen=True)
-class KbResult:
+@dataclass(frozen=True, repr=False)
+class KbResult(Result):
     """A knowledge base, and what became of everything that was read; also in summary.json.
 
     unchanged: it was there already, made of the same input by the same settings.
@@ -49,6 +51,12 @@ class KbResult:
     report: Path
     summary: KbSummary
     unchanged: bool = False
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        if self.unchanged:
+            yield f"unchanged: {self.folder} was made of the same input by the same settings"
+        yield from headline(self.summary)
 
     @property
     def damage(self) -> dict[str, str]:

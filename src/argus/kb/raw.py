@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from argus.engine.protocol import Engine
-from argus.errors import InputError
+from argus.extras import MissingPackage
 from argus.jobs.workspace import Record
 from argus.kb.config import KbConfig
 from argus.kb.parts import DumpParts
@@ -37,15 +37,10 @@ class Readout:
 
 
 def _check_installed() -> None:
-    """Raise InputError where a library is missing: before hours of work, not after them."""
-    missing = [name for name in LIBRARIES if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"{', '.join(missing)}: not installed",
-            expected="the libraries that read dumps and join them",
-            fix="pip install 'argus-retrieval[kb]'",
-            where="argus kb build",
-        )
+    """Raise MissingPackage where a library lacks: before hours of work, not after them."""
+    for name in LIBRARIES:
+        if find_spec(name) is None:
+            raise MissingPackage(name)
 
 
 class RawInput:

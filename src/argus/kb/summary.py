@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, NotRequired
 
 from pydantic import BeforeValidator
@@ -83,3 +84,19 @@ class KbSummary(BuildCounts, KbShards):
     words: str | None
     language: str
     made_of: dict[str, str]
+
+
+def headline(summary: KbSummary) -> Iterator[str]:
+    """Yield what a knowledge base holds, and what became of its input."""
+    counts = summary["counts"]
+    relations = [f"{n:,} by {source}" for source, n in counts["relations"].items()]
+    yield (
+        f"entities: {counts['entities']:,}, of which {counts['targets']:,} can be audited; "
+        f"relations: {', '.join(relations) or 'none'}; "
+        f"aliases: {counts['aliases']:,}; redirects: {counts['redirects']:,}"
+    )
+    for name, reasons in summary["outcomes"]:
+        yield f"{name}: " + ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
+    for name, where in summary["damage"].items():
+        yield f"warning: {name} breaks off: {where}"
+    yield f"shards: {summary['shards']}"

@@ -13,6 +13,7 @@ from argus.data.provenance import file_hash
 from argus.data.types import Span
 from argus.devices import check_device
 from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.knowledge.spotting import Mention, is_inside_word, leftmost_longest, without_surrogates
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def _mentions(text: str, places: Sequence[tuple[int, int]]) -> list[Mention]:
     return [Mention(text[start:end], Span(start, end)) for _, start, end in leftmost_longest(whole)]
 
 
+@naming_extras()
 def _load(model: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from safetensors import SafetensorError
     from transformers import AutoModelForTokenClassification, AutoTokenizer

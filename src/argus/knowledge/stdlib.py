@@ -215,18 +215,23 @@ def _rows(kind: type[T], name: str) -> list[T]:
     return [read_record(kind, json.loads(line), where=Path(name)) for line in text.splitlines()]
 
 
-def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:
-    """Write `base` as a BEIR folder; return the judged questions that can be asked of it.
-
-    Beside it the scenarios and expansions that ship: profiles.jsonl and expansions.jsonl.
-    """
+def sample_questions(base: KnowledgeBase) -> tuple[list[Query], Qrels]:
+    """Return the judged questions that ship whose answers, or some of them, are in `base`."""
     queries, qrels = standard_questions()
     answerable = {
         query_id: {doc: grade for doc, grade in gold.items() if doc in base.index}
         for query_id, gold in qrels.items()
     }
     answerable = {query_id: gold for query_id, gold in answerable.items() if gold}
-    queries = [q for q in queries if q.id in answerable]
+    return [q for q in queries if q.id in answerable], answerable
+
+
+def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:
+    """Write `base` as a BEIR folder; return the judged questions that can be asked of it.
+
+    Beside it the scenarios and expansions that ship: profiles.jsonl and expansions.jsonl.
+    """
+    queries, answerable = sample_questions(base)
     documents = (Document(e.id, e.paragraph, title=e.id) for e in base.entities)
     write_beir(folder, documents, queries, answerable)
     write_jsonl(folder / "profiles.jsonl", standard_scenarios(base))

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from argus.data.records import read_record
 from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.llm.weights import ADAPTER_CONFIG, ADAPTER_WEIGHTS, NOTE, base_hash
 
 if TYPE_CHECKING:
@@ -34,16 +35,10 @@ class AdapterNote(TypedDict, total=False):
     trained_for: list[str]
 
 
-def need_peft(what: str) -> None:
-    """Raise InputError, naming the extra, where peft is not installed."""
-    try:
-        import peft  # noqa: F401
-    except ImportError as error:
-        raise InputError(
-            f"{what} without peft",
-            expected="the libraries peft and accelerate",
-            fix="pip install 'argus-retrieval[distill]'",
-        ) from error
+@naming_extras()
+def need_peft() -> None:
+    """Raise MissingPackage where peft is not installed, before hours of work."""
+    import peft  # noqa: F401
 
 
 @contextmanager
@@ -80,7 +75,7 @@ def attach(
     weights where Argus noted that, by vocabulary, names and shapes for all. (peft alone would leave
     weights that it cannot place at random values, with a warning.)
     """
-    need_peft(f"an adapter ({adapter})")
+    need_peft()
     own = read_note(adapter).get("base", {})
     if own and own.get("weights") != base_hash(base):
         raise other_base(adapter, base, f"weights {own.get('weights')} of {own.get('name')}")

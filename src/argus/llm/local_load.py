@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.devices import check_device
 from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.llm.adapters import attach, read_note
 from argus.llm.chat_format import stop_tokens
 from argus.llm.local_config import LocalConfig
@@ -60,6 +61,7 @@ def choose_dtype(dtype: str, device: str) -> str:
     return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
 
 
+@naming_extras()
 def load_base(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Load model and tokenizer from a folder; on the CPU, ready for inference.
 

@@ -70,6 +70,16 @@ class Estimate:
     cost: float | None
     cost_at_most: float | None
 
+    def __str__(self) -> str:
+        cost = ""
+        if self.cost is not None and self.cost_at_most is not None:
+            cost = f"; about {self.cost:.2f}, at most {self.cost_at_most:.2f}"
+        return (
+            f"{self.to_ask:,} of {self.prompts:,} prompts would be asked ({self.cached:,} are in "
+            f"the ledger): {self.tokens_in:,} tokens in, at most {self.tokens_out_at_most:,} "
+            f"out{cost}"
+        )
+
     def __add__(self, other: Estimate) -> Estimate:
         """Return both together; a cost is None where one of them is."""
         return Estimate(*map(_sum, astuple(self), astuple(other)))

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from argus.authority.benchmarks.answers import answer_of
+from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.first_stages import FirstStages
+from argus.authority.benchmarks.job import score_systems
 from argus.authority.benchmarks.metrics import Judge
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.score import score, summarise
@@ -18,6 +20,7 @@ from argus.authority.records import Record
 from argus.authority.resolve import trace
 from argus.authority.rules import Edge
 from argus.data.types import State
+from tests.support.results import shown, sizes
 
 QUESTIONS = [
     Question("q1", "a?", ("a2",), ("a1",), ("a1", "a2"), hop="T1"),
@@ -153,3 +156,10 @@ def test_stopping_at_k_serves_what_all_anchors_would(finance, by_system) -> None
         whole = trace(ranking, bench.relation, k=5, anchors=ANCHORS)
         assert scored.outcome.documents == tuple(hit.id for hit in whole.hits)
         assert scored.outcome.anchors == whole.anchors
+
+
+def test_a_scoring_shows_its_figures(tmp_path, monkeypatch) -> None:
+    result = score_systems(TINY, out=tmp_path, encoder=None, config=ScoreConfig(systems=("bm25",)))
+    lines = shown(result)
+    assert lines[0].startswith(f"{TINY.name}: 3 questions over ") and lines[2].startswith("bm25")
+    assert sizes(result, monkeypatch) == {"table": 3}

@@ -5,6 +5,7 @@ import pytest
 
 from argus.authority.jobs.audit import audit_authority
 from argus.errors import ArgusError, EncodingError, InputError
+from tests.support.results import shown, sizes
 from tests.support.superseding import ROWS, story_source, write_story
 
 
@@ -108,3 +109,9 @@ def test_the_real_advisories_are_mostly_out_of_reach(shared, tmp_path, minilm):
     result = audit_authority(source, out=tmp_path / "out", encoder=minilm, k=10)
     assert result.summary["documents"]["superseded"] == 159
     assert 0.4 < result.summary["proxies"]["text"]["reachable"] < 0.6
+
+
+def test_an_audit_shows_its_figures(story, tmp_path, minilm, monkeypatch):
+    result = audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm, k=2)
+    assert shown(result)[0].startswith(f"records: {len(ROWS)}; ")
+    assert sizes(result, monkeypatch) == {"table": result.table.num_rows}

@@ -7,6 +7,7 @@ from argus.authority.jobs.config import LintBounds
 from argus.authority.jobs.lint import lint
 from argus.errors import InputError
 from argus.measures import wilson
+from tests.support.results import shown
 from tests.support.superseding import ROWS, RUN, story_source, write_story
 
 
@@ -218,3 +219,9 @@ def test_what_theta_leaves_out_is_counted(story):
     source = story_source(story, rules=None, edges=edges, theta=0.5)
     summary = lint(RUN, source).summary
     assert summary["relation"]["below_theta"] == 1 and summary["relation"]["given_edges"] == 1
+
+
+def test_a_lint_shows_its_figures(story):
+    result = lint(story / "run.json", story_source(story), k=2)
+    assert shown(result)[0].startswith("queries: 3 measured, 1 not applicable")
+    assert list(result.headline())[-1] == f"verdict: {result.summary['verdict']}"

@@ -13,6 +13,7 @@ from argus.errors import InputError, Location
 from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_indexes
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeSource
+from tests.support.results import shown, sizes
 
 DOCUMENTS = [
     Document("bread", "Sourdough rises slowly. Flour, water and salt are all it needs.", "Bread"),
@@ -318,3 +319,9 @@ def test_one_index_ranked_in_two_ways_is_compared_and_said_so(indexes, tmp_path)
     manifest = json.loads((tmp_path / "manifest.json").read_text())["comparison"]
     assert manifest["config"]["hybrid"] == ["dense", "rrf"]
     assert result.summary["changed_queries"] == 0 and not result.summary["lost"]
+
+
+def test_a_comparison_shows_what_was_lost(folders, tmp_path, monkeypatch):
+    result = compare_folders(*folders, out=tmp_path)
+    assert "document: 3 same" in shown(result)
+    assert sizes(result, monkeypatch) == {"table": 3}

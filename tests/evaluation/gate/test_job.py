@@ -6,6 +6,7 @@ import pytest
 from argus.errors import InputError, Location
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.job import Verdict, gate
+from tests.support.results import shown
 
 AUDIT = {
     "k": 50, "pool": 800, "mean_rps": 0.6, "share_below_0.33": 0.1,
@@ -220,3 +221,8 @@ def test_a_figure_deep_in_a_list_is_named_by_its_whole_path(folder):
     assert "comparison.nDCG@10.harmed': 41; expected at most 40" in harmed.detail
     gone = gate([folder(evaluation={})], GateBounds(min_ndcg=0.1)).outcomes[0]
     assert "field 'evaluation.systems': nothing" in gone.detail
+
+
+def test_a_gate_shows_every_outcome_and_the_verdict(folder):
+    result = gate([folder(exposure=EXPOSURE)], GateBounds(min_self_retrieval=0.5))
+    assert shown(result) == [result.outcomes[0].line, "verdict: pass"]

@@ -17,6 +17,7 @@ from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.ngrams import QUERIES, ROWS, SIZE, write
+from tests.support.results import shown
 
 TRAINED = NgramBuildConfig(tokenizer=f"bpe:{SIZE}")
 APPEND = NgramBuildConfig(append=True)
@@ -247,3 +248,8 @@ def test_a_trained_vocabulary_knows_the_pseudo_queries():
     texts = list(_texts([Document("a", "text", "title")], {"a": ["asked"]}))
     assert texts == ["title", "text", "asked"]
     assert train_vocabulary(texts, 300).size <= 300
+
+
+def test_a_build_shows_its_figures(corpus, tmp_path):
+    result = build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
+    assert shown(result)[0].startswith(f"{len(ROWS) - 1} passages, ")

@@ -19,6 +19,7 @@ from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.index.stats import _contained, histogram, ngram_stats, spread
 from tests.support.ngrams import QUERIES, ROWS
+from tests.support.results import shown, sizes
 
 PASSAGES = [row for row in ROWS if row["_id"] != "empty"]
 
@@ -172,3 +173,9 @@ def test_a_title_within_another_is_found_as_by_comparing_all(given_titles):
     assert set(found) == inside
     for part, whole in found.items():
         assert any(whole[i : i + len(part)] == part for i in range(len(whole)))
+
+
+def test_figures_are_shown_and_ngrams_a_table(ready, monkeypatch):
+    result = ngram_stats(ready.index, longest=2)
+    assert shown(result)[0].startswith(f"{len(PASSAGES)} passages of ")
+    assert sizes(result, monkeypatch) == {"table": 2}

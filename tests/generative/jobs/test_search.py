@@ -21,6 +21,7 @@ from argus.generative.jobs.settings import Format, NgramSearchConfig
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Mode, Scoring
 from tests.support.ngrams import QUESTIONS, ROWS, write
+from tests.support.results import shown, sizes
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
 SCORING = Scoring(smoothing=0.05)
@@ -371,3 +372,9 @@ def test_the_report_shows_every_question(ready, config, tmp_path):
     for text in QUESTIONS.values():
         assert text in page
     assert 'data-plot="generative_views"' in page
+
+
+def test_a_search_shows_its_figures(ready, config, tmp_path, monkeypatch):
+    result = search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    assert shown(result)[0].startswith(f"{len(QUESTIONS)} of {len(QUESTIONS)} questions answered")
+    assert sizes(result, monkeypatch) == {"table": len(QUESTIONS)}

@@ -26,6 +26,7 @@ from argus.generative.training.job import train_generative
 from argus.generative.training.settings import ExampleConfig
 from argus.training import loop
 from tests.support.ngrams import write
+from tests.support.results import shown, sizes
 
 SIZE = ScratchSize(d_model=32, layers=1, dropout=0.0)
 EXAMPLES = ExampleConfig(validation_share=0.3)
@@ -208,3 +209,10 @@ def test_wiki2_titles_are_copied_by_a_model_from_scratch_quickly(shared, tmp_pat
     result = train_generative(documents, index=tmp_path / "i", config=config, out=tmp_path / "out")
     evaluations = result.summary["evaluations"]
     assert result.summary["best"]["loss"] < evaluations[0]["loss"] - 0.5
+
+
+def test_a_training_shows_its_figures(run, monkeypatch):
+    result = run()
+    assert " examples an epoch, " in shown(result)[0]
+    assert list(result.headline())[-1].startswith(f"model: {result.model} (")
+    assert sizes(result, monkeypatch) == {"losses": result.summary["steps"]}

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.errors import InputError
 from argus.knowledge.dumps import templates
 from argus.knowledge.dumps.pages import is_disambiguation, parse_page
 from argus.knowledge.dumps.site import Site
@@ -292,7 +291,7 @@ def test_another_parser_keeps_the_same_words(shared):
 def test_without_its_library_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "mwparserfromhell", None)
     templates._parser.cache_clear()
-    with pytest.raises(InputError, match=r"pip install 'argus-retrieval\[kb\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'argus-retrieval\[kb\]'"):
         first_paragraph("Foo is a {{lang|fr|mot}} of it.")
     templates._parser.cache_clear()
 

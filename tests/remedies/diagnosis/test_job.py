@@ -23,6 +23,7 @@ from tests.support.diagnosing import (
     probe_for,
     table,
 )
+from tests.support.results import shown, sizes
 
 
 class Breaking(SentenceTransformerEncoder):
@@ -319,3 +320,8 @@ def test_fresh_deletes_nothing_when_the_probe_does_not_fit(minilm, tmp_path):
     with pytest.raises(FingerprintMismatch, match="a probe of another encoder"):
         diagnose(BERN, probe=probe_for(minilm, fingerprint="other@1"), fresh=True, **given)
     assert table(out) == before
+
+
+def test_a_diagnosis_shows_its_figures(diagnosed, monkeypatch):
+    assert " of 40 documents: " in shown(diagnosed)[0]
+    assert sizes(diagnosed, monkeypatch) == {"table": len(diagnosed.diagnosis.risks)}

@@ -17,6 +17,7 @@ from argus.remedies.config import PAPER
 from argus.remedies.repair.receipt import check_judged, states, views_of
 from argus.retrievability.probes import load_default
 from tests.support.repairs import receipt
+from tests.support.results import shown, sizes
 
 
 def test_before_is_after_less_the_views_of_the_remedy(repairable, index):
@@ -179,3 +180,11 @@ def test_files_of_judged_queries_are_in_the_manifest(repairable, index, tmp_path
     manifest = json.loads((result.folder / "manifest.json").read_text())
     assert {"queries", "qrels"} <= set(manifest["evaluation"]["inputs"])
     assert manifest["remedy"]["inputs"]["kb 1"]["file"].endswith("kb.jsonl")
+
+
+def test_a_receipt_shows_its_figures(repairable, index, monkeypatch):
+    result = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
+    assert shown(result)[0].startswith(f"{result.remedy}: ")
+    assert list(result.headline())[-1].startswith("6 judged questions, nDCG@10: ")
+    queries = result.summary["risk_queries"]
+    assert sizes(result, monkeypatch) == {"table": queries["queries"] + queries["failed"]}

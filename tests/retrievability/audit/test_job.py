@@ -12,6 +12,7 @@ from argus.knowledge import KnowledgeSource
 from argus.retrievability.audit import findings as audit_findings
 from argus.retrievability.geometry import project_bands
 from tests.support.kb import write_kb
+from tests.support.results import shown, sizes
 
 TOPICS = ["river", "violin", "volcano", "bakery", "glacier", "orchid", "harbour", "comet"]
 
@@ -237,3 +238,8 @@ def test_a_manifest_names_no_workers_that_there_were_not(corpus, minilm, tmp_pat
     argus.audit(corpus, out=tmp_path, encoder=minilm, config=config, engine=engine)
     section = json.loads((tmp_path / "manifest.json").read_text())["audit"]
     assert section["engine"] == {"name": "local", "workers": 0, "machines": 1}
+
+
+def test_an_audit_shows_its_figures(result, monkeypatch):
+    assert shown(result)[0].startswith("RPS at k=3, N=20: mean 0.")
+    assert sizes(result, monkeypatch) == {"table": 48}

@@ -8,6 +8,7 @@ import argus
 from argus.data import Document, Query
 from argus.encoders import EmbeddingStore, Item, Role
 from argus.errors import ArgusError
+from tests.support.results import shown, sizes
 
 BREAD = "Sourdough rises slowly all night long. Flour, water and salt are all it needs."
 TIDES = "The moon pulls the oceans twice a day. Harbours fill and empty with it."
@@ -94,3 +95,8 @@ def test_documents_beyond_the_window_are_counted(minilm, tmp_path):
     result = argus.exposure([long, *DOCUMENTS[:2]], out=tmp_path, encoder=minilm)
     window = result.summary["text_window"]
     assert window["texts_cut"] == 1 and window["tokens_unread"] == 603 - 256
+
+
+def test_an_exposure_shows_its_figures(result, monkeypatch):
+    assert shown(result)[0] == "found by their title, top 1: 100.0% (first: 100.0%) of 3 probes"
+    assert sizes(result, monkeypatch) == {"table": 5, "misses": result.misses.num_rows}

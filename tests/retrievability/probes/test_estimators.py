@@ -7,7 +7,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from argus.errors import InputError
 from argus.retrievability.probes.estimators import MLPProbe, RidgeProbe, XGBoostProbe
 
 
@@ -89,7 +88,7 @@ def test_early_stopping_keeps_the_best_epoch_on_validation(learnable):
 
 def test_without_xgboost_the_message_names_the_extra(learnable, monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
-    with pytest.raises(InputError, match=r"pip install 'argus-retrieval\[probes\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'argus-retrieval\[probes\]'"):
         XGBoostProbe().fit(*learnable)
     assert RidgeProbe().fit(*learnable).predict(learnable[0]).shape == (600,)
 

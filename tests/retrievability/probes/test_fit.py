@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import hypergeom
 
 import argus
+from argus.data import Document
 from argus.errors import FingerprintMismatch, InputError, Location
 from argus.reports.sections import SECTIONS
 from argus.retrievability.probes import load_probe, sweep
@@ -15,6 +16,7 @@ from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.predict import predict_rps
 from tests.support.damage import missing_keys, wrong_types
+from tests.support.results import shown, sizes
 
 LIMIT = 700
 
@@ -315,3 +317,14 @@ def test_a_damaged_audit_is_refused_by_field(audited, tmp_path, file):
         with pytest.raises(InputError) as error:
             read_audit(tmp_path / "audit")
         assert error.value.where == Location(path, field=f"audit.{place}")
+
+
+def test_a_fit_and_a_prediction_show_their_figures(fitted, audited, minilm, tmp_path, monkeypatch):
+    assert "RMSE" in shown(fitted)[0]
+    counts = fitted.summary["entities"]
+    trials = {"table": counts["test"], "trials": fitted.summary["trials"]}
+    assert sizes(fitted, monkeypatch) == trials
+    documents = [Document("a", "Ada Lovelace was a mathematician.", "Ada Lovelace")]
+    result = predict_rps(documents, out=tmp_path, probe=audited, encoder=minilm)
+    assert shown(result)[-1].startswith("entities: ")
+    assert sizes(result, monkeypatch) == {"table": 1}

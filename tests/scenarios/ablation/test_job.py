@@ -23,6 +23,7 @@ from argus.scenarios.expansions import Baseline, Expansion, expanded, write_expa
 from argus.scenarios.files import write_profiles
 from argus.scenarios.views import scenario_views
 from tests.support.in_process_engine import InProcessEngine
+from tests.support.results import shown, sizes
 from tests.support.tiny_llama import make_tokenizer, save_llama
 from tests.support.word_encoder import WordEncoder
 
@@ -435,3 +436,8 @@ def test_an_engine_embeds_and_writes_and_changes_nothing(run, tmp_path):
     with suppress(ArgusError):  # what a model with random weights writes may be of no use
         run(tmp_path / "written", **words, model=model, engine=writing)
     assert "answering" in writing.setups
+
+
+def test_an_ablation_shows_its_figures(found, monkeypatch):
+    assert "6 questions, nDCG@10" in shown(found)[0] and shown(found)[1:] != []
+    assert sizes(found, monkeypatch) == {"table": found.table.num_rows}

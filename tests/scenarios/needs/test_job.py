@@ -15,6 +15,7 @@ from argus.scenarios.files import read_profiles, write_profiles
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.job import audit_needs
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
+from tests.support.results import shown, sizes
 
 BREAD = Document("bread", "Sourdough rises slowly all night long in a bowl.", "Bread")
 TIDES = Document("tides", "The moon pulls the oceans twice a day.", "Tides")
@@ -314,3 +315,9 @@ def test_one_document_has_nothing_to_compete_with(documents, minilm, tmp_path):
 def test_settings_that_mean_nothing_are_named(config, message):
     with pytest.raises(InputError, match=message):
         NeedsConfig(**config)
+
+
+def test_needs_show_their_figures(result, monkeypatch):
+    assert any("RPS below 0.33 at k=2, N=3" in line for line in shown(result))
+    tables = {"table": len(DOCUMENTS), "needs": result.needs.num_rows}
+    assert sizes(result, monkeypatch) == tables

@@ -14,6 +14,7 @@ from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Component, Profiled, ProfileState
 from argus.scenarios.profiles.index import add_scenarios
+from tests.support.results import shown
 
 TEXTS = {
     "deque": "A list-like sequence with fast appends and pops near either end.",
@@ -182,3 +183,8 @@ def test_a_retriever_says_how_it_weighs(built, minilm):
     assert "λ = 0.5" in open_retriever(built, minilm, weight=0.5).name
     with pytest.raises(InputError, match="λ = 2"):
         open_retriever(built, minilm, weight=2)
+
+
+def test_what_was_added_is_shown(built, minilm):
+    result = add_scenarios(built, profiles(), encoder=minilm)
+    assert shown(result)[0].startswith(f"{result.remedy}: 2 views ")

@@ -12,6 +12,7 @@ from argus.scenarios.files import read_profiles
 from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import estimate_profiles, profile_documents
 from argus.scenarios.prompts import Role
+from tests.support.results import shown
 from tests.support.scenarios import DOCUMENTS, NOISE, behaving, profile
 
 
@@ -175,3 +176,10 @@ def test_only_a_local_model_waits_for_the_cluster(endpoint, config, tmp_path):
         (tmp_path / "config.json").write_text("{}")
         profile_documents(DOCUMENTS[:2], out=out, config=local, engine=nowhere, fresh=True)
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+
+
+def test_profiles_show_their_figures(endpoint, config, tmp_path):
+    endpoint.behave = behaving()
+    result = profile_documents(DOCUMENTS[:2], out=tmp_path, config=config())
+    assert shown(result)[0].startswith("2 of 2 documents have 4 scenarios")
+    assert shown(result)[-1] == f"profiles: {tmp_path / 'profiles.jsonl'}"

@@ -23,6 +23,7 @@ from argus.scenarios.qa.estimate import estimate_answers
 from argus.scenarios.qa.job import compare_answers
 from argus.scenarios.views import scenario_views
 from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging, is_reasoning
+from tests.support.results import shown, sizes
 
 ARGUS = Path(sys.executable).parent / "argus"
 ARMS = ["documents", "fused", "fused + scenarios", "oracle", "oracle + scenarios"]
@@ -452,3 +453,10 @@ def test_a_run_that_is_killed_goes_on_where_it_was(given, config, compare, endpo
 def _documents(given):
     lines = given.qrels.read_text().splitlines()
     return [json.loads(line)["doc_id"] for line in lines]
+
+
+def test_answers_show_their_figures(compare, monkeypatch):
+    result = compare()
+    asked = result.summary["questions"]["asked"]
+    assert shown(result)[0].startswith(f"questions: {asked} asked, ")
+    assert sizes(result, monkeypatch) == {"table": len(rows(result))}

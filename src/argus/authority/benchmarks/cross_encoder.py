@@ -9,6 +9,7 @@ from typing import Any
 
 from argus.devices import check_device
 from argus.errors import InputError
+from argus.extras import naming_extras
 
 
 class CrossEncoder:
@@ -17,6 +18,7 @@ class CrossEncoder:
     model: a folder, or a name on the hub. Raises InputError where there is no such model.
     """
 
+    @naming_extras()
     def __init__(self, model: str, *, device: str | None = None) -> None:
         from sentence_transformers import CrossEncoder as Loaded
 

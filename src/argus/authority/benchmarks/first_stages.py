@@ -18,6 +18,7 @@ from argus.authority.benchmarks.types import Benchmark, Question
 from argus.data.types import FloatArray, IntArray, Run
 from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
 from argus.encoders.embed import Embedded, Item
+from argus.extras import naming_extras
 from argus.indexes.hybrid import fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import words
@@ -79,6 +80,7 @@ class FirstStages:
         return Rankings(run)
 
     @cached_property
+    @naming_extras()
     def tfidf(self) -> Rankings:
         """Cosine of TF-IDF vectors, smoothed IDF, every word (Appendix C)."""
         from sklearn.feature_extraction.text import TfidfVectorizer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,14 +19,15 @@ from argus.authority.benchmarks.loading import retrieve_all, retriever_file, ret
 from argus.authority.benchmarks.metrics import AnswerOf, Judge
 from argus.authority.benchmarks.score import score
 from argus.authority.benchmarks.source import Source, make_benchmark, open_benchmark
-from argus.authority.benchmarks.summary import ScoringSummary
+from argus.authority.benchmarks.summary import ScoringSummary, headline
 from argus.authority.benchmarks.systems import Bench, System, choose
-from argus.authority.benchmarks.tables import Result, question_table, summarise_results
+from argus.authority.benchmarks.tables import ScoredSystem, question_table, summarise_results
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
+from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.progress import progress
 from argus.reports import write_report
@@ -37,15 +38,20 @@ ANSWERED_BY = frozenset({"employee", "ticker"})
 """Scope keys of the questions whose answers `answer_of` derives."""
 
 
-@dataclass(frozen=True)
-class ScoreResult:
+@dataclass(frozen=True, repr=False)
+class ScoreResult(Result):
     """What the systems are worth; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: ScoringSummary
     table: pa.Table
     """One row per system and question."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def score_systems(
@@ -122,7 +128,7 @@ def _record(
 def _keep(
     folder: ArtifactFolder,
     benchmark: Benchmark,
-    results: Sequence[Result],
+    results: Sequence[ScoredSystem],
     config: ScoreConfig,
     record: Record,
 ) -> ScoreResult:
@@ -179,13 +185,13 @@ def _reader(benchmark: Benchmark) -> AnswerOf | None:
 
 def _score_file(
     retriever: Path | str, benchmark: Benchmark, judge: Judge, config: ScoreConfig, record: Record
-) -> list[Result]:
+) -> list[ScoredSystem]:
     with retriever_of(retriever) as loaded:
         name = type(loaded).__name__
         record.encoder["fingerprint"] = f"retriever:{name}"
         with record.timed(f"asking {name}"):
             outcomes = retrieve_all(loaded, benchmark, k=config.k)
-    return [Result(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
+    return [ScoredSystem(name, str(retriever), score(benchmark, outcomes, judge, k=config.k))]
 
 
 @dataclass(frozen=True)
@@ -204,7 +210,7 @@ def _score_built_in(
     record: Record,
     folder: ArtifactFolder,
     models: _Models,
-) -> list[Result]:
+) -> list[ScoredSystem]:
     systems = choose(
         config.systems,
         benchmark,
@@ -227,7 +233,9 @@ def _score_built_in(
         return _run(systems, bench, judge, record)
 
 
-def _run(systems: Sequence[System], bench: Bench, judge: Judge, record: Record) -> list[Result]:
+def _run(
+    systems: Sequence[System], bench: Bench, judge: Judge, record: Record
+) -> list[ScoredSystem]:
     results = []
     with progress("scoring", len(systems)) as advance:
         for system in systems:
@@ -235,7 +243,7 @@ def _run(systems: Sequence[System], bench: Bench, judge: Judge, record: Record) 
             closure = None if system.closure is None else system.closure(bench)
             outcomes = system.run(bench)
             scored = score(bench.benchmark, outcomes, judge, k=bench.k, closure=closure)
-            results.append(Result(system.name, system.about, scored))
+            results.append(ScoredSystem(system.name, system.about, scored))
             record.timings_s[system.name] = round(time.perf_counter() - start, 2)
             advance(1)
     return results

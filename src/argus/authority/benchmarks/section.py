@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from argus.authority.benchmarks.summary import ScoringSummary, ShareFigures, SystemFigures
+from argus.authority.benchmarks.summary import (
+    ScoringSummary,
+    ShareFigures,
+    ShareName,
+    SystemFigures,
+)
 from argus.data.types import State
 from argus.reports.section import MAX_ROWS, Section, Table, table
 
-ShareName = Literal[
-    "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
-    "controlling_hit_equivalent", "provenance_recall", "recall", "anchor_recall",
-]  # fmt: skip
 SHARES: dict[ShareName, str] = {
     "tca": "TCA",
     "answer_correct": "answer correct",

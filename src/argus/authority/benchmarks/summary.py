@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
 from typing_extensions import TypedDict
+
+ShareName = Literal[
+    "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
+    "controlling_hit_equivalent", "provenance_recall", "recall", "anchor_recall",
+]  # fmt: skip
+"""What `Shares` has."""
 
 
 class BenchmarkCounts(TypedDict):
@@ -88,3 +97,55 @@ class ScoringSummary(TypedDict):
     encoder: str
     """Its fingerprint, or what stands in its place."""
     systems: list[SystemFigures]
+
+
+def headline(summary: ScoringSummary) -> Iterator[str]:
+    """Yield one line per system, then TCA by hop type, then who failed."""
+    about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
+    yield (
+        f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
+        f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
+    )
+    width = max(len(system["name"]) for system in systems)
+    names: dict[ShareName, str] = {
+        "tca": "TCA",
+        "answer_correct": "answer",
+        "no_ignored_superseder": "none ignored",
+        "controlling_hit": f"hit@{k}",
+        "controlling_hit_equivalent": f"hit@{k} (equal text)",
+        "provenance_recall": "ProvRec",
+        "recall": f"R@{k}",
+        "anchor_recall": f"anchor@{k}",
+    }
+    yield _row("", list(names.values()), width)
+    for system in systems:
+        yield _row(system["name"], [_share(system["overall"][name]) for name in names], width)
+    yield from _by_hop(systems, width)
+    for system in systems:
+        counts = system["questions"]
+        if counts["failed"]:
+            reason, n = next(iter(counts["reasons"].items()))
+            yield (
+                f"{system['name']}: {counts['failed']:,} of {counts['total']:,} questions failed, "
+                f"{n:,} because: {reason}"
+            )
+
+
+def _by_hop(systems: list[SystemFigures], width: int) -> Iterator[str]:
+    hops = list(dict.fromkeys(hop for system in systems for hop in system["hops"]))
+    if hops:
+        yield from ("", "TCA by hop type", _row("", hops, width))
+        for system in systems:
+            shares = [system["hops"].get(hop) for hop in hops]
+            cells = [_share(of and of["tca"]) for of in shares]
+            yield _row(system["name"], cells, width)
+
+
+def _row(name: str, cells: list[str], width: int) -> str:
+    return f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip()
+
+
+def _share(mean: ShareFigures | None) -> str:
+    if mean is None:
+        return "-"
+    return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]"

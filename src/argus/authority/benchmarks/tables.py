@@ -15,7 +15,7 @@ from argus.authority.benchmarks.types import Benchmark
 
 
 @dataclass(frozen=True)
-class Result:
+class ScoredSystem:
     """One system, scored."""
 
     name: str
@@ -24,7 +24,7 @@ class Result:
 
 
 def summarise_results(
-    benchmark: Benchmark, results: Sequence[Result], *, k: int, encoder: str
+    benchmark: Benchmark, results: Sequence[ScoredSystem], *, k: int, encoder: str
 ) -> ScoringSummary:
     """Return the section of summary.json: the benchmark, and the figures of every system."""
     answered = sum(bool(question.answer) for question in benchmark.questions)
@@ -88,7 +88,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, Read]] = {
 """Column -> its type, and what stands in it; null where a question failed or it does not apply."""
 
 
-def question_table(results: Sequence[Result]) -> pa.Table:
+def question_table(results: Sequence[ScoredSystem]) -> pa.Table:
     """Return one row per system and question."""
     rows = [(result.name, scored) for result in results for scored in result.scored]
     columns = {"system": pa.array([name for name, _ in rows], pa.string())}

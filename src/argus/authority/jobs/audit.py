@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.authority.jobs.audit_findings import PROXIES, ProxyRanks, pair_table, summarise_pairs
 from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.headline import audit_headline
 from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy
 from argus.authority.reachability import Reach, Supersession, reach, supersessions
@@ -22,19 +23,25 @@ from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
 from argus.reports import write_report
 
 
-@dataclass(frozen=True)
-class AuthorityAuditResult:
+@dataclass(frozen=True, repr=False)
+class AuthorityAuditResult(Result):
     """How far superseded documents reach what controls them; all of it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: AuthorityAuditSummary
     table: pa.Table
     """One row per superseded document and document that controls it."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return audit_headline(self.summary)
 
 
 def audit_authority(

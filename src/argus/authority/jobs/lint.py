@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from argus.authority.cycles import describe
 from argus.authority.jobs.config import AuthoritySource, LintBounds
+from argus.authority.jobs.headline import lint_headline
 from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import (
     LintedQueries,
@@ -28,6 +29,7 @@ from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Run, State
 from argus.errors import InputError
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
@@ -43,13 +45,17 @@ BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements"
 EXIT_CODES: Mapping[Verdict, int] = {"pass": 0, "fail": 1, "not measured": 2}
 
 
-@dataclass(frozen=True)
-class LintResult:
+@dataclass(frozen=True, repr=False)
+class LintResult(Result):
     """What a lint tells; with a folder, everything is also there."""
 
     summary: LintSummary
     queries: list[LintedQuery]
     report: Path | None
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return lint_headline(self.summary)
 
     @property
     def exit_code(self) -> int:

@@ -7,19 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from argus.authority.jobs.relation_table import rules
-from argus.authority.jobs.summary import LintSummary, RateName, Violation
+from argus.authority.jobs.summary import RATES, LintSummary, Violation
 from argus.reports.section import MAX_ROWS, Section, Table, table
-
-RATES: dict[RateName, str] = {
-    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
-    "frontier_missing": "queries that lack a controlling document",
-    "superseder_ignored": "queries with a superseded document and none of its superseders",
-    "stale_queries": "queries with a superseded document",
-    "stale_hits": "of the top k superseded (mean over queries)",
-    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
-    "false_retirements": "queries that lost an active document",
-}
-"""What each rate is of, on the page and on the command line."""
 
 
 def section(folder: Path, lint: LintSummary) -> Section:

@@ -109,6 +109,16 @@ RateName = Literal[
     "removed_unreplaced", "false_retirements",
 ]  # fmt: skip
 """What a lint gives a rate of."""
+RATES: dict[RateName, str] = {
+    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
+    "frontier_missing": "queries that lack a controlling document",
+    "superseder_ignored": "queries with a superseded document and none of its superseders",
+    "stale_queries": "queries with a superseded document",
+    "stale_hits": "of the top k superseded (mean over queries)",
+    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
+    "false_retirements": "queries that lost an active document",
+}
+"""What each rate is of, on the page and on the command line."""
 Verdict = Literal["pass", "fail", "not measured"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,10 +17,6 @@ from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.jobs.settings import FailureConfig, Workers
 from argus.settings import Doc, Option
-
-if TYPE_CHECKING:
-    from argus.generative.failures.summary import FailureSummary, SystemSummary
-    from argus.generative.failures.tables.records import Value
 
 SHOWN_MODES = 5
 HITS = ("hit_1", "hit_k")
@@ -108,7 +104,7 @@ def analyse(
         outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
         fields=columns, device=device, fresh=fresh,
     )  # fmt: skip
-    o.show(result, print_summary, as_json=json)
+    o.show(result, as_json=json)
     if result.incomplete:
         raise ArgusError(
             f"the report lacks something: {'; '.join(result.incomplete)}. What could be had is "
@@ -130,55 +126,3 @@ def _thresholds(texts: list[str]) -> dict[str, float]:
                 where="--threshold",
             ) from error
     return values
-
-
-def print_summary(summary: FailureSummary) -> None:
-    """Print how each system fared, and the modes that tell its failures apart."""
-    for system in summary["systems"]:
-        _print_system(system, summary["k"])
-    compared = summary["comparison"]
-    if compared:
-        names = [system["name"] for system in summary["systems"]]
-        typer.echo(f"{names[1]} against {names[0]}, on {compared['questions']:,} questions of both")
-        for row in compared["rows"]:
-            told = dict(zip(compared["columns"], row, strict=True))
-            if told["figure"] in HITS:
-                typer.echo(f"  {_difference(told, summary['k'])}")
-    if summary["judge"]:
-        for name, counts in summary["judge"]["systems"].items():
-            said = counts["questions"]
-            typer.echo(
-                f"verdicts on {name}: {said['YES']:,} YES, {said['PARTIAL']:,} PARTIAL, "
-                f"{said['NO']:,} NO, {said['failed']:,} failed"
-            )
-    for need in summary["needs"]:
-        typer.echo(need)
-
-
-def _print_system(system: SystemSummary, k: int) -> None:
-    asked = system["questions"]
-    typer.echo(f"{system['name']}: {asked['total']:,} questions, {asked['judged']:,} judged")
-    if asked["judged"]:
-        hits = (asked["found"] + asked["late"]) / asked["judged"]
-        typer.echo(
-            f"  {asked['found']:,} found first, {asked['late']:,} more among the first {k} "
-            f"(hits@{k} {hits:.1%}), {asked['failed']:,} failed"
-        )
-    shown = [mode for mode in system["modes"] if mode["among_failed"]][:SHOWN_MODES]
-    for mode in shown:
-        held = _share(mode["among_failed"], mode["measured_failed"], "failed")
-        if mode["among_found"] is not None:
-            held += f", {_share(mode['among_found'], mode['measured_found'], 'found')}"
-        typer.echo(f"  {held:<36} {mode['name']}")
-    for problem in system["problems"]:
-        typer.echo(f"  {problem['count']:,} {problem['what']} ({problem['first']})")
-
-
-def _share(share: float | None, of: int, what: str) -> str:
-    return f"{round((share or 0.0) * of):,} of {of:,} {what}"
-
-
-def _difference(told: dict[str, Value], k: int) -> str:
-    between = "" if told["low"] is None else f" ({told['low']:+.3f} to {told['high']:+.3f})"
-    name = {"hit_1": "hits@1", "hit_k": f"hits@{k}"}[str(told["figure"])]
-    return f"{name} {told['first']:.3f}, {told['second']:.3f}: {told['difference']:+.3f}{between}"

@@ -17,7 +17,7 @@ from argus.generative.jobs.settings import NgramSearchConfig
 from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
-    from argus.generative.jobs.summary import AnswerRecord, SearchSummary
+    from argus.generative.jobs.summary import AnswerRecord
 
 OUT = Path("argus-out")
 SHOWN_KEYS = 5
@@ -48,6 +48,7 @@ def search(
     corpus: Annotated[
         Path | None,
         Doc("What was indexed: shows its exact texts, not those that the tokens make."),
+        o.CORPUS,
     ] = None,
     device: Annotated[
         str | None,
@@ -82,7 +83,7 @@ def search(
         kind=o.one_of(TopicFormat, topics, "--topics"), corpus=corpus, fields=columns,
         limit=limit, device=device, fresh=fresh,
     )  # fmt: skip
-    o.show(result, print_summary, as_json=json)
+    o.show(result, as_json=json)
 
 
 def _one_of_both(queries: Path | None, query: str | None) -> None:
@@ -112,32 +113,3 @@ def print_hits(answer: AnswerRecord) -> None:
             weight = sum(key["weight"] for key in rest)
             typer.echo(f"     {weight:>8.2f}  {len(rest):,} more")
         typer.echo(f"     {snippet(hit['text'])}")
-
-
-def print_summary(summary: SearchSummary) -> None:
-    """Print the headline of a search of many questions."""
-    asked = summary["questions"]
-    left_out = [
-        f"{n:,} {what}"
-        for n, what in (
-            (asked["nothing_found"], "found nothing"), (asked["without_text"], "without text"),
-        )
-        if n
-    ]  # fmt: skip
-    more = f" ({', '.join(left_out)})" if left_out else ""
-    typer.echo(f"{asked['answered']:,} of {asked['total']:,} questions answered{more}")
-    earlier = asked["total"] - asked["without_text"] - summary["answered_now"]
-    if earlier:
-        typer.echo(f"{earlier:,} of them were answered in an earlier run")
-    if summary["queries_per_s"]:
-        typer.echo(f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s")
-    if summary["batch"] < summary["batch_wanted"]:
-        typer.echo(
-            f"out of memory with {summary['batch_wanted']:,} questions at once: "
-            f"{summary['batch']:,} instead (--batch)"
-        )
-    if summary["view_shares"]:
-        shares = ", ".join(f"{view} {share:.0%}" for view, share in summary["view_shares"].items())
-        typer.echo(f"where scores come from: {shares}")
-    for name, path in summary["files"].items():
-        typer.echo(f"{name}: {path}")

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Annotated, Any
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
-from argus.cli.training_lines import training_lines
 from argus.data.fields import FieldNames
 from argus.generative.training.config import GenerativeTrainConfig
 from argus.generative.training.config import learning as learning_of
 from argus.generative.training.settings import LearningConfig
 from argus.settings import Doc, Setting, settings_of
-
-if TYPE_CHECKING:
-    from argus.generative.training.job import GenerativeTrainResult
 
 
 class Learning:
@@ -84,24 +78,5 @@ def train(
         pseudo_queries=pseudo_queries, fields=columns, limit=limit, device=device,
         fresh=fresh,
     )  # fmt: skip
-    if json:
-        o.print_json(result.summary)
-        return
-    print_trained(result)
-
-
-def print_trained(result: GenerativeTrainResult) -> None:
-    """Print what was learnt, what it took, and where the model is."""
-    summary = result.summary
-    counts = summary["examples"]
-    typer.echo(
-        f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
-        f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
-    )
-    for line in training_lines(summary, "step"):
-        typer.echo(line)
-    if summary["out_of_time"]:
-        typer.echo("give more --minutes, and it goes on")
-    if summary["halved"]:
-        typer.echo(f"out of memory {summary['halved']} times: {summary['batch']} examples at once")
-    typer.echo(f"model: {result.model} ({summary['weights'] / 1e6:.1f} million weights)")
+    search = o.command("generative", "search", index, "--model", result.model, "--query", "WORDS")
+    o.show(result, as_json=json, then=f"Next: {search}")

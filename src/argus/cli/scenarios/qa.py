@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Annotated, Any
 
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
@@ -19,10 +17,6 @@ from argus.llm.config import ChatConfig
 from argus.llm.local_config import LocalConfig
 from argus.scenarios.qa.config import QASettings
 from argus.settings import Doc, Option, Setting, checked_of
-
-if TYPE_CHECKING:
-    from argus.measures.significance import DifferenceFigures
-    from argus.scenarios.qa.summary import ArmSummary, QAEstimate, QASummary
 
 OWN = ("model", "base_url", "api_key_env", "temperature", "input_price", "output_price")
 TEXTS = {
@@ -125,7 +119,7 @@ class Judge:
 class Subject:
     """Options that say what is asked, and what for."""
 
-    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios.")]
+    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), o.INDEX]
     queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]
     answers: Annotated[
         Path | None,
@@ -150,8 +144,8 @@ class Subject:
 
 
 @example(
-    "argus scenarios qa --index index/ --queries queries.jsonl --answers answers.jsonl "
-    "--model NAME --base-url http://127.0.0.1:8000/v1"
+    "argus scenarios qa --index index/ --queries queries.jsonl --model NAME "
+    "--base-url http://127.0.0.1:8000/v1"
 )
 @with_blocks
 def qa(
@@ -174,6 +168,7 @@ def qa(
     """
     from argus.scenarios.qa.estimate import estimate_answers
     from argus.scenarios.qa.job import compare_answers
+    from argus.scenarios.qa.summary import estimate_lines
 
     answering = model.config()
     if answering is None:
@@ -185,85 +180,10 @@ def qa(
         )
     inputs = {"config": measure.by(answering, judge.config(model)), "out": out, **subject.options()}
     if estimate:
-        print_estimates(estimate_answers(subject.index, subject.queries, **inputs), as_json=json)
+        estimates = estimate_answers(subject.index, subject.queries, **inputs)
+        o.print_json(estimates) if json else o.print_lines(estimate_lines(estimates))
         return
-    o.show(
-        compare_answers(
-            subject.index, subject.queries, **inputs, fresh=fresh, engine=engine
-        ),
-        print_qa, as_json=json,
+    result = compare_answers(
+        subject.index, subject.queries, **inputs, fresh=fresh, engine=engine
     )  # fmt: skip
-
-
-def print_estimates(estimates: QAEstimate, *, as_json: bool) -> None:
-    """Print what each stage would ask and cost at most."""
-    if as_json:
-        o.print_json(estimates)
-        return
-    for stage, e in [*estimates["stages"].items(), ("total", estimates["total"])]:
-        cost = (
-            "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"
-        )
-        typer.echo(
-            f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked ({e['cached']:,} "
-            f"are in the ledger, {e['repeated']:,} equal others): {e['tokens_in']:,} tokens in, at "
-            f"most {e['tokens_out_at_most']:,} out{cost}"
-        )
-    if not estimates["exact"]:
-        typer.echo("judging is counted as if every answer that is missing had its greatest length")
-
-
-def print_qa(summary: QASummary) -> None:
-    """Print the mean score of every arm, the differences, and what makes them doubtful."""
-    counts = summary["questions"]
-    typer.echo(
-        f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
-        f"{counts['not applicable']:,} not applicable"
-    )
-    for reason, n in counts["reasons"].items():
-        typer.echo(f"  {n:,}: {reason}")
-    for arm in summary["arms"]:
-        typer.echo(_arm(arm))
-    for comparison in summary["comparisons"]:
-        if (change := comparison["found"]) is not None:
-            typer.echo(f"{comparison['before']} → {comparison['after']}: {_change(change)}")
-    agreement = summary["agreement"]
-    if agreement["mean_difference"] is not None:
-        alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
-        typer.echo(
-            f"votes on one answer differ by {agreement['mean_difference']:.1f} on average "
-            f"(Krippendorff's alpha {alpha}, {agreement['answers']:,} answers)"
-        )
-    for note in summary["notes"]:
-        typer.echo(f"note: {note}")
-
-
-def _arm(arm: ArmSummary) -> str:
-    states = arm["states"]
-    failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
-    counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
-    if states["not applicable"]:
-        counts += f", {states['not applicable']:,} not applicable"
-    if arm["mean"] is None:
-        return f"{arm['arm']}: no score ({counts})"
-    interval = (
-        f"no interval: {arm['no_interval']}"
-        if arm["low"] is None
-        else f"95% {arm['low']:.1f} to {arm['high']:.1f}"
-    )
-    ranked = "" if arm["nDCG@10"] is None else f", nDCG@10 {arm['nDCG@10']:.3f}"
-    return f"{arm['arm']}: {arm['mean']:.1f} ({interval}; {counts}{ranked})"
-
-
-def _change(change: DifferenceFigures) -> str:
-    interval = (
-        f"no interval: {change['no_interval']}"
-        if change["low"] is None
-        else f"95% {change['low']:+.1f} to {change['high']:+.1f}"
-    )
-    return (
-        f"{change['mean_difference']:+.1f} "
-        f"({interval}, p={change['p_value']:.3g}, {change['queries']:,} questions: "
-        f"{change['improved']:,} better, {change['harmed']:,} worse, "
-        f"{change['unchanged']:,} the same)"
-    )
+    o.show(result, as_json=json)

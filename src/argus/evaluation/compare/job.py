@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -26,10 +26,12 @@ from argus.evaluation.compare.summary import (
     ListFigures,
     QueryRow,
     ResultFigures,
+    headline,
 )
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.evaluation.systems import one_for_each, open_index, rankings
-from argus.indexes.retriever import parse_index_spec
+from argus.indexes.spec import parse_index_spec
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.knowledge import KnowledgeSource
 from argus.knowledge.load import read_knowledge
@@ -42,15 +44,20 @@ NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""
 
 
-@dataclass(frozen=True)
-class CompareResult:
+@dataclass(frozen=True, repr=False)
+class CompareResult(Result):
     """What was compared; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: ComparisonSummary
     table: pa.Table
     """One row per entity or document, see `argus.evaluation.compare.rows.SCHEMA`."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
@@ -116,3 +117,15 @@ class ComparisonSummary(TypedDict):
     verdicts: Verdicts
     gained: list[ComparisonRow]
     lost: list[ComparisonRow]
+
+
+def headline(summary: ComparisonSummary) -> Iterator[str]:
+    """Yield how many were gained and lost, and the first of them by name."""
+    yield from summary["notes"]
+    for kind, verdicts in summary["verdicts"].items():
+        shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
+        yield f"{kind}: {shown}"
+    for verdict, rows in (("lost", summary["lost"]), ("gained", summary["gained"])):
+        for row in rows[:5]:
+            name = row["label"] or row["id"]
+            yield f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}"

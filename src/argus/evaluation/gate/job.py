@@ -20,6 +20,7 @@ from argus.evaluation.gate import figures
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.figures import Figure, NotMeasured
 from argus.evaluation.gate.reading import Value
+from argus.jobs.result import Result
 
 
 class Verdict(StrEnum):
@@ -112,11 +113,17 @@ class Outcome:
         )
 
 
-@dataclass(frozen=True)
-class GateResult:
+@dataclass(frozen=True, repr=False)
+class GateResult(Result):
     """All outcomes, in the order of CHECKS and folders."""
 
     outcomes: list[Outcome]
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        for outcome in self.outcomes:
+            yield outcome.line
+        yield f"verdict: {self.verdict}"
 
     @property
     def verdict(self) -> Verdict:

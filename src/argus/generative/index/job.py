@@ -15,6 +15,7 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import Changes, NgramIndex, append, build_index
+from argus.generative.index.headline import build_headline
 from argus.generative.index.manifest import TOKENIZER, read_manifest
 from argus.generative.index.settings import TRAINED, NgramBuildConfig
 from argus.generative.index.summary import (
@@ -25,6 +26,7 @@ from argus.generative.index.summary import (
 )
 from argus.generative.pseudo_queries import OfCorpus, of_documents
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 
 JOB = "generative_build"
@@ -32,12 +34,16 @@ _NAMED = 10
 """Empty passages that are named."""
 
 
-@dataclass(frozen=True)
-class BuildResult:
+@dataclass(frozen=True, repr=False)
+class BuildResult(Result):
     """The index, and what became of the corpus; the figures are also in summary.json."""
 
     index: NgramIndex
     summary: BuildSummary
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return build_headline(self.summary)
 
 
 def build_ngrams(

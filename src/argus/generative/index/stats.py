@@ -21,6 +21,7 @@ from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.folders import described, index_folder
 from argus.generative.index import NgramIndex, profile
+from argus.generative.index.headline import stats_headline
 from argus.generative.index.profile import LONGEST as MOST
 from argus.generative.index.profile import NgramProfile
 from argus.generative.index.summary import (
@@ -34,6 +35,7 @@ from argus.generative.index.summary import (
     TitleCounts,
     TokenCounts,
 )
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.progress import progress
 from argus.reports import write_report
@@ -56,13 +58,23 @@ _PARTS = {
 Title = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class StatsResult:
+@dataclass(frozen=True, repr=False)
+class StatsResult(Result):
     """The figures; they are also in `folder`, where one was given."""
 
+    TABLES = ("table",)
     summary: StatsSummary
     folder: Path | None = None
     report: Path | None = None
+
+    @property
+    def table(self) -> pa.Table:
+        """One row per length of n-grams."""
+        return _table(self.summary["ngrams"])
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return stats_headline(self.summary)
 
 
 def ngram_stats(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,26 +37,40 @@ from argus.generative.jobs.summary import (
     SearchPace,
     SearchRecord,
     SearchSummary,
+    headline,
 )
 from argus.indexes.words import check_query
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash
 from argus.reports import write_report
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from argus.generative.searcher import GenerativeSearcher
 
 JOB = "generative_search"
 
 
-@dataclass(frozen=True)
-class SearchResult:
+@dataclass(frozen=True, repr=False)
+class SearchResult(Result):
     """What a search of many questions left in a folder."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     results: Results
     summary: SearchSummary
+
+    @property
+    def table(self) -> pa.Table:
+        """One row per question."""
+        return questions_table(self.results)
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def search_ngrams(

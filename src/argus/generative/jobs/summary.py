@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 
@@ -94,3 +96,27 @@ class AnswerRecord(TypedDict):
     model: str
     mode: str
     results: list[HitRecord]
+
+
+def headline(summary: SearchSummary) -> Iterator[str]:
+    """Yield how many questions were answered, how fast, and where the answers are."""
+    counts = summary["questions"]
+    kinds = {"found nothing": counts["nothing_found"], "without text": counts["without_text"]}
+    left_out = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
+    more = f" ({left_out})" if left_out else ""
+    yield f"{counts['answered']:,} of {counts['total']:,} questions answered{more}"
+    earlier = counts["total"] - counts["without_text"] - summary["answered_now"]
+    if earlier:
+        yield f"{earlier:,} of them were answered in an earlier run"
+    if summary["queries_per_s"]:
+        yield f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s"
+    if summary["batch"] < summary["batch_wanted"]:
+        yield (
+            f"out of memory with {summary['batch_wanted']:,} questions at once: "
+            f"{summary['batch']:,} instead (--batch)"
+        )
+    if summary["view_shares"]:
+        shares = ", ".join(f"{view} {share:.0%}" for view, share in summary["view_shares"].items())
+        yield f"where scores come from: {shares}"
+    for name, path in summary["files"].items():
+        yield f"{name}: {path}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
@@ -26,9 +27,10 @@ from argus.generative.training.examples import TrainingSet, build_examples, fing
 from argus.generative.training.hold_out import choose, write_held_out
 from argus.generative.training.model import new_network, open_network, save_network
 from argus.generative.training.settings import ExampleConfig, LearningConfig
-from argus.generative.training.summary import ModelNote, TrainSummary
+from argus.generative.training.summary import ModelNote, TrainSummary, headline
 from argus.generative.training.task import Pair, seq2seq_task
 from argus.generative.vocabulary import Vocabulary
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm.weights import base_hash
 from argus.training.loop import Trained, train
@@ -39,13 +41,24 @@ SECTION = "generative_train"
 STATE, LOSSES = "training", "losses"
 
 
-@dataclass(frozen=True)
-class GenerativeTrainResult:
+@dataclass(frozen=True, repr=False)
+class GenerativeTrainResult(Result):
     """What was trained; the figures are also in `folder`."""
 
+    TABLES = ("losses",)
     folder: Path
     model: Path
     summary: TrainSummary
+
+    @property
+    def losses(self) -> pa.Table:
+        """One row per step."""
+        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from headline(self.summary)
+        yield f"model: {self.model} ({self.summary['weights'] / 1e6:.1f} million weights)"
 
 
 def train_generative(

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
-from argus.training.checkpoint import EvaluationLoss, Losses
+from argus.training.checkpoint import EvaluationLoss
+from argus.training.summary import TrainingFigures, training_lines
 
 
-class TrainSummary(Losses):
+class TrainSummary(TrainingFigures):
     """What a training comes to.
 
-    examples: counts by use, and by source and view. tokens_per_s: of training alone. halved: how
-    often a batch was halved for want of memory; batch: examples at once in the end.
+    examples: counts by use, and by source and view. halved: how often a batch was halved for want
+    of memory; batch: examples at once in the end.
     """
 
     model: str
     weights: int
-    dtype: str
-    device: str
     examples: dict[str, int]
     views: list[str]
-    steps: int
-    stopped: str
     out_of_time: bool
-    seconds: float
     evaluation_seconds: float
-    tokens_per_s: float | None
     halved: int
     batch: int
-    peak_memory_bytes: int
-    device_memory_bytes: int | None
 
 
 class TrainSettings(TypedDict):
@@ -56,3 +51,17 @@ class ModelNote(TypedDict):
     stopped: str
     evaluations: list[EvaluationLoss]
     best: EvaluationLoss
+
+
+def headline(summary: TrainSummary) -> Iterator[str]:
+    """Yield what was learnt, and what it took."""
+    counts = summary["examples"]
+    yield (
+        f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
+        f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
+    )
+    yield from training_lines(summary, "step")
+    if summary["out_of_time"]:
+        yield "give more --minutes, and it goes on"
+    if summary["halved"]:
+        yield f"out of memory {summary['halved']} times: {summary['batch']} examples at once"

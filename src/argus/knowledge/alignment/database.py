@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from argus.cores import available_cores
 from argus.errors import ArgusError, InputError
+from argus.extras import naming_extras
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -199,13 +200,8 @@ def _quoted(path: Path | str) -> str:
     return str(path).replace("'", "''")
 
 
+@naming_extras()
 def _duckdb() -> ModuleType:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise InputError(
-            "duckdb is not installed",
-            expected="it, to align pages and items",
-            fix="pip install 'argus-retrieval[kb]'",
-        ) from error
+    import duckdb
+
     return duckdb

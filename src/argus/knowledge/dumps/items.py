@@ -7,7 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.knowledge.dumps.records import Item, Statement
 
 DISAMBIGUATION = "Q4167410"
@@ -211,12 +211,6 @@ def _value(text: Text | None) -> str | None:
 
 
 def _loads(text: bytes) -> Any:  # whatever JSON there is
-    try:
+    with naming_extras():
         import orjson
-    except ImportError as error:
-        raise InputError(
-            "orjson is not installed",
-            expected="it, to read a dump of Wikidata",
-            fix="pip install 'argus-retrieval[kb]'",
-        ) from error
     return orjson.loads(text)

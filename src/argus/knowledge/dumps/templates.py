@@ -12,7 +12,7 @@ from types import ModuleType
 
 from typing_extensions import TypedDict
 
-from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.knowledge.dumps.markup import GONE, replace_templates
 
 DEEPEST, LONGEST = 8, 4000
@@ -283,13 +283,8 @@ def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], .
 
 
 @cache
+@naming_extras()
 def _parser() -> ModuleType:
-    try:
-        import mwparserfromhell
-    except ImportError as error:
-        raise InputError(
-            "mwparserfromhell, which reads wikitext, is not installed",
-            expected="the extra for knowledge bases",
-            fix="pip install 'argus-retrieval[kb]'",
-        ) from error
+    import mwparserfromhell
+
     return mwparserfromhell

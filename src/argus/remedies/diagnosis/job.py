@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from argus.data.types import Document, count_states
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.diagnosis.diagnose import (
@@ -26,7 +27,7 @@ from argus.remedies.diagnosis.diagnose import (
     predicted,
     share_below,
 )
-from argus.remedies.diagnosis.summary import DiagnosisFigures, DiagnosisSummary
+from argus.remedies.diagnosis.summary import DiagnosisFigures, DiagnosisSummary, headline
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.reference import make_finder, open_probe, read_passages
 from argus.reports import write_report
@@ -36,14 +37,24 @@ TABLE = "diagnosis"
 HISTOGRAM_EDGES = [round(0.05 * i, 2) for i in range(21)]
 
 
-@dataclass(frozen=True)
-class DiagnoseResult:
+@dataclass(frozen=True, repr=False)
+class DiagnoseResult(Result):
     """What was found; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: DiagnosisSummary
     diagnosis: Diagnosis
+
+    @property
+    def table(self) -> pa.Table:
+        """One row per entity of a document."""
+        return risk_table(self.diagnosis)
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def diagnose(

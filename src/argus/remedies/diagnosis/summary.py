@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
@@ -50,3 +52,36 @@ class DiagnosisSummary(DiagnosisFigures):
     """Summary of a diagnosis, and of what was left out of it."""
 
     documents_without_text: int
+
+
+def headline(summary: DiagnosisSummary) -> Iterator[str]:
+    """Yield how many entities are at risk, and what is not known of the others."""
+    counts, share, unread = summary["entities"], summary["share_flagged"], summary["unread"]
+    yield (
+        f"{counts['total']:,} entities in {summary['documents_with_entities']:,} of "
+        f"{summary['documents']:,} documents: {counts['measured']:,} scored, "
+        f"{counts['not applicable']:,} beyond the probe's region, {counts['failed']:,} failed"
+    )
+    if share is not None:
+        yield (
+            f"at risk (predicted RPS below {summary['tau']:g}): {share:.1%} of the scored, in "
+            f"{summary['documents_at_risk']:,} documents"
+        )
+    if not counts["total"]:
+        yield (
+            "no document names an entity: give a knowledge base of this corpus (--kb), take names "
+            "in any case (--ignore-case) or common words, too (--common-words), or find them "
+            "without one (--mentions capitals, ner:MODEL)"
+        )
+    if left_out := summary["finder"]["left_out"]:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
+        yield (
+            f"{sum(left_out.values()):,} names of the knowledge base were not looked for "
+            f"({reasons}): see --common-words, --min-length"
+        )
+    if unread["entities"]:
+        yield (
+            f"{unread['entities']:,} entities in {unread['documents']:,} "
+            "documents stand only beyond what the model reads of a document: its vector knows "
+            "nothing of them"
+        )

@@ -14,7 +14,7 @@ from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import check_context, choose, look_up, views
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.opened import open_index
-from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
+from argus.remedies.repair.receipt import RepairResult, check_judged, settle
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply
 from argus.remedies.repair.summary import Origin
 from argus.retrievability.probes import Probe
@@ -34,7 +34,7 @@ def expand_index(
     k: int = 10,
     device: str | None = None,
     out: Path | None = None,
-) -> RemedyResult:
+) -> RepairResult:
     """Add expansions to an index and write the receipt; see `argus.remedies.repair.remedy.apply`.
 
     `max_views` of the preset counts the expansions that a document has of other remedies.

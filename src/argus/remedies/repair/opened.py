@@ -11,7 +11,8 @@ from argus.data.types import Document
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine
 from argus.indexes.originals import originals
-from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.knowledge.spotting import MentionFinder
 from argus.remedies.diagnosis.config import TAU

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import TypeVar
+import pyarrow.parquet as pq
 
 from argus.data.corpus import corpus_file
 from argus.data.types import Qrels, Query, State, View
@@ -19,27 +20,28 @@ from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.evaluation.job import evaluate_states
 from argus.evaluation.judged import JudgedQueries, read_judged
-from argus.evaluation.summary import EvaluationSummary
+from argus.evaluation.summary import EvaluationSummary, change
 from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
+from argus.jobs.result import Result
 from argus.remedies.diagnosis.diagnose import rps_in_views
 from argus.remedies.expand import is_about_own_subject
 from argus.remedies.receipts import Receipt, write_receipt
 from argus.remedies.repair.receipt_judged import TABLE as JUDGED
 from argus.remedies.repair.receipt_judged import judged_documents, summarise_judged
 from argus.remedies.repair.remedy import Applied
-from argus.remedies.repair.summary import RemedySummary, RepairedRps, RiskQueries
+from argus.remedies.repair.summary import RemedySummary, RepairedRps, RiskQueries, headline
 from argus.reports import write_report
 
-S = TypeVar("S", default=RemedySummary)
+S = TypeVar("S", bound=Mapping[str, object], covariant=True)
 NEIGHBOURS = 200
 """Documents named in the summary among those that fell."""
 
 
-@dataclass(frozen=True)
-class RemedyResult(Generic[S]):
-    """What a repair did; everything in it is also in `folder`."""
+@dataclass(frozen=True, repr=False)
+class RemedyResult(Result, Generic[S]):
+    """What a remedy did to an index; everything in it is also in `folder`."""
 
     remedy: str
     folder: Path
@@ -48,6 +50,31 @@ class RemedyResult(Generic[S]):
     summary: S
     evaluation: EvaluationSummary | None = None
     """What the judged questions say, where there are any; see `argus.evaluate`."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from self._receipt()
+        if self.evaluation:
+            yield change(self.evaluation)
+
+    @abstractmethod
+    def _receipt(self) -> Iterator[str]:
+        """Yield what the summary says."""
+
+
+@dataclass(frozen=True, repr=False)
+class RepairResult(RemedyResult[RemedySummary]):
+    """What a repair did to documents at risk."""
+
+    TABLES = ("table",)
+
+    @property
+    def table(self) -> pa.Table:
+        """One row per entity at risk."""
+        return pq.read_table(self.folder / "receipt.parquet")
+
+    def _receipt(self) -> Iterator[str]:
+        return headline(self.summary)
 
 
 @dataclass(frozen=True)
@@ -65,7 +92,7 @@ class _Findings:
 
 def settle(
     applied: Applied, questions: JudgedQueries | None = None, *, k: int = 10
-) -> RemedyResult:
+) -> RepairResult:
     """Compare the index before and after a remedy; write receipt, evaluation and report.
 
     Needs only the index and the diagnosis, so a run that was killed after its views were added
@@ -90,7 +117,7 @@ def settle(
     folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     evaluation = None if questions is None else _evaluate(applied, questions)
-    return RemedyResult(applied.remedy, folder.path, report, index, summary, evaluation)
+    return RepairResult(applied.remedy, folder.path, report, index, summary, evaluation)
 
 
 def _measure(

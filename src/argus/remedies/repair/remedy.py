@@ -20,7 +20,7 @@ from argus.encoders import EmbeddingStore, embed
 from argus.encoders import documents as as_documents
 from argus.errors import ArgusError, InputError
 from argus.indexes.live_views import NewViews, new_views
-from argus.indexes.retriever import index_folder
+from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.diagnosis.diagnose import Diagnosis, diagnose_documents, why_none_flagged

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.jobs.heard import Answers
+from argus.jobs.heard import Answers, spent
 
 
 class ReferenceSettings(TypedDict):
@@ -169,3 +170,55 @@ class RemedySummary(TypedDict):
     before: str
     """The state of the index before the remedy."""
     judged_documents: NotRequired[JudgedMoves]
+
+
+def headline(summary: RemedySummary) -> Iterator[str]:
+    """Yield what a receipt says: views added, views left out, and what comes back for it."""
+    counts, made = summary["counts"], summary["made"]
+    if not summary["added"]:
+        yield f"{summary['remedy']} was in the index already; nothing added"
+    yield (
+        f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
+        f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
+    )
+    if own := counts["views_about_own_subject"]:
+        yield f"{own:,} of them add what the knowledge base says of a document's own subject"
+    yield from _left_out(made)
+    if "language_model" in made:
+        yield spent(made["language_model"])
+    yield from _ranks(summary)
+    if rps := summary["rps"]:
+        alone = "" if rps["views"] is None else f", {rps['views']:.3f} in the views alone"
+        yield (
+            f"mean predicted RPS of these entities: {rps['before']:.3f} in the originals{alone}; "
+            f"by the better of both, which cannot fall, {rps['after']:.3f}"
+        )
+
+
+def _left_out(made: Origin) -> Iterator[str]:
+    """Yield how many views there could have been besides, and why they are not there."""
+    others = ", ".join(made.get("relied_on", ()))
+    if known := made.get("views_known"):
+        yield f"{known:,} more were in the index already ({others})"
+    if beyond := made.get("views_beyond_cap"):
+        yield f"{beyond:,} were left out: their documents have as many as they may ({others})"
+    if failed := made.get("views_failed"):
+        yield f"{failed:,} views could not be embedded and were left out"
+    if back := sum(made.get("fallen_back", {}).values()):
+        yield (
+            f"{back:,} documents keep their original alone, rejected or not answered: "
+            "see synthesis.parquet"
+        )
+
+
+def _ranks(summary: RemedySummary) -> Iterator[str]:
+    if failed := summary["risk_queries"]["failed"]:
+        yield f"{failed:,} risk queries failed and have no rank: see receipt.parquet"
+    repaired = summary["of_repaired"]
+    if repaired["queries"]:
+        yield (
+            f"asked for by the names of their entities at risk, top {summary['k']}: "
+            f"{repaired['found_before']:.1%} → {repaired['found_after']:.1%} come back "
+            f"({repaired['recovered']:,} recovered, {repaired['lost']:,} lost); "
+            f"{summary['neighbours_fallen']:,} documents lost a place to them"
+        )

@@ -23,7 +23,7 @@ from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import Pair, check_context, look_up
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig
 from argus.remedies.repair.opened import open_index
-from argus.remedies.repair.receipt import RemedyResult, check_judged, settle
+from argus.remedies.repair.receipt import RepairResult, check_judged, settle
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply, prepare
 from argus.remedies.repair.summary import Origin
 from argus.remedies.synthesize import (
@@ -79,7 +79,7 @@ def synthesize_index(
     device: str | None = None,
     out: Path | None = None,
     engine: EngineConfig | Engine | None = None,
-) -> RemedyResult:
+) -> RepairResult:
     """Add a synthesis per document at risk and write the receipt.
 
     engine: what embeds, and answers where the model is one that transformers runs; endpoints are

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -24,21 +24,23 @@ from argus.engine import Engine, EngineConfig
 from argus.errors import NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_knowledge
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.findings import Findings, write_results
 from argus.retrievability.audit.rank_parts import Ranking, ranks_in_parts
-from argus.retrievability.audit.summary import AuditSummary
+from argus.retrievability.audit.summary import AuditSummary, headline
 from argus.retrievability.items import entity_items
 from argus.retrievability.pairs import PairRanks
 
 
-@dataclass(frozen=True)
-class AuditResult:
+@dataclass(frozen=True, repr=False)
+class AuditResult(Result):
     """What an audit tells; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: AuditSummary
@@ -47,6 +49,10 @@ class AuditResult:
     ranks: PairRanks
     """Positions refer to `measured_ids`."""
     measured_ids: list[str]
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def audit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NotRequired
 
 from typing_extensions import TypedDict
@@ -84,3 +85,23 @@ class AuditSummary(FindingFigures):
     """span or sentence."""
     relations_from: str | None
     """A file, "mentions", or a source of a knowledge base."""
+
+
+def headline(summary: AuditSummary) -> Iterator[str]:
+    """Yield the mean RPS, how many entities are blind spots, and what was measured."""
+    counts = summary["entities"]
+    if summary["mean_rps"] is None:
+        yield "no entity could be scored; the reasons are in the report"
+        return
+    yield (
+        f"RPS at k={summary['k']}, N={summary['pool']}: mean {summary['mean_rps']:.3f}; "
+        f"{summary['share_below_0.33']:.1%} of entities below 0.33 (blind spots), "
+        f"{summary['share_above_0.5']:.1%} above 0.5"
+    )
+    yield (
+        f"entities: {counts['measured']:,} measured, {counts['failed']:,} failed, "
+        f"{counts['not applicable']:,} not applicable; pairs: {summary['pairs']['measured']:,}"
+    )
+    for setting in summary["settings"][1:]:
+        if setting["mean_rps"] is not None:
+            yield f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}"

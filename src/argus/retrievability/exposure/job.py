@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
+from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
     TextWindow,
@@ -30,13 +31,14 @@ from argus.retrievability.exposure.embedding import embed_documents, embed_probe
 from argus.retrievability.exposure.findings import Findings
 from argus.retrievability.exposure.probes import Probes, summarise_probes
 from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
-from argus.retrievability.exposure.summary import ExposureSummary
+from argus.retrievability.exposure.summary import ExposureSummary, headline
 
 
-@dataclass(frozen=True)
-class ExposureResult:
+@dataclass(frozen=True, repr=False)
+class ExposureResult(Result):
     """What the probes tell; everything in it is also in `folder`."""
 
+    TABLES = ("table", "misses")
     folder: Path
     report: Path
     summary: ExposureSummary
@@ -44,6 +46,10 @@ class ExposureResult:
     """One row per document."""
     misses: pa.Table
     """One row per probe that did not bring its document back within k."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def exposure(

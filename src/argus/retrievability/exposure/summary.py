@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
@@ -53,3 +55,18 @@ class ExposureSummary(ExposureFindings):
 
     text_window: TextWindow | None
     """Of the documents; None where the encoder's window is not known."""
+
+
+def headline(summary: ExposureSummary) -> Iterator[str]:
+    """Yield how often documents come back, and how many never do."""
+    kinds = ((summary["title"], "their title"), (summary["sentence"], "a sentence of their own"))
+    for figures, by in kinds:
+        if figures["probes"]:
+            yield (
+                f"found by {by}, top {summary['k']}: {figures['success_at_k']:.1%} "
+                f"(first: {figures['success_at_1']:.1%}) of {figures['probes']:,} probes"
+            )
+    yield (
+        f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "
+        f"documents; Gini {summary['concentration']['gini']:.2f}"
+    )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from argus.data.artifacts import ArtifactFolder
+from argus.extras import naming_extras
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.retrievability import rps
@@ -32,6 +36,7 @@ from argus.retrievability.probes.summary import (
     ProbeSummary,
     SplitCounts,
     Training,
+    fit_headline,
 )
 
 if TYPE_CHECKING:
@@ -42,16 +47,33 @@ HOME = "probe"
 """Folder of the fitted probe and its trials within the results."""
 
 
-@dataclass(frozen=True)
-class ProbeResult:
+@dataclass(frozen=True, repr=False)
+class ProbeResult(Result):
     """What a fit came to; everything in it is also in `folder`."""
 
+    TABLES = ("table", "trials")
     folder: Path
     report: Path
     summary: ProbeSummary
     probe: Probe
 
+    @property
+    def table(self) -> pa.Table:
+        """One row per held-out entity: its RPS and what the probe predicts."""
+        return pq.read_table(self.folder / "predictions.parquet")
 
+    @property
+    def trials(self) -> pa.Table:
+        """One row per setting that was tried."""
+        return pq.read_table(self.folder / "trials.parquet")
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from fit_headline(self.summary)
+        yield f"probe: {self.folder / HOME}"
+
+
+@naming_extras()
 def fit_probe(
     audit: Path | str,
     *,

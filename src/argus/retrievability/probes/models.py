@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from argus.errors import InputError
+from argus.extras import naming_extras
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 Parameters = dict[str, float | bool]
@@ -158,15 +158,9 @@ def standard_scale(vectors: npt.NDArray[Any]) -> Floats:
     return np.asarray(np.where(spread > 1e-3 * spread.max(initial=0), spread, 1.0))
 
 
+@naming_extras()
 def import_xgboost() -> Any:
-    """Return the module `xgboost`. Raises InputError that names the extra."""
-    try:
-        import xgboost
-    except ImportError as error:
-        raise InputError(
-            "xgboost is not installed",
-            expected="it, for probes of the family xgboost",
-            fix="pip install 'argus-retrieval[probes]', or leave it out: --families ridge,mlp.",
-            where="--families",
-        ) from error
+    """Return the module `xgboost`."""
+    import xgboost
+
     return xgboost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
 from argus.errors import InputError
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
 from argus.knowledge.load import read_entities
@@ -23,21 +24,26 @@ from argus.retrievability.audit.config import AuditConfig, Pooling
 from argus.retrievability.items import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
-from argus.retrievability.probes.summary import PredictionSummary
+from argus.retrievability.probes.summary import PredictionSummary, prediction_headline
 
 TAU = 0.3
 """Below it the paper calls an entity a high risk (ARGUS §4.1)."""
 
 
-@dataclass(frozen=True)
-class PredictResult:
+@dataclass(frozen=True, repr=False)
+class PredictResult(Result):
     """What was predicted; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: PredictionSummary
     table: pa.Table
     """id, label, rps, band, domain_score, state, reason: one row per entity."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return prediction_headline(self.summary)
 
 
 def predict_rps(

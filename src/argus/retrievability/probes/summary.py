@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
-from argus.retrievability.probes.metrics import LabelFigures, MeasureFigures
+from argus.retrievability.probes.metrics import LabelFigures, Measure, MeasureFigures
 from argus.retrievability.probes.models import Parameters
 from argus.retrievability.rps import BandCounts
 
@@ -110,3 +112,50 @@ class PredictionSummary(TypedDict):
     tau: float
     below_tau: int
     mean_rps: float | None
+
+
+COLUMNS: dict[Measure, str] = {
+    "rmse": "RMSE", "mae": "MAE", "pearson": "Pearson", "spearman": "Spearman",
+    "macro_f1": "macro-F1", "macro_recall": "macro-R", "macro_precision": "macro-P",
+    "weighted_precision": "weigh.-P", "weighted_f1": "weigh.-F1", "accuracy": "accuracy",
+}  # fmt: skip
+"""The measures of ARGUS Tables 1 and 3 and how they are headed."""
+
+
+def fit_headline(summary: ProbeSummary) -> Iterator[str]:
+    """Yield the table of the fit, which family was chosen, and the spread of its labels."""
+    yield f"{'':<9}" + "".join(f"{heading:>10}" for heading in COLUMNS.values())
+    for row in summary["table"]:
+        cells = (row["test"][name] for name in COLUMNS)
+        text = "".join(f"{'–' if cell is None else format(cell, '.3f'):>10}" for cell in cells)
+        yield f"{row['family']:<9}{text}"
+    counts, labels = summary["entities"], summary["labels"]
+    yield (
+        f"chosen by validation RMSE: {summary['family']} of {summary['trials']} settings; measured "
+        f"on {counts['test']:,} entities that none of them saw, {counts['abstained_on_test']:,} of "
+        "them beyond its region"
+    )
+    sampling = labels["sampling_rmse"]
+    moved = ""
+    if sampling is not None:
+        moved = (
+            f"; drawing other related entities (median {labels['related_median']:.0f}) would move "
+            f"them by {sampling:.3f} RMSE"
+        )
+    yield f"for reference: labels have a standard deviation of {labels['std']:.3f}{moved}"
+
+
+def prediction_headline(summary: PredictionSummary) -> Iterator[str]:
+    """Yield the mean prediction, how many entities are at high risk, and what was predicted."""
+    counts = summary["entities"]
+    if summary["mean_rps"] is not None:
+        yield (
+            f"predicted RPS at k={summary['k']}, N={summary['pool']}: mean "
+            f"{summary['mean_rps']:.3f}; {summary['below_tau']:,} of {counts['predicted']:,} "
+            f"entities below {summary['tau']} (high risk)"
+        )
+    yield (
+        f"entities: {counts['predicted']:,} predicted, {counts['abstained']:,} abstained (unlike "
+        f"the training entities), {counts['failed']:,} failed, {counts['not applicable']:,} not "
+        "applicable"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
 from argus.measures import Evaluation
@@ -32,6 +33,7 @@ from argus.scenarios.ablation.grid import (
     mean_of,
     usual_cell,
 )
+from argus.scenarios.ablation.headline import headline
 from argus.scenarios.ablation.inputs import Source, Vectors, write_by_model
 from argus.scenarios.ablation.summary import (
     AblationSummary,
@@ -45,15 +47,20 @@ from argus.scenarios.profile import Profiled
 TABLE = "ablation"
 
 
-@dataclass(frozen=True)
-class AblateResult:
+@dataclass(frozen=True, repr=False)
+class AblateResult(Result):
     """What the grid says; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: AblationSummary
     table: pa.Table
     """One row per run: cells, baselines, placebo, documents alone; for one or two corpora."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def ablate_scenarios(

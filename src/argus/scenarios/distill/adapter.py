@@ -22,7 +22,7 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
     On all linear layers but the output (peft's "all-linear"); in float32, whatever the model is in.
     name: what the adapter calls its base model.
     """
-    need_peft("argus scenarios distill")
+    need_peft()
     import torch
     from peft import LoraConfig, get_peft_model
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.devices import check_device
 from argus.errors import InputError
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm.adapters import need_peft
 from argus.llm.chat_format import stop_tokens
@@ -25,7 +27,7 @@ from argus.scenarios.distill.examples import (
     build_examples,
 )
 from argus.scenarios.distill.settings import DistillConfig
-from argus.scenarios.distill.summary import DistillNote, DistillSummary
+from argus.scenarios.distill.summary import DistillNote, DistillSummary, headline
 from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
@@ -37,14 +39,27 @@ ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"
 LEAST = 2
 
 
-@dataclass(frozen=True)
-class DistillResult:
+@dataclass(frozen=True, repr=False)
+class DistillResult(Result):
     """What was trained; the figures are also in `folder`."""
 
+    TABLES = ("losses",)
     folder: Path
     adapter: Path
     merged: Path | None
     summary: DistillSummary
+
+    @property
+    def losses(self) -> pa.Table:
+        """One row per step."""
+        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from headline(self.summary)
+        yield f"adapter: {self.adapter} (--model local:{self.summary['base']} --adapter ...)"
+        if self.merged:
+            yield f"merged model: {self.merged} (--model local:{self.merged})"
 
 
 def distill(
@@ -64,7 +79,7 @@ def distill(
     last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model
     without tokenizer, another training in OUT.
     """
-    need_peft("argus scenarios distill")
+    need_peft()
     documents, path = read_documents(corpus, fields or FieldNames(), limit)
     profiles, source = _profiles(profiles, fields)
     device, base = check_device(device), find_model(config.base)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
 from argus.llm.adapters import AdapterNote
-from argus.training.checkpoint import EvaluationLoss, Losses
+from argus.training.checkpoint import EvaluationLoss
+from argus.training.summary import TrainingFigures, training_lines
 
 
 class ExampleCounts(TypedDict):
@@ -30,24 +33,13 @@ class TokenCounts(TypedDict):
     bound: int
 
 
-class DistillSummary(Losses):
-    """What a training comes to. teachers: who wrote how many of the examples.
-
-    stopped: why. device_memory_bytes: None on the CPU.
-    """
+class DistillSummary(TrainingFigures):
+    """What a training comes to. teachers: who wrote how many of the examples."""
 
     base: str
-    dtype: str
-    device: str
     examples: ExampleCounts
     teachers: dict[str, int]
     tokens: TokenCounts
-    steps: int
-    stopped: str
-    seconds: float
-    tokens_per_s: float | None
-    peak_memory_bytes: int
-    device_memory_bytes: int | None
     merged: bool
 
 
@@ -63,3 +55,26 @@ class DistillNote(AdapterNote):
     stopped: str
     evaluations: list[EvaluationLoss]
     best: EvaluationLoss
+
+
+def headline(summary: DistillSummary) -> Iterator[str]:
+    """Yield what was learnt, and what it took."""
+    counts = summary["examples"]
+    noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
+    yield (
+        f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
+        f"with{noise}; {_left_out(counts)}"
+    )
+    yield from training_lines(summary, "epoch")
+
+
+def _left_out(counts: ExampleCounts) -> str:
+    kinds = {
+        "documents without profile": counts["documents_without_profile"],
+        "profiles without document": counts["without_document"],
+        "failed profiles": counts["failed"],
+        "documents without text": counts["documents_without_text"],
+        "too long": counts["too_long"],
+    }
+    parts = [f"{n:,} {kind}" for kind, n in kinds.items() if n]
+    return f"left out: {', '.join(parts)}" if parts else "none left out"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
     TextWindow,
@@ -31,7 +32,7 @@ from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.needs.config import NeedsConfig, Setting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
-from argus.scenarios.needs.summary import NeedsSummary
+from argus.scenarios.needs.summary import NeedsSummary, headline
 from argus.scenarios.needs.tables import documents_table, needs_table
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
@@ -39,10 +40,11 @@ from argus.scenarios.profile import needs as needs_of
 JOB = "needs"
 
 
-@dataclass(frozen=True)
-class NeedsResult:
+@dataclass(frozen=True, repr=False)
+class NeedsResult(Result):
     """What the needs found; everything in it is also in `folder`."""
 
+    TABLES = ("table", "needs")
     folder: Path
     report: Path
     summary: NeedsSummary
@@ -50,6 +52,10 @@ class NeedsResult:
     """One row per document."""
     needs: pa.Table
     """One row per need of a document that could be searched."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def audit_needs(

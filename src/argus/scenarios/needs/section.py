@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from argus.data.types import State
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary
+from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary, brief
 
 _COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
 _MARGIN = 0.03  # so that a difference of thousandths does not fill the figure
@@ -45,20 +45,6 @@ def section(folder: Path, needs: NeedsSummary) -> Section:
         plots["needs_grid"] = _lines(needs)
     tables = {"needs_documents": _documents(measured), "needs_grid": _grid(needs)}
     return Section(plots, tables, brief(needs))
-
-
-def brief(needs: NeedsSummary) -> str:
-    """Return what it comes to, in one line."""
-    low, n, rps = needs["alone"]["bands"]["low"], needs["documents"]["measured"], needs["rps"]
-    alone = f"{low:,} of {n:,} documents cannot be reached by what they are for"
-    if not low:
-        alone = f"none of {n:,} documents is out of reach of what it is for"
-    fused = needs["fused"]
-    return (
-        f"{alone} (RPS below 0.33 at k={rps['k']}, N={rps['pool']:,}); with scenarios "
-        f"({fused['component']}, λ = {fused['lambda']:g}; each need's own held out) "
-        f"{fused['bands']['low']:,}"
-    )
 
 
 def _distribution(needs: NeedsSummary) -> figures.Figure:

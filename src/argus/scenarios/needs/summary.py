@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from typing_extensions import TypedDict
@@ -123,3 +124,46 @@ class NeedsSummary(NeedsFigures):
 
     text_window: TextWindow | None
     profiles_elsewhere: int
+
+
+def headline(summary: NeedsSummary) -> Iterator[str]:
+    """Yield how many documents are out of reach of their needs, and what scenarios change."""
+    documents, rps, wanted = summary["documents"], summary["rps"], summary["wanted"]
+    alone, fused = summary["alone"], summary["fused"]
+    if rps != wanted:
+        yield (
+            f"only {documents['indexed']:,} documents: RPS at k={rps['k']}, N={rps['pool']:,} "
+            f"instead of k={wanted['k']}, N={wanted['pool']:,}"
+        )
+    yield brief(summary)
+    places: dict[Literal["found_at_1", "found_at_k"], str]
+    places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
+    for name, where in places.items():
+        change = fused[name]["difference"]
+        interval = "no interval: fewer than 6 documents changed"
+        if change["low"] is not None:
+            interval = f"95% interval {change['low']:+.3f} to {change['high']:+.3f}"
+        yield (
+            f"found {where} of {documents['indexed']:,}: {alone[name]['mean']:.1%} of a "
+            f"document's needs, {fused[name]['mean']:.1%} with scenarios "
+            f"({change['mean']:+.3f}; {interval})"
+        )
+    if documents["reasons"]:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
+        yield f"not measured: {reasons}"
+    if summary["profiles_elsewhere"]:
+        yield f"{summary['profiles_elsewhere']:,} profiles are of documents that the corpus lacks"
+
+
+def brief(needs: NeedsSummary) -> str:
+    """Return what it comes to, in one line."""
+    low, n, rps = needs["alone"]["bands"]["low"], needs["documents"]["measured"], needs["rps"]
+    alone = f"{low:,} of {n:,} documents cannot be reached by what they are for"
+    if not low:
+        alone = f"none of {n:,} documents is out of reach of what it is for"
+    fused = needs["fused"]
+    return (
+        f"{alone} (RPS below 0.33 at k={rps['k']}, N={rps['pool']:,}); with scenarios "
+        f"({fused['component']}, λ = {fused['lambda']:g}; each need's own held out) "
+        f"{fused['bands']['low']:,}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
-from argus.indexes.retriever import encoder_of, index_folder
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.repair.receipt import RemedyResult, check_judged
@@ -27,11 +28,19 @@ from argus.reports import write_report
 from argus.scenarios.files import FILE, read_profiles, write_profiles
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
-from argus.scenarios.profiles.summary import AddedScenarios, Writer
+from argus.scenarios.profiles.summary import AddedScenarios, Writer, added_headline
 from argus.scenarios.views import scenario_views
 
 NONE = "no profile"
 LABEL = "scenarios-"
+
+
+@dataclass(frozen=True, repr=False)
+class ScenariosResult(RemedyResult[AddedScenarios]):
+    """What the scenarios of its documents added to an index."""
+
+    def _receipt(self) -> Iterator[str]:
+        return added_headline(self.summary)
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ def add_scenarios(
     device: str | None = None,
     coerce_ids: bool = False,
     out: Path | None = None,
-) -> RemedyResult[AddedScenarios]:
+) -> ScenariosResult:
     """Add the scenarios of its documents to an index in one commit; evaluate before and after.
 
     profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
@@ -97,7 +106,7 @@ def add_scenarios(
             indexes=(f"{opened.path}@{BEFORE}{remedy}", f"{opened.path}@{remedy}"),
             config=EvaluateConfig(),
         ).summary  # fmt: skip
-    return RemedyResult(remedy, folder.path, report, opened, summary, judged)
+    return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 
 
 def _writer(profiles: Path | None) -> Writer:

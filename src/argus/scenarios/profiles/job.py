@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
 from argus.jobs.heard import Heard, require_answers
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
 from argus.jobs.workspace import (
     NO_ENCODER,
     Record,
@@ -30,7 +31,12 @@ from argus.scenarios.files import FILE, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.profiles.summary import ProfileCounts, ProfileSummary, Sample
+from argus.scenarios.profiles.summary import (
+    ProfileCounts,
+    ProfileSummary,
+    Sample,
+    profiles_headline,
+)
 from argus.scenarios.schema import ProfileAnswer
 
 LEDGER = "answers.sqlite"
@@ -38,8 +44,8 @@ JOB = "scenarios"
 SAMPLES = 5
 
 
-@dataclass(frozen=True)
-class ProfileResult:
+@dataclass(frozen=True, repr=False)
+class ProfileResult(Result):
     """The profiles of a corpus; everything in it is also in `folder`."""
 
     folder: Path
@@ -47,6 +53,11 @@ class ProfileResult:
     profiles: dict[str, Profiled]
     """By document id, in the order of the corpus."""
     summary: ProfileSummary
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from profiles_headline(self.summary)
+        yield f"profiles: {self.folder / FILE}"
 
 
 def profile_documents(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typing_extensions import TypedDict
 
-from argus.jobs.heard import Answers
+from argus.jobs.heard import Answers, spent
 
 
 class ProfiledDocuments(TypedDict):
@@ -86,3 +88,42 @@ class AddedScenarios(ProfileCounts):
     views_failed: int
     documents_without: dict[str, int]
     profiles_of_other_documents: int
+
+
+def profiles_headline(summary: ProfileSummary) -> Iterator[str]:
+    """Yield how many documents have scenarios, why others have none, and what that took."""
+    documents = summary["documents"]
+    yield (
+        f"{documents['ok']:,} of {documents['total']:,} documents have "
+        f"{summary['scenarios']:,} scenarios; {documents['noise']:,} are noise, "
+        f"{documents['failed']:,} failed"
+    )
+    for failure in summary["failures"][:3]:
+        yield f"failed, {failure['documents']:,} documents: {failure['reason']}"
+    for note in summary["notes"][:3]:
+        yield f"noted, {note['documents']:,} documents: {note['note']}"
+    yield spent(summary["language_model"])
+
+
+def added_headline(summary: AddedScenarios) -> Iterator[str]:
+    """Yield what was added to an index, and which documents have nothing in it."""
+    if not summary["added"]:
+        yield f"{summary['remedy']} was in the index already; nothing added"
+    yield (
+        f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
+        f"{summary['documents_with_views']:,} documents"
+    )
+    if known := summary["views_known"]:
+        yield f"{known:,} more were in the index already"
+    if others := summary["other_scenarios"]:
+        yield (
+            f"{', '.join(others)} also in the index: the best scenario of all counts. To have one "
+            "component alone, roll the others back (argus remedy rollback ID)"
+        )
+    without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
+    if without:
+        yield f"documents without scenarios, found by their own text alone: {without}"
+    if summary["profiles_of_other_documents"]:
+        yield f"profiles of other documents: {summary['profiles_of_other_documents']:,}"
+    if summary["views_failed"]:
+        yield f"{summary['views_failed']:,} scenarios could not be embedded and are left out"

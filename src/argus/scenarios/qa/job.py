@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,9 @@ from argus.data.types import Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
-from argus.indexes.retriever import parse_index_spec
+from argus.indexes.spec import parse_index_spec
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.llm import Ledger, LocalConfig
 from argus.reports import write_report
@@ -25,22 +26,27 @@ from argus.scenarios.qa.compare import Judged, answer_cases, judge_answers
 from argus.scenarios.qa.config import QAConfig
 from argus.scenarios.qa.sources import Inputs, read_inputs
 from argus.scenarios.qa.stages import Stages, reformulate
-from argus.scenarios.qa.summary import QASummary
+from argus.scenarios.qa.summary import QASummary, headline
 from argus.scenarios.qa.tables import summarise, table_of
 
 JOB = "scenarios_qa"
 LEDGER = "answers.sqlite"
 
 
-@dataclass(frozen=True)
-class QAResult:
+@dataclass(frozen=True, repr=False)
+class QAResult(Result):
     """What was measured; everything in it is also in `folder`."""
 
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: QASummary
     table: pa.Table
     """One row per question and arm."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 def compare_answers(

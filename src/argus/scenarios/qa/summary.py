@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from typing_extensions import TypedDict
@@ -131,3 +132,74 @@ class QAEstimate(TypedDict):
     stages: dict[str, EstimateFigures]
     total: EstimateFigures
     exact: bool
+
+
+def headline(summary: QASummary) -> Iterator[str]:
+    """Yield the mean score of every arm, the differences, and what makes them doubtful."""
+    counts = summary["questions"]
+    yield (
+        f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
+        f"{counts['not applicable']:,} not applicable"
+    )
+    for reason, n in counts["reasons"].items():
+        yield f"  {n:,}: {reason}"
+    for arm in summary["arms"]:
+        yield _arm(arm)
+    for comparison in summary["comparisons"]:
+        if (change := comparison["found"]) is not None:
+            yield f"{comparison['before']} → {comparison['after']}: {_change(change)}"
+    agreement = summary["agreement"]
+    if agreement["mean_difference"] is not None:
+        alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
+        yield (
+            f"votes on one answer differ by {agreement['mean_difference']:.1f} on average "
+            f"(Krippendorff's alpha {alpha}, {agreement['answers']:,} answers)"
+        )
+    for note in summary["notes"]:
+        yield f"note: {note}"
+
+
+def _arm(arm: ArmSummary) -> str:
+    states = arm["states"]
+    failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
+    counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
+    if states["not applicable"]:
+        counts += f", {states['not applicable']:,} not applicable"
+    if arm["mean"] is None:
+        return f"{arm['arm']}: no score ({counts})"
+    interval = (
+        f"no interval: {arm['no_interval']}"
+        if arm["low"] is None
+        else f"95% {arm['low']:.1f} to {arm['high']:.1f}"
+    )
+    ranked = "" if arm["nDCG@10"] is None else f", nDCG@10 {arm['nDCG@10']:.3f}"
+    return f"{arm['arm']}: {arm['mean']:.1f} ({interval}; {counts}{ranked})"
+
+
+def _change(change: DifferenceFigures) -> str:
+    interval = (
+        f"no interval: {change['no_interval']}"
+        if change["low"] is None
+        else f"95% {change['low']:+.1f} to {change['high']:+.1f}"
+    )
+    return (
+        f"{change['mean_difference']:+.1f} "
+        f"({interval}, p={change['p_value']:.3g}, {change['queries']:,} questions: "
+        f"{change['improved']:,} better, {change['harmed']:,} worse, "
+        f"{change['unchanged']:,} the same)"
+    )
+
+
+def estimate_lines(estimate: QAEstimate) -> Iterator[str]:
+    """Yield what each stage would ask and cost at most."""
+    for stage, e in [*estimate["stages"].items(), ("total", estimate["total"])]:
+        cost = (
+            "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"
+        )
+        yield (
+            f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked ({e['cached']:,} "
+            f"are in the ledger, {e['repeated']:,} equal others): {e['tokens_in']:,} tokens in, at "
+            f"most {e['tokens_out_at_most']:,} out{cost}"
+        )
+    if not estimate["exact"]:
+        yield "judging is counted as if every answer that is missing had its greatest length"

@@ -14,6 +14,7 @@ from argus.generative.failures.jobs.analyse import analyse_failures as analyse
 from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
 from argus.llm import ChatConfig
 from tests.support.failures import two_of_three, write_output
+from tests.support.results import shown, sizes
 
 
 def saying(verdict):
@@ -240,3 +241,10 @@ def test_a_run_may_be_json_under_any_name(ready, tmp_path):
     rows = pq.read_table(result.folder / "failures.parquet").to_pylist()
     assert [(row["query_id"], row["hit_k"]) for row in rows] == [("q1", 1), ("q2", 0)]
     assert [row["gold_terms"] is not None for row in rows] == [True, True], "texts of the corpus"
+
+
+def test_an_analysis_shows_its_figures(tmp_path, monkeypatch):
+    file = write_output(tmp_path / "seal.json", two_of_three())
+    result = analyse([file], config=FailureConfig(), out=tmp_path / "out")
+    assert shown(result)[0] == "seal: 3 questions, 3 judged"
+    assert sizes(result, monkeypatch) == {"table": 3, "diagnosis": 3}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from argus.cores import available_cores
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.errors import ArgusError, InputError
+from argus.generative.failures.headline import headline
 from argus.generative.failures.jobs.checks import check_measured, make_setup
-from argus.generative.failures.jobs.files import write_files, write_optional
+from argus.generative.failures.jobs.files import DIAGNOSIS, MEASURES, write_files, write_optional
 from argus.generative.failures.jobs.inputs import Output, open_outputs
 from argus.generative.failures.jobs.judging import (
     LEDGER,
@@ -38,6 +42,7 @@ from argus.generative.failures.summary import FailureSummary, SystemSummary
 from argus.generative.failures.taxonomy import FailureMode, taxonomy
 from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
+from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.reports import write_report
 from argus.reports.html import OUTPUTS
@@ -50,17 +55,32 @@ WORTH_WORKERS = 100 << 20
 """Bytes of a file from which it is shared out to all cores: reading them takes some seconds."""
 
 
-@dataclass(frozen=True)
-class FailureResult:
+@dataclass(frozen=True, repr=False)
+class FailureResult(Result):
     """What an analysis left in a folder.
 
     incomplete: what it lacks, in words: files that break off, a judge that could not be asked.
     """
 
+    TABLES = ("table", "diagnosis")
     folder: Path
     report: Path
     summary: FailureSummary
     incomplete: list[str]
+
+    @property
+    def table(self) -> pa.Table:
+        """One row of figures per question and system."""
+        return pq.read_table(self.folder / f"{MEASURES}.parquet")
+
+    @property
+    def diagnosis(self) -> pa.Table:
+        """One row per mode of failure that holds for a question, with evidence."""
+        return pq.read_table(self.folder / f"{DIAGNOSIS}.parquet")
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
 
 
 @dataclass

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from argus.errors import InputError
+from argus.extras import naming_extras
 from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean, clean_heading
 
 if TYPE_CHECKING:
@@ -290,12 +290,6 @@ def _on_base(base: str, target: str) -> str:
 
 
 def _tree(text: str) -> LexborHTMLParser:
-    try:
+    with naming_extras():
         from selectolax.lexbor import LexborHTMLParser
-    except ImportError as error:
-        raise InputError(
-            "selectolax is not installed",
-            expected="it, to read HTML pages",
-            fix="pip install 'argus-retrieval[kb]'",
-        ) from error
     return LexborHTMLParser(text)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from argus.extras import naming_extras
 from argus.knowledge.sources.pages.html import links_of_fragment
 from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean_heading
 from argus.knowledge.sources.pages.text import WIKI_LINK, wiki_text
@@ -71,6 +72,7 @@ def _prose(children: Sequence[Token]) -> Prose:
 
 
 @cache
+@naming_extras()
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 

@@ -1,15 +1,33 @@
-"""What both trainings print: evaluations, pace and memory."""
+"""What every training says of itself in summary.json, and in a few lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Literal
+
+from argus.training.checkpoint import Losses
 
 
-def training_lines(summary: Mapping[str, Any], count: str) -> Iterator[str]:
-    """Yield the lines of a training's summary.
+class TrainingFigures(Losses):
+    """What a training took. stopped: why.
 
-    count: by what evaluations are told apart, "epoch" or "step"; 0 is before training.
+    tokens_per_s: of training alone. device_memory_bytes: None on the CPU.
+    """
+
+    dtype: str
+    device: str
+    steps: int
+    stopped: str
+    seconds: float
+    tokens_per_s: float | None
+    peak_memory_bytes: int
+    device_memory_bytes: int | None
+
+
+def training_lines(summary: TrainingFigures, count: Literal["epoch", "step"]) -> Iterator[str]:
+    """Yield the evaluations, the pace and the memory.
+
+    count: by what evaluations are told apart; 0 is before training.
     """
     for evaluation in summary["evaluations"]:
         name = f"epoch {evaluation['epoch']:g}" if evaluation[count] else "before training"

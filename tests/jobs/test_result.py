@@ -1,0 +1,94 @@
+"""What every result can do: show itself in a few lines, and give its tables."""
+
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import argus
+from argus.errors import InputError
+from argus.jobs.result import Result
+from tests.support.results import shown, sizes
+
+OTHERS = {"Result", "DprResult"}
+"""Public names that are no results of jobs: of a stream of records, and of one question."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plain(Result):
+    """A result of a few lines, without a folder."""
+
+    lines: tuple[str, ...] = ("mean 0.5 <b>",)
+
+    def headline(self):
+        yield from self.lines
+
+
+@dataclass(frozen=True, repr=False)
+class Tabled(Plain):
+    """A result of two tables, with a folder and a report."""
+
+    TABLES = ("table", "misses")
+    folder: Path = Path("out")
+    report: Path = Path("out/a #1/report.html")
+
+    @property
+    def table(self):
+        return pa.table({"id": ["a", "b"]})
+
+    @property
+    def misses(self):
+        return pa.table({"id": ["c"]})
+
+
+def test_six_lines_are_shown_and_the_rest_counted():
+    assert repr(Plain(("one", "", "two"))) == "Plain\n  one\n  two"
+    lines = shown(Plain(tuple(f"line {i}" for i in range(9))))
+    assert lines == [*(f"line {i}" for i in range(6)), "... 3 more lines"]
+
+
+def test_a_notebook_gets_the_lines_escaped():
+    assert "mean 0.5 &lt;b&gt;" in Plain()._repr_html_()
+    assert "href" not in Plain()._repr_html_()
+
+
+def test_the_folder_is_named_and_the_report_linked():
+    assert repr(Tabled()).startswith("Tabled in out\n")
+    assert 'href="out/a%20%231/report.html">out/a #1/report.html<' in Tabled()._repr_html_()
+
+
+def test_tables_go_to_polars_by_name(monkeypatch):
+    assert sizes(Tabled(), monkeypatch) == {"table": 2, "misses": 1}
+
+
+def test_the_main_table_goes_to_pandas():
+    pytest.importorskip("pandas", reason="pandas is no dependency of Argus")
+    assert Tabled().to_pandas()["id"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_a_library_that_is_missing_is_named(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=f"pip install {name}"):
+        getattr(Tabled(), f"to_{name}")()
+
+
+@pytest.mark.parametrize(("result", "name"), [(Plain(), None), (Tabled(), "lines")])
+def test_a_table_that_there_is_not_is_refused(result, name):
+    with pytest.raises(InputError) as refused:
+        result.to_pandas(name)
+    assert refused.value.where == "table"
+    assert ", ".join(result.TABLES) in refused.value.expected
+
+
+def test_every_public_result_shows_itself():
+    names = {name for name in argus.__all__ if name.endswith("Result")} - OTHERS
+    assert len(names) > 20
+    for name in names:
+        result = getattr(argus, name)
+        assert issubclass(result, Result), name
+        assert result.__repr__ is Result.__repr__, f"{name}: declare it with repr=False"
+        parts = {field.name for field in fields(result)} | set(dir(result))
+        assert parts.issuperset(result.TABLES), name

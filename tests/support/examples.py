@@ -1,0 +1,105 @@
+"""A folder with the files that the commands' examples name, and what stands behind their URL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.support.distilling import TEXTS
+from tests.support.qa import honest
+from tests.support.scenarios import behaving
+from tests.support.tiny_llama import make_tokenizer, save_llama
+
+PLACES = ("Brazil", "Canada", "France", "Germany", "India", "Italy", "Jamaica", "Japan", "Norway",
+          "Poland", "Spain", "Sweden")  # fmt: skip
+DOCUMENTS, MORE = 24, 6
+QUESTIONS = 5
+TYPES = ("law", "amendment")
+RULES = """\
+rules:
+  - name: amended
+    superseding: amendment
+    superseded: law
+    scope: [bill]
+"""
+
+
+def write_files(folder: Path, fb15k237: Path) -> None:
+    """Write every file that an example names, of real entities."""
+    rows = documents(fb15k237)[: DOCUMENTS + MORE]
+    corpus = rows[:DOCUMENTS]
+    write_rows(folder / "docs.jsonl", corpus)
+    write_rows(folder / "kb.jsonl", corpus)
+    write_rows(folder / "more.jsonl", rows[DOCUMENTS:])
+    write_judged(folder, corpus[:QUESTIONS])
+    write_authority(folder, corpus)
+    write_pages(folder / "docs", corpus)
+    save_llama(folder / "student", make_tokenizer(TEXTS, size=900), hidden=16)
+
+
+def documents(fb15k237: Path) -> list[dict[str, str]]:
+    """Return the places, and 1,000 entities whose short text names one of them: d1, d2, ..."""
+    with (fb15k237 / "entities.jsonl").open(encoding="utf-8") as lines:
+        entities = [json.loads(line) for line in lines]
+    chosen = [e for e in entities if any(place in e["paragraph"] for place in PLACES)]
+    chosen.sort(key=lambda e: (e["label"] not in PLACES, len(e["paragraph"])))
+    return [
+        {"_id": f"d{i}", "title": e["label"], "text": e["paragraph"]}
+        for i, e in enumerate(chosen[:1000], 1)
+    ]
+
+
+def write_judged(folder: Path, wanted: list[dict[str, str]]) -> None:
+    """Write a question for each of these documents, answered and judged, and three runs."""
+    judged = {f"q{i}": row for i, row in enumerate(wanted, 1)}
+    questions = [
+        {"_id": q, "text": row["text"].replace(row["title"], "It"), "answer": row["text"]}
+        for q, row in judged.items()
+    ]
+    write_rows(folder / "queries.jsonl", questions)
+    qrels = [f"{q}\t{row['_id']}\t1\n" for q, row in judged.items()]
+    (folder / "qrels.tsv").write_text("".join(["query-id\tcorpus-id\tscore\n", *qrels]))
+    other = f"d{DOCUMENTS}"
+    write_run(folder / "before.trec", {q: (other, row["_id"]) for q, row in judged.items()})
+    for name in ("after.trec", "run.trec"):
+        write_run(folder / name, {q: (row["_id"], other) for q, row in judged.items()})
+
+
+def write_authority(folder: Path, rows: Iterable[dict[str, str]]) -> None:
+    """Write the documents as laws, every second an amendment of the one before, and the rule."""
+    records: list[dict[str, Any]] = [
+        row | {"type": TYPES[i % 2], "timestamp": f"{2000 + i}-01-01",
+               "entities": {"bill": str(i // 2)}}
+        for i, row in enumerate(rows)
+    ]  # fmt: skip
+    write_rows(folder / "records.jsonl", records)
+    (folder / "rules.yaml").write_text(RULES)
+
+
+def write_pages(folder: Path, rows: Iterable[dict[str, str]]) -> None:
+    """Write a page of Markdown per document."""
+    folder.mkdir()
+    for row in rows:
+        (folder / f"{row['_id']}.md").write_text(f"# {row['title']}\n\n{row['text']}\n")
+
+
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as JSONL."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_run(path: Path, ranked: dict[str, tuple[str, ...]]) -> None:
+    """Write a TREC run of these rankings."""
+    lines = [
+        f"{q} Q0 {doc} {rank} {10 - rank} x\n"
+        for q, docs in ranked.items()
+        for rank, doc in enumerate(docs, 1)
+    ]
+    path.write_text("".join(lines))
+
+
+def answer(prompt: str, n: int) -> dict[str, str] | None:
+    """Answer what any example asks: a profile of a document, an answer to a question, a mark."""
+    return (behaving() if prompt.startswith("[Text Content]") else honest)(prompt, n)

@@ -1,0 +1,27 @@
+"""What results show of themselves: lines at the prompt and in a notebook, and their tables."""
+
+from __future__ import annotations
+
+import sys
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+
+from argus.jobs.result import Result
+
+
+def shown(result: Result) -> list[str]:
+    """Return the lines of a result at the prompt; a notebook shows the same."""
+    title, *lines = repr(result).splitlines()
+    assert title.startswith(type(result).__name__)
+    assert 1 <= len(lines) <= 7, "six of the headline, and how many more there are"
+    page = unescape(result._repr_html_())
+    assert title in page and all(line.strip() in page for line in lines)
+    return [line.strip() for line in lines]
+
+
+def sizes(result: Result, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Return how many rows of each table go to a library of data frames."""
+    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(from_arrow=lambda table: table))
+    return {name: result.to_polars(name).num_rows for name in result.TABLES}

@@ -1,0 +1,45 @@
+"""What lacks is named with its extra; what no extra brings is left as it is."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from argus.errors import ArgusError
+from argus.extras import EXTRAS, MissingPackage, naming_extras
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def test_an_import_that_fails_names_the_extra():
+    with (
+        pytest.raises(MissingPackage, match=r"argus-retrieval\[encode\]") as raised,
+        naming_extras(),
+    ):
+        raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
+    assert raised.value.name == "torch"
+    assert isinstance(raised.value, ImportError) and isinstance(raised.value, ArgusError)
+
+
+def test_one_that_is_named_already_is_not_named_again():
+    error = MissingPackage("peft")
+    with pytest.raises(MissingPackage) as raised, naming_extras(), naming_extras():
+        raise error
+    assert raised.value is error and error.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["a_typo", None])
+def test_what_no_extra_brings_is_raised_as_it_is(name):
+    error = ModuleNotFoundError("No module", name=name)
+    with pytest.raises(ModuleNotFoundError) as raised, naming_extras():
+        raise error
+    assert raised.value is error
+
+
+def test_every_extra_that_is_named_exists():
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    assert set(EXTRAS.values()) <= set(extras)
+    brought = {Requirement(line).name for lines in extras.values() for line in lines}
+    for package in ("torch", "numba", "duckdb", "ray", "peft", "lancedb"):
+        assert package in brought and package in EXTRAS
