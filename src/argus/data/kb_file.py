@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from argus.data.artifacts import MARKER
 from argus.data.rows import FORMATS
-from argus.data.storage import file_in
+from argus.data.storage import Storage, file_in
 from argus.errors import InputError
 
 KB_FILE = "kb.json"
@@ -60,17 +60,28 @@ def _elsewhere(path: Path) -> Path | None:
     file = file_in(shards, KB_FILE)
     if isinstance(file, Path) and file.parent.resolve() == path.resolve():
         return None
-    from argus.data.kb_folder import KnowledgeFolder
-
-    there = KnowledgeFolder.at(Path(file))
-    if there.facts.get("key") != key:
+    if _key_of(file) not in (None, key):
         raise InputError(
             f"its shards were replaced by another build ({shards})",
             expected="the shards that its summary.json tells of",
             fix="Run its kb build again, with a --shards of its own; or name the shards.",
             where=path,
         )
-    return there.file
+    return Path(file)
+
+
+def _key_of(file: Path | str) -> str | None:
+    """Return the key of the build that made a knowledge base; None where it cannot be read.
+
+    Whoever opens it says why it cannot.
+    """
+    storage = Storage.at(kb_home(file))
+    if storage.sizes([KB_FILE]) == [None]:
+        return None
+    try:
+        return str(json.loads(storage.read(KB_FILE))["facts"].get("key"))
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _refuse_rows(location: Path | str) -> None:
