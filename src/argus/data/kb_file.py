@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from argus.data.artifacts import MARKER
 from argus.data.rows import FORMATS
-from argus.data.storage import file_in
+from argus.data.storage import Storage, file_in
 from argus.errors import InputError
 
 KB_FILE = "kb.json"
@@ -58,17 +58,25 @@ def _elsewhere(path: Path) -> Path | None:
     file = file_in(shards, KB_FILE)
     if isinstance(file, Path) and file.parent.resolve() == path.resolve():
         return None
-    from argus.data.kb_folder import KnowledgeFolder
-
-    there = KnowledgeFolder.at(Path(file))
-    if there.facts.get("key") != key:
+    if _key_of(file) not in (None, key):
         raise InputError(
             f"its shards were replaced by another build ({shards})",
             expected="the shards that its summary.json tells of",
             fix="Run its kb build again, with a --shards of its own; or name the shards.",
             where=path,
         )
-    return there.file
+    return Path(file)
+
+
+def _key_of(file: Path | str) -> object:
+    """Return the key of the build that wrote a kb.json; None where it is no whole one any more."""
+    storage = Storage.at(kb_home(file))
+    try:
+        if storage.sizes([KB_FILE]) == [None]:
+            return None
+        return json.loads(storage.read(KB_FILE))["facts"]["key"]
+    except (ValueError, TypeError, KeyError):
+        return None  # whoever opens it says what is wrong
 
 
 def _refuse_rows(location: Path | str) -> None:
