@@ -85,48 +85,70 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     Two configs of a command may share a setting, such as `device`; it is one option then, and has
     to be declared alike in both. A config that may be None is None where no option of it is given.
     """
-    hints = get_type_hints(command, include_extras=True)
-    blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
-    parameters: dict[str, inspect.Parameter] = {}
-    shared: dict[str, tuple[Setting, bool]] = {}
-    own: dict[str, Setting] = {}
-    homes: dict[str, str] = {}
-    for name, parameter in inspect.signature(command).parameters.items():
-        if name not in blocks:
-            alone = setting_of(name, hints[name], _default_of(parameter))
-            if alone is None:
-                kind = inspect.Parameter.KEYWORD_ONLY
-                parameters[name] = parameter.replace(annotation=hints[name], kind=kind)
-            else:
-                own[name] = alone
-                parameters[alone.key] = _parameter(alone, unset=False)
-            continue
-        for setting, unset in blocks[name].all_settings():
-            if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
-                raise TypeError(f"{command.__name__}: two options are called {setting.where}")
-            parameters[setting.key] = _parameter(setting, unset=unset)
-            homes[setting.key] = _home(setting)
-
+    options = _options_of(command)
+    blocks, own, hints = options.blocks, options.own, options.hints
     inputs = inputs_of(hints)
     for block in blocks.values():
         inputs |= inputs_of(get_type_hints(block.config, include_extras=True))
 
     @functools.wraps(command)
-    def run(**options: Any) -> R:
-        configs = {name: block.make(options) for name, block in blocks.items()}
-        alone = {name: _own_value(setting, options[setting.key]) for name, setting in own.items()}
-        plain = {name: options[name] for name in options if name in hints and name not in own}
+    def run(**values: Any) -> R:
+        configs = {name: block.make(values) for name, block in blocks.items()}
+        alone = {name: _own_value(setting, values[setting.key]) for name, setting in own.items()}
+        plain = {name: values[name] for name in values if name in hints and name not in own}
         try:
             check_inputs(inputs, plain | alone | configs)
             return command(**plain | alone | configs)
         except KeyboardInterrupt:
-            typer.echo(f"\nargus: {stopped(options)}", err=True)
+            typer.echo(f"\nargus: {stopped(values)}", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
-    run.__annotations__ = {p.name: p.annotation for p in parameters.values()}
-    vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
-    vars(run)["homes"] = homes  # of each option the config's field, for docs/reference
+    run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
+    vars(run)["__signature__"] = inspect.Signature(list(options.parameters.values()))
+    vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
     return run
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What a command's signature declares. homes: of an option, the field of a config."""
+
+    hints: dict[str, Any]
+    blocks: dict[str, Block]
+    own: dict[str, Setting]
+    """Of the command alone, by parameter."""
+    parameters: dict[str, inspect.Parameter]
+    homes: dict[str, str]
+
+
+def _options_of(command: Callable[..., Any]) -> _Options:
+    """Return the options of a command; TypeError where two settings of one name differ."""
+    hints = get_type_hints(command, include_extras=True)
+    blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
+    options = _Options(hints, blocks, {}, {}, {})
+    shared: dict[str, tuple[Setting, bool]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in blocks:
+            _add_own(options, name, parameter)
+            continue
+        for setting, unset in blocks[name].all_settings():
+            if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
+                raise TypeError(f"{command.__name__}: two options are called {setting.where}")
+            options.parameters[setting.key] = _parameter(setting, unset=unset)
+            options.homes[setting.key] = _home(setting)
+    return options
+
+
+def _add_own(options: _Options, name: str, parameter: inspect.Parameter) -> None:
+    """Add a parameter of the command alone: a setting, or what typer is told by hand."""
+    alone = setting_of(name, options.hints[name], _default_of(parameter))
+    if alone is None:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameter = parameter.replace(annotation=options.hints[name], kind=kind)
+        options.parameters[name] = parameter
+    else:
+        options.own[name] = alone
+        options.parameters[alone.key] = _parameter(alone, unset=False)
 
 
 INTERRUPTED = 130

@@ -70,18 +70,15 @@ def _elsewhere(path: Path) -> Path | None:
     return Path(file)
 
 
-def _key_of(file: Path | str) -> str | None:
-    """Return the key of the build that made a knowledge base; None where it cannot be read.
-
-    Whoever opens it says why it cannot.
-    """
+def _key_of(file: Path | str) -> object:
+    """Return the key of the build that wrote a kb.json; None where it is no whole one any more."""
     storage = Storage.at(kb_home(file))
-    if storage.sizes([KB_FILE]) == [None]:
-        return None
     try:
-        return str(json.loads(storage.read(KB_FILE))["facts"].get("key"))
+        if storage.sizes([KB_FILE]) == [None]:
+            return None
+        return json.loads(storage.read(KB_FILE))["facts"]["key"]
     except (ValueError, TypeError, KeyError):
-        return None
+        return None  # whoever opens it says what is wrong
 
 
 def _refuse_rows(location: Path | str) -> None:
