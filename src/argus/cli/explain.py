@@ -98,24 +98,26 @@ def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_js
         typer.echo(line)
 
 
-def describe(found: Explanation) -> list[str]:
+def describe(explanation: Explanation) -> list[str]:
     """Return an explanation for a person, as lines."""
-    lines = [*textwrap.wrap(f"{found.doc_id} {found.verdict}", WIDTH), ""]
-    lines += _row("query", found.query)
-    lines += _row("index", f"{found.index}, {found.standing.dense.of:,} documents")
-    return lines + _standing(found.standing, found.k) + _findings(found)
+    lines = [*textwrap.wrap(f"{explanation.doc_id} {explanation.verdict}", WIDTH), ""]
+    lines += _row("query", explanation.query)
+    lines += _row("index", f"{explanation.index}, {explanation.standing.dense.of:,} documents")
+    return lines + _standing(explanation.standing, explanation.k) + _findings(explanation)
 
 
-def describe_run(found: RunExplanation) -> list[str]:
+def describe_run(explanation: RunExplanation) -> list[str]:
     """Return an explanation of a run for a person, as lines."""
-    place = found.standing
-    lines = [*textwrap.wrap(f"{found.doc_id} {found.verdict}", WIDTH), ""]
-    lines += _row("query", f"{found.query_id}: {found.query or '(its text is not known)'}")
-    lines += _row("run", f"{found.run}, {_place(place.run)}")
+    place = explanation.standing
+    lines = [*textwrap.wrap(f"{explanation.doc_id} {explanation.verdict}", WIDTH), ""]
+    lines += _row(
+        "query", f"{explanation.query_id}: {explanation.query or '(its text is not known)'}"
+    )
+    lines += _row("run", f"{explanation.run}, {_place(place.run)}")
     for name, at in (("BM25", place.bm25), (f"run and BM25 ({place.fusion})", place.fused)):
         lines += [] if at is None else _row(name, _place(at))
-    lines += _missing(place, found.k)
-    return lines + _above(place) + _findings(found)
+    lines += _missing(place, explanation.k)
+    return lines + _above(place) + _findings(explanation)
 
 
 def _above(place: RunStanding) -> list[str]:
