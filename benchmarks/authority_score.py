@@ -21,15 +21,15 @@ from typing import Any
 
 from argus.authority.benchmarks.answers import answer_of
 from argus.authority.benchmarks.first_stages import DEPTH, FirstStages
-from argus.authority.benchmarks.makers import MAKERS
 from argus.authority.benchmarks.metrics import Judge
 from argus.authority.benchmarks.score import score, summarise
+from argus.authority.benchmarks.source import MAKERS
 from argus.authority.benchmarks.systems import ANCHORS, SYSTEMS, Bench
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.data.provenance import peak_memory_bytes
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 ROUNDS, STEP, K, BAR = 3, 50, 5, 50
 K1, B = 1.5, 0.75
@@ -112,7 +112,7 @@ class Plain:
         """Return the first documents by BM25 (Lucene's IDF), ties by id."""
         n = len(self.ids)
         scores = []
-        tokens = asked(question)
+        tokens = query_words(question)
         for count, length in zip(self.counts, self.lengths, strict=True):
             score = 0.0
             for word in tokens:

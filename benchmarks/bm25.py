@@ -20,7 +20,7 @@ import numpy as np
 from argus.data.corpus import read_corpus
 from argus.data.provenance import peak_memory_bytes
 from argus.data.types import Document, FloatArray
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 from argus.remedies.lookup import PassageLookup
 from benchmarks.shared import collection
 
@@ -94,7 +94,7 @@ class PlainBM25:
     def best(self, query: str, k: int) -> list[str]:
         """Return the ids of the k best passages with a score above 0."""
         total = np.zeros(len(self.ids))
-        for word in asked(query):
+        for word in query_words(query):
             total += self._scores(word)
         order = np.argsort(-total.astype(np.float32), kind="stable")[:k]
         return [self.ids[row] for row in order if total[row] > 0]

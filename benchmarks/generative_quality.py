@@ -33,8 +33,7 @@ from argus.generative.jobs.settings import Format, NgramSearchConfig
 from argus.generative.settings import Mode
 from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
 from argus.generative.training.job import GenerativeTrainResult, train_generative
-from argus.generative.training.model import save_network
-from argus.generative.training.scratch import new_network
+from argus.generative.training.model import new_network, save_network
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate, wilson

@@ -46,7 +46,7 @@ def kinds(kind: type[ArgusError] = ArgusError) -> set[type[ArgusError]]:
     return {kind}.union(*(kinds(one) for one in kind.__subclasses__()))
 
 
-def test_what_came_what_was_expected_and_what_to_do_make_one_sentence():
+def test_an_error_is_one_sentence_of_its_parts():
     assert str(WRONG) == "a.toml, line 3, field 'k': k = 0; expected 1 or more. Give another."
 
 

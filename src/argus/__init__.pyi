@@ -241,8 +241,6 @@ from .generative.index.job import (
 )
 from .generative.index.ngram_index import (
     NgramIndex as NgramIndex,
-)
-from .generative.index.rows import (
     Rows as Rows,
 )
 from .generative.index.segment import (

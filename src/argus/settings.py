@@ -15,7 +15,7 @@ alone; its bound is checked, too, and an error names the field.
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from keyword import iskeyword
@@ -80,6 +80,8 @@ class Setting:
     most: float | None = None
     above: float | None = None
     below: float | None = None
+    owner: type | None = field(default=None, compare=False)
+    """The config whose field it is; None for a parameter of a command."""
 
     @property
     def many(self) -> bool:
@@ -167,7 +169,7 @@ def settings_of(config: Any) -> tuple[Setting, ...]:
 def _settings_of(config: Any) -> tuple[Setting, ...]:
     hints = get_type_hints(config, include_extras=True)
     declared = (setting_of(f.name, hints[f.name], _default(f)) for f in fields(config))
-    return tuple(setting for setting in declared if setting is not None)
+    return tuple(replace(setting, owner=config) for setting in declared if setting is not None)
 
 
 def nested(config: type) -> dict[str, tuple[type, bool]]:
@@ -232,9 +234,8 @@ def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | Non
         choices = tuple(member.value for member in kind)
     elif not isinstance(kind, type):  # a union, such as int | Path: given as text
         kind = str
-    return Setting(
-        name, kind, text, option, default, container, optional, choices, **_bounds(notes)
-    )
+    bounds: Any = _bounds(notes)
+    return Setting(name, kind, text, option, default, container, optional, choices, **bounds)
 
 
 def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:

@@ -107,7 +107,7 @@ def test_json_is_the_summary(folder) -> None:
     assert found["encoder"] == "no-encoder"
 
 
-def test_a_retriever_of_ones_own_is_scored_and_its_failures_are_told(folder, tmp_path) -> None:
+def test_failures_of_ones_own_retriever_are_counted(folder, tmp_path) -> None:
     (tmp_path / "mine.py").write_text(RETRIEVER)
     ran = lexical(folder, "--retriever", "mine.py")
     assert ran.exit_code == 0, ran.output
@@ -137,7 +137,7 @@ def test_other_questions_of_the_folder(folder) -> None:
     assert "bench: 1 questions" in ran.output
 
 
-def test_an_encoder_brings_the_dense_systems_and_its_vectors_are_kept(folder) -> None:
+def test_an_encoder_brings_the_dense_systems(folder) -> None:
     options = ("score", "--benchmark", folder, "--out", "out", "--precision", "float32")
     systems = ("--system", "dense", "--system", "two-stage-hybrid")
     ran = run(*options, *systems)
@@ -171,7 +171,7 @@ def test_answers_that_nothing_derives_are_refused(folder) -> None:
     assert "expected a scope with employee and ticker" in message
 
 
-def test_a_generated_benchmark_is_scored_as_the_one_made_on_the_fly(folder) -> None:
+def test_a_written_benchmark_is_scored_as_one_in_memory(folder) -> None:
     ran = run("generate", "cvepatchqa", "--out", "made", "--seed", "4")
     assert ran.exit_code == 0, ran.output
     assert "benchmark: made" in ran.output

@@ -124,18 +124,14 @@ def test_a_missing_required_option_is_named(argus) -> None:
     assert "Missing option '--corpus'" in ran.err
 
 
-def test_a_model_that_does_not_exist_is_named_with_what_to_do_offline(
-    refused, corpus: Path
-) -> None:
+def test_an_unknown_model_is_named_with_what_to_do_offline(refused, corpus: Path) -> None:
     message = refused("--encoder", "no-such/model", corpus=corpus, writes=True)
     assert message.startswith("argus: --encoder: model 'no-such/model' could not be loaded (")
     assert "Check the name; without network, give a folder, or use all-MiniLM-L6-v2" in message
 
 
 @pytest.mark.parametrize("pools", ["5,50", "50,5"])
-def test_one_of_several_pools_that_is_too_large_is_refused_or_reported(
-    argus, corpus: Path, pools: str
-) -> None:
+def test_a_pool_that_is_too_large_is_refused_or_reported(argus, corpus: Path, pools: str) -> None:
     ran = argus(
         "audit", "--corpus", corpus, "--out", "out", "--k", 2, "--pool", pools,
         "--precision", "float32",
@@ -147,7 +143,7 @@ def test_a_device_that_does_not_exist_is_named(refused, corpus: Path) -> None:
     assert refused("--device", "abacus", corpus=corpus, writes=True).startswith("argus: --device")
 
 
-def test_a_reservoir_too_small_for_the_pool_is_refused_before_any_work(refused, corpus) -> None:
+def test_a_reservoir_below_the_pool_is_refused_at_once(refused, corpus) -> None:
     message = refused("--reservoir", "6", corpus=corpus)
     assert message.startswith(
         "argus: --reservoir: a reservoir of 6 for N=5; expected at least twice"

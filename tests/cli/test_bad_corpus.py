@@ -115,9 +115,7 @@ def test_a_json_array_line_is_refused(text, refused, tmp_path: Path) -> None:
     assert message.startswith(f'argus: {path}, line 2: a JSON list: ["b", "y"]; expected a JSON')
 
 
-def test_a_csv_row_of_another_width_names_its_line_and_the_header(
-    text, refused, tmp_path: Path
-) -> None:
+def test_a_csv_row_of_another_width_names_line_and_header(text, refused, tmp_path: Path) -> None:
     path = text(tmp_path / "c.csv", "_id,title,text\na,A,fine\nb,B,one, two\n")
     message = refused(corpus=path)
     assert message == (

@@ -152,7 +152,7 @@ def test_one_file_serves_every_command_in_a_group_or_not(
          "command. Set an option of that name in the table of its command."),
     ],
 )  # fmt: skip
-def test_a_typo_is_refused_wherever_it_stands_and_whoever_reads_it(
+def test_a_typo_is_refused_wherever_it_stands(
     text, argus, tmp_path: Path, command: tuple[str, ...], content: str, message: str
 ) -> None:
     config = text(tmp_path / "argus.toml", content + "\n")
@@ -161,9 +161,7 @@ def test_a_typo_is_refused_wherever_it_stands_and_whoever_reads_it(
     assert ran.err.startswith(f"argus: {config}, field ") and message in ran.err
 
 
-def test_the_table_of_a_command_wins_over_its_group_and_that_over_the_top(
-    text, argus, tmp_path: Path
-) -> None:
+def test_a_command_s_table_wins_over_its_group_s(text, argus, tmp_path: Path) -> None:
     levels = ["audit = 'group'\n", "[probe.fit]\naudit = 'own'\n"]
     config = tmp_path / "argus.toml"
     for content, used in (
@@ -178,9 +176,7 @@ def test_the_table_of_a_command_wins_over_its_group_and_that_over_the_top(
     assert argus("audit", "--config", config).err.startswith("argus: top.jsonl: no such file")
 
 
-def test_an_option_that_may_be_given_again_takes_one_value_or_a_list(
-    text, argus, jsonl, tmp_path: Path
-) -> None:
+def test_a_repeated_option_takes_one_value_or_a_list(text, argus, jsonl, tmp_path: Path) -> None:
     text(tmp_path / "queries.jsonl", '{"_id": "q", "text": "why?"}\n')
     text(tmp_path / "qrels.txt", "q 0 d 1\n")
     runs = {name: text(tmp_path / name, "q Q0 d 1 1 x\n") for name in ("a.trec", "b.trec")}

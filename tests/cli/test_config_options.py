@@ -104,6 +104,14 @@ def test_two_settings_of_one_name_are_a_fault():
         def both(*, inner: Inner, other: Other) -> None: ...
 
 
+def test_an_option_s_home_is_the_config_that_declares_it():
+    homes = {
+        "k": "Measure.k", "lambda_": "Measure.weight", "file": "Measure.files",
+        "depth": "Inner.depth", "engine": "Engine.name", "workers": "Engine.workers",
+    }  # fmt: skip
+    assert vars(run)["homes"] == homes
+
+
 def test_a_command_may_leave_settings_out():
     @with_blocks
     def part(*, measure: Annotated[Measure, Without("weight", "inner")]) -> None: ...

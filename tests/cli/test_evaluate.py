@@ -179,9 +179,7 @@ def test_fewer_resamples_than_an_interval_needs_are_refused(files, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_measure_spelt_otherwise_is_the_same_one_down_to_the_gate(
-    files: list[object], tmp_path: Path
-) -> None:
+def test_a_measure_spelt_otherwise_is_the_same_one(files: list[object], tmp_path: Path) -> None:
     runs = ["--run", tmp_path / "before.trec", "--run", tmp_path / "after.trec.gz"]
     spelt = ["--measures", "NDCG@10,nDCG@10,Recall@10", "--headline", "NDCG@10"]
     result = run("evaluate", *files, *runs, *spelt, "--out", tmp_path / "out")

@@ -104,6 +104,6 @@ def test_bad_input_is_refused_with_what_to_do(index: Path, tmp_path: Path) -> No
     assert run("flour", "bread", "--index", index, "--k", 0).exit_code == 2
 
 
-def test_a_corpus_that_is_not_there_is_refused_though_the_document_is_indexed(index: Path) -> None:
+def test_a_missing_corpus_is_refused_of_an_indexed_document(index: Path) -> None:
     given = ["What rises slowly?", "bread", "--index", index, "--corpus", index / "none.jsonl"]
     assert "none.jsonl: no such file or folder" in refused(*given)

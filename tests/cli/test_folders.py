@@ -61,7 +61,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_fresh_run_on_a_broken_corpus_leaves_earlier_results_as_they_were(
+def test_fresh_on_a_broken_corpus_leaves_earlier_results(
     text, argus, earlier: dict[str, bytes], corpus: Path, tmp_path: Path
 ) -> None:
     assert {"summary.json", "manifest.json", "report.html", "retrievability.parquet"} <= set(
@@ -92,7 +92,7 @@ def test_a_fresh_run_on_a_broken_corpus_leaves_earlier_results_as_they_were(
         ),
     ],
 )
-def test_a_fresh_run_with_a_bad_option_leaves_earlier_results_as_they_were(
+def test_fresh_with_a_bad_option_leaves_earlier_results(
     argus,
     earlier: dict[str, bytes],
     corpus: Path,

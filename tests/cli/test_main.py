@@ -113,9 +113,7 @@ def test_the_console_script_is_installed():
     assert result.stdout == f"argus {__version__}\n"
 
 
-def test_what_nobody_expected_is_exit_2_with_a_message_and_its_traceback_on_request(
-    monkeypatch, capsys, tmp_path
-):
+def test_the_unexpected_is_exit_2_and_a_traceback_on_request(monkeypatch, capsys, tmp_path):
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("division by zero")
 

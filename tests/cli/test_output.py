@@ -11,7 +11,7 @@ import pytest
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
 
 
-def test_an_entity_without_paragraph_is_not_applicable_and_null_rather_than_zero(
+def test_an_entity_without_paragraph_is_null_and_not_zero(
     jsonl, documents, argus, tmp_path: Path
 ) -> None:
     records = [*documents, {"_id": "d12", "title": "Silent Partner", "text": ""}]

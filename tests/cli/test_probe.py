@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import argus
 from argus.cli.main import app
 from argus.errors import InputError
-from argus.retrievability.probes import grids
+from argus.retrievability.probes import sweep
 
 run = CliRunner().invoke
 
@@ -20,7 +20,7 @@ def audited(shared, minilm, tmp_path_factory):
 
 
 def test_fit_prints_the_table_of_the_paper(audited, monkeypatch):
-    monkeypatch.setattr(grids, "QUICK", {"mlp": [{"width": 16, "depth": 1}]})
+    monkeypatch.setattr(sweep, "QUICK", {"mlp": [{"width": 16, "depth": 1}]})
     result = run(app, ["probe", "fit", "--audit", str(audited), "--families", "ridge, mlp"])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()

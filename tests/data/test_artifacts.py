@@ -44,7 +44,7 @@ def test_a_file_is_replaced_only_when_it_is_whole(tmp_path: Path) -> None:
     assert files(tmp_path) == {"results.txt"}
 
 
-def test_a_folder_is_made_with_its_parents_and_kept_with_its_files(tmp_path: Path) -> None:
+def test_a_folder_is_made_with_its_parents(tmp_path: Path) -> None:
     folder = opened(tmp_path / "a" / "b")
     (folder / "mine.txt").write_text("x")
     assert opened(folder.path) / "mine.txt" == tmp_path / "a" / "b" / "mine.txt"
@@ -82,7 +82,7 @@ def test_fresh_refuses_a_folder_that_is_not_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
-def test_fresh_refuses_a_foreign_folder_that_has_a_manifest_of_its_own(tmp_path: Path) -> None:
+def test_fresh_refuses_a_foreign_folder_with_a_manifest(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"name": "My web app", "start_url": "/"}')
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(InputError):

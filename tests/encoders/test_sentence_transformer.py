@@ -130,9 +130,7 @@ def test_prompts_are_put_in_front_as_sentence_transformers_does(
 
 
 @pytest.mark.parametrize("name", ["passage", "corpus"])
-def test_prompts_of_other_names_mean_what_they_mean_to_sentence_transformers(
-    make, assert_as_sentence_transformers, name
-):
+def test_prompts_of_other_names_keep_their_meaning(make, assert_as_sentence_transformers, name):
     assert_as_sentence_transformers(make(prompts={"query": "query: ", name: "passage: "}), WORDS)
 
 
@@ -140,7 +138,7 @@ def test_a_prompt_that_is_not_pooled_is_left_out(make, assert_as_sentence_transf
     assert_as_sentence_transformers(make(prompts=PROMPTS, include_prompt=False), WORDS)
 
 
-def test_a_model_with_cls_pooling_and_dense_is_as_sentence_transformers_has_it(
+def test_cls_pooling_and_dense_are_as_in_sentence_transformers(
     make, assert_as_sentence_transformers
 ):
     encoder = make(pooling="cls", dense=8, prompts=PROMPTS)
@@ -241,7 +239,7 @@ VIOLIN = "Antonio Stradivari built violins in Cremona for sixty years. "
 EREBUS = "Mount Erebus is the southernmost volcano that still erupts. "
 
 
-def test_a_mention_far_beyond_the_window_is_read_through_a_window(minilm):
+def test_a_mention_beyond_the_window_is_read_through_one(minilm):
     text = FILLER * 60 + VIOLIN + FILLER * 60 + EREBUS + FILLER * 20
     assert minilm.count_tokens([FILLER * 60])[0] > 3 * 256
     violin, erebus = minilm.encode_spans(
@@ -290,7 +288,7 @@ def test_a_span_of_white_space_is_refused(minilm):
     assert not refused.value.retryable
 
 
-def test_tokens_are_counted_with_the_special_ones_and_nothing_cut(minilm, make):
+def test_tokens_are_counted_whole_with_the_special_ones(minilm, make):
     assert minilm.count_tokens(["", "the violin", "the " * 1000]).tolist() == [2, 4, 1002]
     assert minilm.max_tokens == 256
     prompted = make(prompts=PROMPTS)  # passage, colon
@@ -306,7 +304,7 @@ def test_the_fingerprint_says_what_changes_a_vector(minilm):
     )
 
 
-def test_the_fingerprint_changes_with_weights_prompts_and_precision(tmp_path):
+def test_weights_prompts_and_precision_change_the_fingerprint(tmp_path):
     first = load(make_model(tmp_path / "a" / "tiny"))
     weights = load(make_model(tmp_path / "b" / "tiny", seed=1))
     prompts = load(make_model(tmp_path / "c" / "tiny", prompts=PROMPTS))
@@ -316,7 +314,7 @@ def test_the_fingerprint_changes_with_weights_prompts_and_precision(tmp_path):
     assert half.fingerprint == first.fingerprint.replace("=float32", "=bfloat16")
 
 
-def test_the_same_model_under_another_path_has_the_same_fingerprint(tmp_path, monkeypatch):
+def test_a_model_has_one_fingerprint_under_any_path(tmp_path, monkeypatch):
     path = make_model(tmp_path / "a" / "tiny")
     shutil.copytree(path, tmp_path / "b" / "tiny")
     monkeypatch.chdir(tmp_path / "b")

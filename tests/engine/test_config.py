@@ -17,8 +17,8 @@ from argus.errors import InputError
         ({"name": "ray", "address": "http://h:1"}, r"'http://h:1'; expected host:port"),
         ({"name": "ray", "address": "user:pw@h:1"}, r"expected host:port"),
         ({"workers": 0}, r"--workers: 0; expected a whole number from 1"),
-        ({"connect_timeout_s": 0}, r"connect_timeout_s=0; expected more than 0"),
-        ({"start_timeout_s": float("nan")}, r"start_timeout_s=nan; expected more than 0"),
+        ({"connect_timeout_s": 0}, r"connect_timeout_s: 0; expected a number above 0"),
+        ({"start_timeout_s": float("nan")}, r"start_timeout_s: nan; expected a number above 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):

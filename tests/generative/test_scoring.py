@@ -169,7 +169,7 @@ def test_logits_for_unigrams_are_an_error(value):
         ("single_key", 2, "single_key", "a number from 0 to 1"),
         ("query_bonus", -1, "--query-bonus", "a number from 0"),
         ("query_ceiling", 0.5, "query_ceiling", "a number to 0"),
-        ("query_ceiling", -math.inf, "query_ceiling", "a finite number"),
+        ("query_ceiling", -math.inf, "query_ceiling", "a number to 0"),
         ("best_key", "score", "best_key", "one of weight, length, frequency"),
     ],
 )

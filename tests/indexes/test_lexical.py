@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from argus.data.corpus import read_corpus
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 
 def test_words_fold_case_width_and_ligatures_and_keep_accents():
@@ -19,9 +19,9 @@ def test_words_fold_case_width_and_ligatures_and_keep_accents():
 
 
 def test_stop_words_leave_a_query_only_where_others_stay():
-    assert asked("What is the capital of France?") == ["capital", "france"]
-    assert asked("The Who") == ["the", "who"]
-    assert asked("") == []
+    assert query_words("What is the capital of France?") == ["capital", "france"]
+    assert query_words("The Who") == ["the", "who"]
+    assert query_words("") == []
 
 
 def test_the_best_text_comes_first_and_zeros_are_left_out():

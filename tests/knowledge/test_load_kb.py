@@ -146,8 +146,6 @@ def test_entities_may_be_a_knowledge_base_beside_another_corpus(kb: Path, tmp_pa
     base, origin = load_knowledge(read_corpus(corpus), source, corpus=corpus)
     assert (origin, list(base.entities)) == ("wikidata", ENTITIES)
     assert list(read_entities(kb, [])) == ENTITIES
-    assert source.entities_file == kb / "kb.json"
-    assert KnowledgeSource(entities=corpus).entities_file == corpus
     read = read_knowledge(open_corpus(corpus, limit=2), source)
     assert list(read.base.entities) == ENTITIES[:2]
     assert read.inputs == {"corpus": corpus, "entities": kb / "kb.json", "relations": None}

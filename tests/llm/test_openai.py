@@ -40,7 +40,7 @@ def behave(*answers):
     return lambda text, n: answers[n - 1] if n <= len(answers) else None
 
 
-def test_outcomes_come_in_the_order_of_the_prompts_though_answers_do_not(model, endpoint):
+def test_outcomes_come_in_the_order_of_the_prompts(model, endpoint):
     endpoint.behave = lambda text, n: time.sleep(0.2 if text == "a" else 0) and None
     outcomes = ask(model(concurrency=4), "a", "b", "c", "d")
     assert [o.value for o in outcomes] == ["a!", "b!", "c!", "d!"]
@@ -48,7 +48,7 @@ def test_outcomes_come_in_the_order_of_the_prompts_though_answers_do_not(model, 
     assert {(o.state, o.tokens_in, o.tokens_out, o.cached) for o in outcomes} == {(OK, 3, 2, False)}
 
 
-def test_the_request_holds_what_the_configuration_and_the_prompt_say(model, endpoint):
+def test_a_request_holds_what_configuration_and_prompt_say(model, endpoint):
     asking = model(api_key="secret", max_tokens=50, extra={"seed": 1}, base_url=endpoint.url + "/")
     list(asking.complete([Prompt("a", system="be brief"), Prompt("b", max_tokens=7)]))
     bodies = {body["messages"][-1]["content"]: body for body in endpoint.requests}
@@ -74,7 +74,7 @@ def test_newer_models_get_the_fields_they_want(model, endpoint):
     assert "temperature" not in body and "max_tokens" not in body
 
 
-def test_nothing_is_asked_for_no_prompts_or_before_an_outcome_is_taken(model, endpoint):
+def test_nothing_is_asked_before_an_outcome_is_taken(model, endpoint):
     assert ask(model()) == []
     model().complete(prompts("a"))
     assert endpoint.requests == []
@@ -159,13 +159,13 @@ def test_a_passing_trouble_of_the_server_is_tried_again(model, endpoint, status)
 @pytest.mark.parametrize(
     "trouble", [{"drop": True}, {"half": True}, {"headers": {"Content-Encoding": "gzip"}}]
 )
-def test_a_connection_dropped_before_or_midway_or_garbled_is_tried_again(model, endpoint, trouble):
+def test_a_connection_that_breaks_is_tried_again(model, endpoint, trouble):
     endpoint.behave = behave(trouble)
     assert ask(model(), "a")[0].value == "a!"
     assert len(endpoint.requests) == 2
 
 
-def test_a_trouble_that_does_not_pass_fails_the_prompt_and_the_next_run_asks_again(model, endpoint):
+def test_what_failed_is_asked_again_by_the_next_run(model, endpoint):
     endpoint.behave = lambda text, n: {"status": 503, "content": "busy"} if text == "a" else None
     a, b = ask(model(attempts=3), "a", "b")
     assert (a.state, a.value, b.value) == (FAILED, None, "b!")
@@ -203,7 +203,7 @@ def test_a_server_that_drips_bytes_is_left_after_the_same_time(model, endpoint):
     assert "no whole answer within 0.3 s" in outcome.reason
 
 
-def test_an_endpoint_that_dies_midway_stops_the_run_and_keeps_what_came(model, endpoint, ledger):
+def test_an_endpoint_that_dies_stops_the_run_and_loses_nothing(model, endpoint, ledger):
     endpoint.behave = lambda text, n: {"drop": True} if n > 5 else None
     asking = model(concurrency=1, attempts=2, give_up_after=3)
     got = []
@@ -278,7 +278,7 @@ def test_a_prompt_that_is_rejected_fails_alone(model, endpoint, status):
     assert f"rejected the prompt with HTTP {status}: context is 10 tokens" in long.reason
 
 
-def test_what_is_fenced_is_read_and_what_does_not_fit_fails_with_the_field(model, endpoint):
+def test_what_does_not_fit_fails_with_its_field(model, endpoint):
     answers = {
         "plain": '{"name": "Oslo", "people": 7}',
         "fenced": 'Here:\n```json\n{"name": "Oslo"}\n```\nBye',
@@ -307,7 +307,7 @@ def test_the_schema_is_sent_strictly_and_is_part_of_the_question(model, endpoint
     assert len(endpoint.requests) == 2
 
 
-def test_an_endpoint_without_response_format_is_told_in_the_prompt(model, endpoint):
+def test_without_response_format_the_prompt_says_the_schema(model, endpoint):
     def old(text, n):
         if "response_format" in endpoint.requests[n - 1]:
             return {"status": 400, "content": "unknown field response_format"}
@@ -322,7 +322,7 @@ def test_an_endpoint_without_response_format_is_told_in_the_prompt(model, endpoi
     assert system.startswith("be brief\n\nAnswer only with one JSON object") and "people" in system
 
 
-def test_an_answer_that_validators_refuse_by_now_is_asked_for_again(model, endpoint):
+def test_an_answer_that_is_refused_by_now_is_asked_again(model, endpoint):
     def city(capital_only):
         class Town(BaseModel):
             name: str
@@ -377,7 +377,7 @@ def test_a_killed_run_is_taken_up_with_no_answer_asked_for_again(endpoint, tmp_p
     assert len(endpoint.requests) - asked_before == 40 - kept
 
 
-def test_closing_the_iterator_cancels_what_is_under_way_and_keeps_the_rest(model, endpoint, ledger):
+def test_closing_the_iterator_cancels_what_is_under_way(model, endpoint, ledger):
     endpoint.behave = lambda text, n: endpoint.released.wait(20) and None if text != "a" else None
     asking = model(concurrency=2)
     running = asking.complete(prompts(*"abcdef"))
@@ -403,7 +403,7 @@ def test_a_ledger_that_can_no_longer_be_written_stops_the_run(model, ledger):
         ask(model(), "a")
 
 
-def test_keys_and_passwords_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledger):
+def test_secrets_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledger):
     key = "sk-0123456789abcdef0123"
     endpoint.behave = lambda text, n: (
         {"status": 401, "content": f"bad key {key}"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from argus.data.corpus import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
 from argus.remedies.config import K_AUG
@@ -29,7 +29,7 @@ def plain_bm25(query, passages, k):
             math.log(1 + (len(texts) - found_in[word] + 0.5) / (found_in[word] + 0.5))
             * count[word]
             / (count[word] + 1.5 * (0.25 + 0.75 * len(text) / average))
-            for word in asked(query)
+            for word in query_words(query)
             if count[word]
         )
     best = sorted((-score, id_) for id_, score in scores.items() if score > 0)

@@ -65,7 +65,7 @@ def test_one_system_says_what_judged_questions_show(tmp_path):
     assert len(tables(page)["evaluation_measures"]["columns"]) == 2
 
 
-def test_a_comparison_names_what_was_lost_and_says_why_there_is_no_audit(tmp_path):
+def test_a_comparison_says_what_was_lost_and_why_no_audit(tmp_path):
     schema_row = {
         "kind": "document", "id": "d1", "label": "Teutberga", "verdict": "lost",
         "before": "retrieved", "after": "never retrieved", "value_before": 1.0,
@@ -89,7 +89,7 @@ def test_a_comparison_names_what_was_lost_and_says_why_there_is_no_audit(tmp_pat
     ]  # fmt: skip
 
 
-def test_a_difference_is_coloured_only_where_interval_and_test_agree(tmp_path):
+def test_a_difference_is_coloured_where_interval_and_test_agree(tmp_path):
     queries = [Query(f"q{i}", f"question {i}") for i in range(20)]
     qrels = {q.id: {"d1": 1} for q in queries}
     worse = {q.id: {"d2": 2.0, "d1": 1.0 if i % 3 else 3.0} for i, q in enumerate(queries)}
@@ -107,7 +107,7 @@ def test_a_difference_is_coloured_only_where_interval_and_test_agree(tmp_path):
     assert tiles == {"many": "good", "few": ""}
 
 
-def test_a_run_that_broke_off_and_short_lists_are_said_in_the_page(tmp_path):
+def test_the_page_says_a_broken_run_and_short_lists(tmp_path):
     page = page_of(tmp_path, runs=[{"q1": {"d1": 2.0}}])
     assert "1 of 2 queries have no result in <code>run 1</code>" in page
     assert "No list of <code>run 1</code> is longer than 1, so nDCG@5, nDCG@10" in page

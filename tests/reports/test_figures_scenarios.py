@@ -1,6 +1,6 @@
 import pytest
 
-from argus.scenarios.ablation.figures import components_by_weight
+from argus.scenarios.ablation.section import components_by_weight
 
 
 def row(component, weight, value, verdict="better"):

@@ -10,10 +10,9 @@ from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.scenarios.qa.agreement import agreement
 from argus.scenarios.qa.compare import Arm, Case, Judged, Question
-from argus.scenarios.qa.figures import mean_scores
 from argus.scenarios.qa.findings import arm_summaries, comparisons
 from argus.scenarios.qa.judge import Failure, Vote, combine
-from argus.scenarios.qa.section import ARMS
+from argus.scenarios.qa.section import ARMS, mean_scores
 from argus.scenarios.qa.tables import SCHEMA
 
 

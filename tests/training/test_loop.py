@@ -10,7 +10,7 @@ from argus.errors import ArgusError, InputError
 from argus.training import loop
 from argus.training.checkpoint import BEST, STATE, Checkpoint, Progress
 from argus.training.loop import train
-from argus.training.order import epoch_order, step_seed
+from argus.training.passes import epoch_order, step_seed
 from argus.training.settings import LoopConfig
 from argus.training.task import Fixed, Task
 

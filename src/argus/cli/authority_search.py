@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def search(
     query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
     source: AuthoritySource,
-    k: Annotated[int, Ge(1), Doc("How many documents.")] = 10,
+    k: o.K = 10,
     anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = 20,
     index: Annotated[
         str | None,

@@ -62,11 +62,11 @@ def _read(path: Path) -> dict[str, Any]:
 def _values(
     table: Mapping[str, Any],
     command: Any,
-    chosen: Sequence[str],
+    words: Sequence[str],
     path: Path,
     above: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Check a table and all in it; return what it says for the command that `chosen` leads to.
+    """Check a table and all in it; return what it says for the command that `words` lead to.
 
     command: what the table is for, a group or a command; above: the tables that it stands in.
     """
@@ -78,9 +78,9 @@ def _values(
         where = Location(path, field=".".join((*above, key)))
         name = key.replace("_", "-")
         if isinstance(value, dict) and key in inside:
-            found = _values(value, inside[key], chosen[1:], path, (*above, key))
-            if key in chosen[:1]:
-                inner = found
+            below = _values(value, inside[key], words[1:], path, (*above, key))
+            if key in words[:1]:
+                inner = below
         elif isinstance(value, dict) or key in inside or name not in known:
             raise _misplaced(key, value, command, above, where)
         else:

@@ -135,7 +135,7 @@ def _options_of(command: Callable[..., Any]) -> _Options:
             if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
                 raise TypeError(f"{command.__name__}: two options are called {setting.where}")
             options.parameters[setting.key] = _parameter(setting, unset=unset)
-            options.homes[setting.key] = f"{blocks[name].config.__name__}.{setting.name}"
+            options.homes[setting.key] = _home(setting)
     return options
 
 
@@ -202,6 +202,14 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
         default=inspect.Parameter.empty if default is MISSING else default,
         annotation=Annotated[kind, info],
     )
+
+
+def _home(setting: Setting) -> str:
+    """Return the config's field that declares a setting; "" where it is the command's own."""
+    owner = setting.owner
+    if owner is None or owner.__module__.startswith("argus.cli"):
+        return ""
+    return f"{owner.__name__}.{setting.name}"
 
 
 def _default_of(parameter: inspect.Parameter) -> object:

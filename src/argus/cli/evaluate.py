@@ -16,11 +16,8 @@ from argus.settings import Doc, Option
 @with_blocks
 def evaluate(
     *,
-    queries: Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")],
-    qrels: Annotated[
-        Path,
-        Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."),
-    ],
+    queries: o.Queries,
+    qrels: o.Qrels,
     out: o.Out = Path("argus-out"),
     index: Annotated[
         list[str] | None,

@@ -44,7 +44,7 @@ def explain(
     ] = None,
     measure: ExplainConfig,
     of_run: RunConfig,
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
+    encoder: o.IndexEncoder = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -90,49 +90,52 @@ def _index(index: str | None, keys: Path | None) -> str:
     return index
 
 
-def _print(found: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
+def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
     if as_json:
-        o.print_json(found.as_dict())
+        o.print_json(explanation.as_dict())
         return
     for line in lines:
         typer.echo(line)
 
 
-def describe(found: Explanation) -> list[str]:
+def describe(explanation: Explanation) -> list[str]:
     """Return an explanation for a person, as lines."""
-    lines = [*textwrap.wrap(f"{found.doc_id} {found.verdict}", WIDTH), ""]
-    lines += _row("query", found.query)
-    lines += _row("index", f"{found.index}, {found.standing.dense.of:,} documents")
-    return lines + _standing(found.standing, found.k) + _findings(found)
+    lines = [*textwrap.wrap(f"{explanation.doc_id} {explanation.verdict}", WIDTH), ""]
+    lines += _row("query", explanation.query)
+    lines += _row("index", f"{explanation.index}, {explanation.standing.dense.of:,} documents")
+    return lines + _standing(explanation.standing, explanation.k) + _findings(explanation)
 
 
-def describe_run(found: RunExplanation) -> list[str]:
+def describe_run(explanation: RunExplanation) -> list[str]:
     """Return an explanation of a run for a person, as lines."""
-    place = found.standing
-    lines = [*textwrap.wrap(f"{found.doc_id} {found.verdict}", WIDTH), ""]
-    lines += _row("query", f"{found.query_id}: {found.query or '(its text is not known)'}")
-    lines += _row("run", f"{found.run}, {_place(place.run)}")
+    place = explanation.standing
+    lines = [*textwrap.wrap(f"{explanation.doc_id} {explanation.verdict}", WIDTH), ""]
+    lines += _row(
+        "query", f"{explanation.query_id}: {explanation.query or '(its text is not known)'}"
+    )
+    lines += _row("run", f"{explanation.run}, {_place(place.run)}")
     for name, at in (("BM25", place.bm25), (f"run and BM25 ({place.fusion})", place.fused)):
         lines += [] if at is None else _row(name, _place(at))
-    lines += _missing(place, found.k)
-    return lines + _above(place) + _findings(found)
+    lines += _missing(place, explanation.k)
+    return lines + _above(place) + _findings(explanation)
 
 
 def _above(place: RunStanding) -> list[str]:
     """Return rows of the first documents above the one that is explained, and of the last."""
-    chosen = [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]
+    rows = [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]
     label = "above it" if place.rank is not None else "in the run"
     lines: list[str] = []
-    for row in chosen:
+    for row in rows:
         says = f"  says {', '.join(map(repr, row.says[:SHOWN]))}" if row.says else ""
         lines += _row("", f"{row.rank:>3}  {row.score:.4f}  {row.id}  {row.title}{says}")
     return [f"{label:<{LABEL}}{lines[0][LABEL:]}", *lines[1:]] if lines else []
 
 
-def _findings(found: Explanation | RunExplanation) -> list[str]:
+def _findings(explanation: Explanation | RunExplanation) -> list[str]:
     """Return every cause, what was found first, the most probable before all."""
     lines = []
-    first = sorted(found.findings, key=lambda f: (f.cause != found.cause, _ORDER[f.state]))
+    cause = explanation.cause
+    first = sorted(explanation.findings, key=lambda f: (f.cause != cause, _ORDER[f.state]))
     for before, finding in zip([None, *first], first, strict=False):
         apart = before is None or finding.state == "found" or before.state != finding.state
         lines += [""] * apart + _finding(finding)

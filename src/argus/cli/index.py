@@ -43,7 +43,7 @@ Ann = Annotated[
 def build(
     *,
     corpus: o.Corpus,
-    out: Annotated[Path, Doc("Folder for the index.")],
+    out: o.IndexOut,
     vectors: Vectors = None,
     ann: Ann = False,
     encoder: EncoderConfig,

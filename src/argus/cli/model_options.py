@@ -59,18 +59,18 @@ class LanguageModel:
         Raises InputError for options that say how to ask where there is nobody to be asked, and for
         those that the chosen kind of model does not have.
         """
-        given = dict(self.options)
-        model = given.pop("model", None)
+        options = dict(self.options)
+        model = options.pop("model", None)
         if model is None:
-            if given:
-                raise needs_model(self._spelled(given), self.MODEL.where)
+            if options:
+                raise needs_model(self._spelled(options), self.MODEL.where)
             return None
         if model.startswith(LOCAL):
-            return self._local(model.removeprefix(LOCAL), given)
-        return self._endpoint(model, given)
+            return self._local(model.removeprefix(LOCAL), options)
+        return self._endpoint(model, options)
 
-    def _endpoint(self, model: str, given: dict[str, Any]) -> ChatConfig:
-        if "adapter" in given:
+    def _endpoint(self, model: str, options: dict[str, Any]) -> ChatConfig:
+        if "adapter" in options:
             option = self.MODEL.where
             raise InputError(
                 f"--adapter with the endpoint's model {model!r}",
@@ -79,13 +79,13 @@ class LanguageModel:
                 "merged model where it cannot) and name that.",
                 where="--adapter",
             )
-        key = os.environ.get(given.get("api_key_env", API_KEY_ENV))
-        return ChatConfig(model=model, api_key=key, **given)
+        key = os.environ.get(options.get("api_key_env", API_KEY_ENV))
+        return ChatConfig(model=model, api_key=key, **options)
 
-    def _local(self, model: str, given: dict[str, Any]) -> LocalConfig:
+    def _local(self, model: str, options: dict[str, Any]) -> LocalConfig:
         names = {setting.key: setting.name for setting in settings_of(LocalConfig)}
         keys = {s.name: s.key for s in self.declared_settings()}
-        foreign = self._spelled(name for name in given if keys[name] not in names)
+        foreign = self._spelled(name for name in options if keys[name] not in names)
         if foreign:
             raise InputError(
                 f"{', '.join(foreign)} with {self.MODEL.where} {LOCAL}{model}",
@@ -93,19 +93,19 @@ class LanguageModel:
                 fix=f"Leave {', '.join(foreign)} out.",
                 where=foreign[0],
             )
-        return LocalConfig(model=model, **{names[keys[name]]: v for name, v in given.items()})
+        return LocalConfig(model=model, **{names[keys[name]]: v for name, v in options.items()})
 
     def _spelled(self, names: Iterable[str]) -> list[str]:
         options = {setting.name: setting.where for setting in self.declared_settings()}
         return [options[name] for name in names]
 
 
-def needs_model(given: list[str], option: str = "--model") -> InputError:
+def needs_model(options: list[str], option: str = "--model") -> InputError:
     """Return the error for options that mean nothing without a language model."""
-    names = ", ".join(given)
+    names = ", ".join(options)
     return InputError(
         f"{names} without {option}",
         expected=f"{option} NAME with it",
         fix=f"Name the model, or leave {names} out: without one, none is asked.",
-        where=given[0],
+        where=options[0],
     )

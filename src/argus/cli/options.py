@@ -130,3 +130,7 @@ IndexEncoder = Annotated[
     str | None, Doc("Default: the encoder that the index names."), Option(("--encoder",))
 ]
 K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]
+Queries = Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")]
+Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC).")]
+Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost.")]
+IndexOut = Annotated[Path, Doc("Folder for the index.")]

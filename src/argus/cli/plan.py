@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _OF_MEASURING = frozenset(("encoder", "wikipedia", "wikidata"))
 _OF_BOTH = frozenset(("hardware", "price", "measure", "json", "config"))
+Dump = Annotated[Path | None, Doc("Dump, or a piece of one, that --measure reads.")]
 
 
 @example("argus plan --entities 7e6 --dim 1024")
@@ -44,14 +45,8 @@ def plan(
         Doc("Measure this machine (minutes) into a file for --hardware."),
     ] = None,
     encoder: Annotated[str, Doc("What --measure encodes with.")] = DEFAULT_MODEL,
-    wikipedia: Annotated[
-        Path | None,
-        Doc("Dump, or a piece of one, that --measure reads."),
-    ] = None,
-    wikidata: Annotated[
-        Path | None,
-        Doc("Dump, or a piece of one, that --measure reads."),
-    ] = None,
+    wikipedia: Dump = None,
+    wikidata: Dump = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:

@@ -62,15 +62,13 @@ def _section(path: str, command: Any) -> str:
 
 def _row(parameter: Any, home: str) -> str:
     if parameter.param_type_name == "argument":
-        given, key = f"`{parameter.name.upper()}`", ""
+        shown, key = f"`{parameter.name.upper()}`", ""
     else:
-        given = ", ".join(f"`{o}`" for o in (*parameter.opts, *parameter.secondary_opts))
+        shown = ", ".join(f"`{o}`" for o in (*parameter.opts, *parameter.secondary_opts))
         key = f"`{parameter.opts[0].lstrip('-')}`"
     help_ = (getattr(parameter, "help", None) or "").replace("|", "\\|")
-    home = f"`{home}`" if home else ""
-    return (
-        f"| {given} | {key} | {_values(parameter)} | {_default(parameter)} | {help_} | {home} |\n"
-    )
+    cells = shown, key, _values(parameter), _default(parameter), help_, f"`{home}`" if home else ""
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _values(parameter: Any) -> str:

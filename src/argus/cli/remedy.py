@@ -99,13 +99,10 @@ def synthesize(
     index: Index,
     reference: ReferenceConfig,
     risk: Risk,
-    asked: LanguageModel,
+    model: LanguageModel,
     engine: EngineConfig | None,
     proof: Proof,
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False,
+    estimate: o.Estimate = False,
     *,
     settings: SynthesizeSettings,
     json: o.AsJson = False,
@@ -119,7 +116,7 @@ def synthesize(
     """
     from argus.remedies.repair.synthesize import estimate_synthesis, synthesize_index
 
-    synthesis = _synthesis(asked, settings)
+    synthesis = _synthesis(model, settings)
     options: dict[str, Any] = {"reference": reference, "config": synthesis} | risk.options()
     if estimate:
         print_estimate(estimate_synthesis(index, **options), json)
@@ -127,19 +124,19 @@ def synthesize(
     show_remedy(synthesize_index(index, **options, **proof.options(), engine=engine), json)
 
 
-def _synthesis(asked: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
+def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
     """Return the settings with their model; InputError for one that would change nothing."""
-    model = asked.config()
-    if model is None and settings.accept_unanswered:
+    writer = model.config()
+    if writer is None and settings.accept_unanswered:
         raise needs_model(["--accept-unanswered"])
-    if model is not None and settings.min_similarity is not None:
+    if writer is not None and settings.min_similarity is not None:
         raise InputError(
             "--min-similarity with --model",
             expected="one of them: a model is shown the passages and told to check the context",
             fix="Leave --min-similarity out.",
             where="--min-similarity",
         )
-    return settings.by(model)
+    return settings.by(writer)
 
 
 def print_estimate(estimate: Estimate, as_json: bool) -> None:

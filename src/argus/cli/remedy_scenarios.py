@@ -90,18 +90,15 @@ class Source:
 def scenarios(
     context: typer.Context,
     source: Source,
-    asked: LanguageModel,
+    model: LanguageModel,
     asking: ProfileSettings,
     engine: EngineConfig | None,
     component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
     queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None,
+    encoder: o.IndexEncoder = None,
     device: o.Device = None,
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False,
+    estimate: o.Estimate = False,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -114,9 +111,9 @@ def scenarios(
     """
     from argus.scenarios.profile import component as named
 
-    chosen = named(component)
+    views = named(component)
     if source.profiles is None:
-        settings = _settings(asked, asking)
+        settings = _settings(model, asking)
         if estimate:
             print_estimate(_estimate(source, settings), json)
             return
@@ -127,7 +124,7 @@ def scenarios(
             return
         profiles = written.folder
     else:
-        _refuse_writing(context, asked)
+        _refuse_writing(context, model)
         profiles = source.profiles
     if source.index is None:
         raise InputError(
@@ -139,32 +136,32 @@ def scenarios(
     from argus.scenarios.profiles.index import add_scenarios
 
     result = add_scenarios(
-        source.index, profiles, component=chosen, encoder=encoder, queries=queries, qrels=qrels,
+        source.index, profiles, component=views, encoder=encoder, queries=queries, qrels=qrels,
         corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
     show_remedy(result, json)
 
 
-def _settings(asked: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
-    model = asked.config()
-    if model is None:
+def _settings(model: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
+    writer = model.config()
+    if writer is None:
         raise InputError(
             "neither --model nor --profiles",
             expected="a language model that writes scenarios, or a file of them",
             fix="For example --model NAME --llm-base-url http://127.0.0.1:8000/v1.",
             where="--model",
         )
-    return asking.by(model)
+    return asking.by(writer)
 
 
-def _refuse_writing(context: typer.Context, asked: LanguageModel) -> None:
+def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
     own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
     names = (*own, "estimate", "limit", "out", "fresh", *places)
-    given = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
-    if asked.config() is not None or given:
+    options = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
+    if model.config() is not None or options:
         raise InputError(
-            f"--profiles with {', '.join(given) or '--model'}",
+            f"--profiles with {', '.join(options) or '--model'}",
             expected="one of them: profiles that exist are not written again",
             fix="Leave --profiles out to have them written.",
             where="--profiles",

@@ -96,8 +96,8 @@ def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
             where="--max-chars",
         )
     if block.left_out or block.cut:
-        told = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
-        typer.echo(f"warning: {told}: --max-chars {max_chars}", err=True)
+        losses = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
+        typer.echo(f"warning: {losses}: --max-chars {max_chars}", err=True)
     return block
 
 

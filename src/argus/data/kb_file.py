@@ -16,6 +16,8 @@ from argus.errors import InputError
 
 KB_FILE = "kb.json"
 """Names every shard with its rows and size; written after them: without it they are not whole."""
+WORDS = "words"
+"""Folder of the BM25 index over the paragraphs, beside the shards."""
 TABLE_NAMES = ("entities", "relations", "aliases", "redirects")
 AGAIN = "Run the same kb build again: it goes on where it was."
 

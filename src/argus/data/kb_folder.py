@@ -184,9 +184,9 @@ class KnowledgeFolder:
             ends = [pc.index_in(table[name], value_set=ids) for name in ("subject", "object")]
             if limit is None and any(end.null_count for end in ends):
                 self._refuse_end(table, ends)
-            kept = pc.and_(pc.is_valid(ends[0]), pc.is_valid(ends[1]))
+            whole = pc.and_(pc.is_valid(ends[0]), pc.is_valid(ends[1]))
             for end, into in zip(ends, (subjects, objects), strict=True):
-                into.append(end.filter(kept).to_numpy().astype(np.int64))
+                into.append(end.filter(whole).to_numpy().astype(np.int64))
         none = np.zeros(0, np.int64)
         return np.concatenate([none, *subjects]), np.concatenate([none, *objects])
 
@@ -213,12 +213,12 @@ class KnowledgeFolder:
 
     def _aliases_by_id(self, ids: pa.ChunkedArray) -> dict[str, list[str]]:
         """Return the aliases of the entities in `ids`, each once, in the order of the shards."""
-        found: dict[str, dict[str, None]] = {}
+        aliases: dict[str, dict[str, None]] = {}
         for part in self.batches("aliases", ["id", "alias"]):
             part = part.filter(pc.is_in(part["id"], value_set=ids))
             for id_, alias in zip(part["id"].to_pylist(), part["alias"].to_pylist(), strict=True):
-                found.setdefault(id_, {})[alias] = None
-        return {id_: list(names) for id_, names in found.items()}
+                aliases.setdefault(id_, {})[alias] = None
+        return {id_: list(names) for id_, names in aliases.items()}
 
     def _check_sizes(self) -> None:
         shards = [shard for table in self.shards.values() for shard in table]

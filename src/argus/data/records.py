@@ -36,9 +36,17 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
             f"{first['msg'].lower()}, in {len(error.errors())} place(s)",
             expected="the file as Argus wrote it",
             fix="Run the command again with the same --out; vectors are kept.",
-            where=Location(where, field=place),
+            where=Location(where, field=place or None),
         ) from error
     return cast(T, value)
+
+
+def record_of(kind: type[T], value: object) -> T:
+    """Return an object as the record of its fields that `kind`, a TypedDict, names.
+
+    mypy does not see that both have the same types: tests/data/test_records.py lists the pairs.
+    """
+    return cast(T, {name: getattr(value, name) for name in kind.__annotations__})
 
 
 @cache

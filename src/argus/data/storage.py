@@ -237,3 +237,8 @@ def _with_options(address: str, scheme: str) -> str:
     if not options:
         return address
     return address + ("&" if query else "?") + "&".join(options)
+
+
+def bytes_in(folder: Path) -> int:
+    """Return how many bytes the files of a folder on this machine have."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -58,8 +58,8 @@ def load_encoder(
         return LoadedEncoder(load(config.precision), config)
     used_before = re.search(r" precision=(\w+) ", stored or "")
     if used_before and used_before.group(1) in PRECISIONS:
-        chosen = replace(config, precision=used_before.group(1))
-        return LoadedEncoder(load(chosen.precision), chosen)
+        earlier = replace(config, precision=used_before.group(1))
+        return LoadedEncoder(load(earlier.precision), earlier)
     encoder, trials = choose_precision(load, sample)
     return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
 

@@ -115,9 +115,9 @@ class SentenceTransformerEncoder:
         pooled: dict[int, FloatArray] = {}  # as wide as a token vector, which Dense may change
 
         def pool(batch: list[int]) -> None:
-            chosen = [readings[i] for i in batch]
-            tokens = self._token_vectors([reading.text for reading in chosen])
-            for row, reading in enumerate(chosen):
+            group = [readings[i] for i in batch]
+            tokens = self._token_vectors([reading.text for reading in group])
+            for row, reading in enumerate(group):
                 first = self._first_token(tokens.shape[1], len(reading.ranges))
                 own = tokens[row, first : first + len(reading.ranges)]
                 for i, span in reading.mentions:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Option, check_settings
+from argus.settings import Doc, Ge, Gt, Option, check_settings
 
 Name = Literal["local", "ray"]
 _PANEL = "Engine"
@@ -52,21 +52,14 @@ class EngineConfig:
         Option(panel=_PANEL),
     ] = None
     env: tuple[str, ...] = ()
-    connect_timeout_s: float = 15.0
-    start_timeout_s: float = 300.0
+    connect_timeout_s: Annotated[float, Gt(0)] = 15.0
+    start_timeout_s: Annotated[float, Gt(0)] = 300.0
     object_store_bytes: int | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
         if self.address is not None:
             self._check_address(self.address)
-        for name in ("connect_timeout_s", "start_timeout_s"):
-            if not getattr(self, name) > 0:
-                raise InputError(
-                    f"{name}={getattr(self, name)}",
-                    expected="more than 0 seconds",
-                    fix="Leave it out for the default.",
-                )
 
     @classmethod
     def from_options(cls, **values: Any) -> EngineConfig:

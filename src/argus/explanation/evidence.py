@@ -206,17 +206,13 @@ class RivalIdentifiers(TypedDict):
     identifiers: list[Identifier]
 
 
-class SharedIdentifier(TypedDict):
-    """An identifier of the first passages. count: in the index; passages: that it found.
+class SharedIdentifier(Identifier):
+    """An identifier of the first passages. passages: that it found; weight: over these.
 
-    weight: over these. in_the_document: None where that cannot be known.
+    in_the_document: None where that cannot be known.
     """
 
-    text: str
-    view: str | None
-    count: int
     passages: int
-    weight: float
     in_the_document: bool | None
 
 

@@ -44,6 +44,7 @@ from argus.explanation.words import check_words
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.indexes.spec import IndexSpec
+from argus.indexes.words import check_query
 from argus.progress import announce
 from argus.retrievability.probes import Probe
 
@@ -139,8 +140,7 @@ def explain(
 
 
 def _query(text: str, file: Path | None) -> Query:
-    if not text.strip():
-        raise InputError("an empty query", expected="words", fix="Ask something.")
+    check_query(text)
     if file is None:
         return Query("query", text)
     queries = {query.id: query for query in read_queries(file)}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from argus.authority.edges import read_authority
 from argus.data.corpus import read_corpus
@@ -23,7 +24,7 @@ from argus.explanation.evidence import (
 )
 from argus.explanation.identifiers import AnswerKeys, check_identifiers, run_identifiers
 from argus.explanation.presence import near_ids
-from argus.explanation.records import AboveRecord, RunExplanationRecord, RunStandingRecord
+from argus.explanation.records import RunExplanationRecord
 from argus.explanation.rivals import superseded
 from argus.explanation.standing import DEFAULT_FUSION, QUERY, bm25_place, place_in
 from argus.explanation.types import Cause, Finding, Place, Verdict
@@ -47,16 +48,6 @@ class Above:
     says: list[str]
     """Words of the question that it holds and the explained one lacks."""
 
-    def as_dict(self) -> AboveRecord:
-        """Return everything as plain JSON values."""
-        return {
-            "rank": self.rank,
-            "id": self.id,
-            "score": self.score,
-            "title": self.title,
-            "says": list(self.says),
-        }
-
 
 @dataclass(frozen=True)
 class RunStanding:
@@ -75,20 +66,6 @@ class RunStanding:
     """Score that is missing to it; 0 where the document came back, None where it has no score."""
     above: list[Above]
     """The first k at most."""
-
-    def as_dict(self) -> RunStandingRecord:
-        """Return everything as plain JSON values."""
-        return {
-            "rank": self.rank,
-            "came_back": self.came_back,
-            "run": self.run.as_dict(),
-            "bm25": None if self.bm25 is None else self.bm25.as_dict(),
-            "fused": None if self.fused is None else self.fused.as_dict(),
-            "fusion": self.fusion,
-            "kth_score": self.kth_score,
-            "gap": self.gap,
-            "above": [document.as_dict() for document in self.above],
-        }
 
 
 @dataclass(frozen=True)
@@ -109,19 +86,7 @@ class RunExplanation:
 
     def as_dict(self) -> RunExplanationRecord:
         """Return everything as plain JSON values."""
-        return {
-            "query": self.query,
-            "query_id": self.query_id,
-            "doc_id": self.doc_id,
-            "run": self.run,
-            "corpus": self.corpus,
-            "k": self.k,
-            "verdict": self.verdict,
-            "cause": self.cause,
-            "came_back": self.came_back,
-            "standing": self.standing.as_dict(),
-            "findings": [finding.as_dict() for finding in self.findings],
-        }
+        return cast(RunExplanationRecord, asdict(self))
 
 
 @dataclass(frozen=True)

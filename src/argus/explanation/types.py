@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,6 @@ from argus.data.types import FloatArray, View
 from argus.explanation.evidence import Evidence
 from argus.explanation.records import (
     ExplanationRecord,
-    FindingRecord,
-    PlaceRecord,
-    StandingRecord,
-    ViewRecord,
 )
 from argus.indexes.fold import SCENARIO, TopDocuments, exact, mix, pair_products
 from argus.indexes.retriever import IndexRetriever
@@ -78,17 +73,6 @@ class Finding(Generic[E_co]):
         summary = f"no harm here, though {self.summary}"
         return replace(self, state=Verdict.RULED_OUT, summary=summary, advice="")
 
-    def as_dict(self) -> FindingRecord:
-        """Return everything as plain JSON values."""
-        return {
-            "cause": self.cause,
-            "state": self.state,
-            "summary": self.summary,
-            "evidence": deepcopy(self.evidence),
-            "advice": self.advice,
-            "decisive": self.decisive,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -99,10 +83,6 @@ class Place:
     of: int
     """How many documents this ranking was followed for."""
 
-    def as_dict(self) -> PlaceRecord:
-        """Return everything as plain JSON values."""
-        return {"rank": self.rank, "score": self.score, "of": self.of}
-
 
 @dataclass(frozen=True, slots=True)
 class ScoredView:
@@ -112,10 +92,6 @@ class ScoredView:
     kind: str
     score: float
     source: str
-
-    def as_dict(self) -> ViewRecord:
-        """Return everything as plain JSON values."""
-        return {"id": self.id, "kind": self.kind, "score": self.score, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -139,22 +115,6 @@ class Standing:
     gap: float | None
     """Score that is missing to it; 0 where the document came back."""
 
-    def as_dict(self) -> StandingRecord:
-        """Return everything as plain JSON values."""
-        return {
-            "ranked_by": self.ranked_by,
-            "rank": self.rank,
-            "came_back": self.came_back,
-            "dense": self.dense.as_dict(),
-            "approximate": None if self.approximate is None else self.approximate.as_dict(),
-            "bm25": self.bm25.as_dict(),
-            "fused": self.fused.as_dict(),
-            "fusion": self.fusion,
-            "views": [view.as_dict() for view in self.views],
-            "kth_score": self.kth_score,
-            "gap": self.gap,
-        }
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -175,19 +135,7 @@ class Explanation:
 
     def as_dict(self) -> ExplanationRecord:
         """Return everything as plain JSON values."""
-        return {
-            "query": self.query,
-            "query_id": self.query_id,
-            "doc_id": self.doc_id,
-            "index": self.index,
-            "encoder": self.encoder,
-            "k": self.k,
-            "verdict": self.verdict,
-            "cause": self.cause,
-            "came_back": self.came_back,
-            "standing": self.standing.as_dict(),
-            "findings": [finding.as_dict() for finding in self.findings],
-        }
+        return cast(ExplanationRecord, asdict(self))
 
 
 @dataclass(frozen=True)

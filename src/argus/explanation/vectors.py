@@ -18,7 +18,7 @@ from argus.explanation.presence import corpus_document
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.explanation.variants import Variant, closest, document_prompt, variants
 from argus.indexes.views import ORIGINAL
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 SAME = 0.99
 """Cosine from which two vectors count as made the same way; half precision stays above 0.999."""
@@ -240,7 +240,7 @@ def _unread(case: Case, encoder: Encoder) -> WindowEvidence:
     return {
         "characters_read": read,
         "query_terms_only_in_unread_part": [
-            term for term in dict.fromkeys(asked(case.query)) if term in there
+            term for term in dict.fromkeys(query_words(case.query)) if term in there
         ],
         "best_unread_score": round(best, 4),
         "rank_of_unread_part": case.rank_of_score(best),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from argus.explanation.evidence import WordEvidence
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 LOW_COVERAGE = 0.5
 """Share of the query's weight (idf) below which a document that lacks the rest counts as implicit:
@@ -97,7 +97,7 @@ def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> Wo
     texts: of the document. idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of
     `lexical`.
     """
-    terms = list(dict.fromkeys(asked(query)))
+    terms = list(dict.fromkeys(query_words(query)))
     counts = {term: int((lexical.scores(term) > 0).sum()) for term in terms}
     own = {word for text in texts for word in words(text)}
     n = len(lexical)

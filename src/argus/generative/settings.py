@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Le, Lt, Option, check_settings, settings_of
+from argus.settings import Choices, Doc, Ge, Le, Lt, Option, check_settings, settings_of
 
 _PANEL = "Scoring"
 
@@ -68,7 +68,7 @@ class Scoring:
         Option(panel=_PANEL),
     ] = 1_500
     """In the passages that others bring, it counts (SEAL: 1,500)."""
-    drop_occurrences: int = 10_000_000
+    drop_occurrences: Annotated[int, Ge(1)] = 10_000_000
     """A key that comes more often is dropped (SEAL: 10,000,000; its option to set it has no
     effect)."""
     full_documents: Annotated[
@@ -87,9 +87,11 @@ class Scoring:
 
     allow_overlaps: bool = False
     """Let keys share positions (SEAL: off)."""
-    single_key: float = 0.0
+    single_key: Annotated[float, Ge(0), Le(1)] = 0.0
     """x: a passage scores (1 - x) times its sum and x times its best key's weight (SEAL: 0)."""
-    best_key: Literal["weight", "length", "frequency"] = "weight"
+    best_key: Annotated[
+        Literal["weight", "length", "frequency"], Choices(("weight", "length", "frequency"))
+    ] = "weight"
     """Which key of a passage is best for `single_key`: the weightiest, the longest or the rarest
     (SEAL: weight; its sort_by_length and sort_by_freq)."""
 
@@ -101,27 +103,12 @@ class Scoring:
     ] = 14.0
     """A pseudo-query is a key that begins with ` ||` (MINDER: 14). With 0, the ceiling does not
     count either."""
-    query_ceiling: float = -1.0
+    query_ceiling: Annotated[float, Le(0)] = -1.0
     """What a log-probability with the bonus is at most (MINDER: -1)."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         check_numbers(self)
-        keys = ("weight", "length", "frequency")
-        checks = (
-            ("drop_occurrences", self.drop_occurrences >= 1, "a whole number from 1"),
-            ("single_key", 0 <= self.single_key <= 1, "a number from 0 to 1"),
-            ("query_ceiling", self.query_ceiling <= 0, "a number to 0"),
-            ("best_key", self.best_key in keys, f"one of {', '.join(keys)}"),
-        )
-        for name, good, expected in checks:
-            if not good:
-                raise InputError(
-                    f"{getattr(self, name)!r}",
-                    expected=expected,
-                    fix=f"The published default is {getattr(Scoring, name)}.",
-                    where=name,
-                )
 
 
 def check_numbers(config: Any) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
 from argus.encoders import (
     DEFAULT_MODEL,
@@ -196,18 +197,14 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummar
     has to open it anew. No state is lost: all documents and remedies stay, and can be rolled back.
     """
     there = ViewIndex.open(index_folder(index))
-    before = _bytes(there.path)
+    before = bytes_in(there.path)
     there.compact(kept)
     return {
         "index": str(there.path),
         "views": len(there),
         "bytes_before": before,
-        "bytes": _bytes(there.path),
+        "bytes": bytes_in(there.path),
     }
-
-
-def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def read_ids(file: Path) -> list[str]:

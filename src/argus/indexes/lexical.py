@@ -22,7 +22,7 @@ from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, Postings
 from argus.indexes.snapshot import check_k
-from argus.indexes.words import asked
+from argus.indexes.words import query_words
 
 IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
@@ -165,7 +165,7 @@ class LexicalIndex:
     def scores(self, query: str) -> FloatArray:
         """Return the score of every document, in the order of `ids`; shape (len(self),)."""
         known = self._bm25.vocab_dict if self._bm25 is not None else {}
-        tokens = [known[word] for word in asked(query) if word in known]
+        tokens = [known[word] for word in query_words(query) if word in known]
         if self._bm25 is None or not tokens:
             return np.zeros(len(self), np.float32)
         scores: FloatArray = self._bm25.get_scores_from_ids(tokens)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from argus.data.records import record_of
 from argus.data.types import View
 from argus.errors import InputError
 from argus.indexes.summary import RemedyInIndex
@@ -34,13 +35,7 @@ class RemedyViews:
 
     def record(self) -> RemedyInIndex:
         """Return it as it stands in summary.json."""
-        return {
-            "id": self.id,
-            "views": self.views,
-            "documents": self.documents,
-            "bytes": self.bytes,
-            "added": self.added,
-        }
+        return record_of(RemedyInIndex, self)
 
 
 def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:

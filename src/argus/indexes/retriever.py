@@ -22,6 +22,7 @@ from argus.indexes.sources import matched_scenario
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
 from argus.indexes.views import BEFORE, ViewIndex, served
+from argus.indexes.words import check_query
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""
@@ -222,8 +223,7 @@ def search_index(
     best, None for a document without. `warning` is as `IndexRetriever.warning`.
     """
     check_k(k)
-    if not query.strip():
-        raise InputError("an empty query", expected="words", fix="Ask something.")
+    check_query(query)
     retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
     results = [_hit(retriever.index, rank, *hit)
                for rank, hit in enumerate(_ranked(retriever, query, k), 1)]  # fmt: skip

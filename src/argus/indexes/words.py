@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from argus.errors import InputError
+
 WORD = re.compile(r"[^\W_]+")
 STOP_WORDS = frozenset(
     WORD.findall(
@@ -16,6 +18,12 @@ STOP_WORDS = frozenset(
 """English words that say nothing of a topic; see `argus.indexes.lexical` for their use."""
 
 
+def check_query(text: str, where: str | None = None) -> None:
+    """Raise InputError for a query without a word."""
+    if not text.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.", where=where)
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text: runs of letters and digits, compatibility-folded, caseless.
 
@@ -24,7 +32,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
-def asked(text: str) -> list[str]:
+def query_words(text: str) -> list[str]:
     """Return the words of a query without stop words, or all of them when nothing else is left."""
     everything = words(text)
     return [word for word in everything if word not in STOP_WORDS] or everything

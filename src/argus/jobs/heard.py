@@ -74,8 +74,8 @@ class Heard:
         its bound. Costs are in the currency of the prices, None without prices.
         """
         spent = self.model.spent
-        kept = {o.prompt.key: (o.tokens_in or 0, o.tokens_out or 0) for o in self.outcomes}
-        all_in, all_out = (sum(counts[i] for counts in kept.values()) for i in (0, 1))
+        tokens = {o.prompt.key: (o.tokens_in or 0, o.tokens_out or 0) for o in self.outcomes}
+        all_in, all_out = (sum(counts[i] for counts in tokens.values()) for i in (0, 1))
         return {
             "prompts": len(self.outcomes),
             "cached": sum(o.cached for o in self.outcomes),

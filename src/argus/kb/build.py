@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_file import KB_FILE
+from argus.data.kb_file import KB_FILE, WORDS
 from argus.data.kb_tables import TABLES, KbFacts
+from argus.data.locks import take_lock
 from argus.data.provenance import describe_large_inputs
 from argus.data.records import read_record
 from argus.data.storage import absolute, is_remote, local_path
@@ -20,7 +22,6 @@ from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.kb.alone import alone
 from argus.kb.config import KbConfig
 from argus.kb.findings import findings, outcomes, write_words
 from argus.kb.keys import build_key, reading_key
@@ -28,7 +29,6 @@ from argus.kb.raw import RawInput
 from argus.kb.source import Dumps, Source
 from argus.kb.summary import BuildCounts, KbSummary, headline
 from argus.knowledge.alignment import AlignSettings, finish
-from argus.knowledge.folders import WORDS
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
 
@@ -36,6 +36,8 @@ JOB = "kb"
 SUMMARY = "summary.json"
 WORK = "work"
 REPORT = "report.html"
+LOCK = ".lock"
+"""One build at a time in a folder."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,3 +233,28 @@ def _work_folder(folder: ArtifactFolder, key: str) -> Path:
     work = home / key
     work.mkdir(parents=True, exist_ok=True)
     return work
+
+
+@contextmanager
+def alone(*folders: Path) -> Iterator[None]:
+    """Keep other builds out of folders, which are made.
+
+    Raises ArgusError where one is at work there, InputError for a folder that cannot be written.
+    """
+    with ExitStack() as locks:
+        for folder in dict.fromkeys(path.resolve() for path in folders):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                busy = (
+                    f"{folder} is in use by another kb build; wait for it, or give another --out "
+                    "(and --shards)."
+                )
+                locks.enter_context(take_lock(folder / LOCK, busy=busy))
+            except OSError as error:
+                raise InputError(
+                    f"cannot be written ({error.strerror})",
+                    expected="a folder that can be written",
+                    fix="Give another --out (and --shards).",
+                    where=folder,
+                ) from error
+        yield

@@ -34,10 +34,3 @@ class KnowledgeSource:
         bool, Doc("Drop (and count) edges to ids that are not entities."), Option(panel="Input")
     ] = False
     fields: FieldNames = field(default_factory=FieldNames)
-
-    @property
-    def entities_file(self) -> Path | None:
-        """The file that stands for `entities` in a manifest."""
-        from argus.data.kb_file import kb_file
-
-        return (kb_file(self.entities) or self.entities) if self.entities else None

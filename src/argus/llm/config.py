@@ -114,7 +114,10 @@ class ChatConfig:
                 fix="GET {base_url}/models lists them.",
                 where="model",
             )
-        self._check_extra()
+        check_extra(
+            self.extra, OWN_FIELDS, kind="fields", example='{"seed": 1}',
+            instead="Use the options of the configuration where there are such.",
+        )  # fmt: skip
         self._check_address()
         self._check_prices()
 
@@ -154,21 +157,27 @@ class ChatConfig:
         """The model's name: not the address, so that a server may move."""
         return self.model
 
-    def _check_extra(self) -> None:
-        own = sorted(OWN_FIELDS & set(self.extra))
-        if own:
-            raise InputError(
-                f"the extra fields {', '.join(own)}",
-                expected="fields that Argus does not set itself",
-                fix="Use the options of the configuration where there are such.",
-                where="extra",
-            )
-        try:
-            json.dumps(dict(self.extra), allow_nan=False, sort_keys=True)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"extra fields that are no JSON ({error})",
-                expected="names with JSON values",
-                fix='Give such as {"seed": 1}.',
-                where="extra",
-            ) from error
+
+def check_extra(
+    extra: Mapping[str, Any], own: frozenset[str], *, kind: str, instead: str, example: str
+) -> None:
+    """Raise InputError for what Argus sets itself, and for what is no JSON.
+
+    kind: "fields" or "settings"; instead: how Argus's own are set; example: JSON that would do.
+    """
+    if taken := sorted(own & set(extra)):
+        raise InputError(
+            f"the extra {kind} {', '.join(taken)}",
+            expected=f"{kind} that Argus does not set itself",
+            fix=instead,
+            where="extra",
+        )
+    try:
+        json.dumps(dict(extra), allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"extra {kind} that are no JSON ({error})",
+            expected="names with JSON values",
+            fix=f"Give such as {example}.",
+            where="extra",
+        ) from error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
-from argus.llm.config import PANEL, AnswerTokens, Concurrency, Model, RetryFailed
+from argus.llm.config import PANEL, AnswerTokens, Concurrency, Model, RetryFailed, check_extra
 from argus.settings import Choices, Doc, Ge, Option, check_settings
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -57,7 +56,10 @@ class LocalConfig:
                 fix="Give --model local:FOLDER.",
                 where="model",
             )
-        self._check_extra()
+        check_extra(
+            self.extra, OWN_SETTINGS, kind="settings", example='{"repetition_penalty": 1.1}',
+            instead="Use max_tokens for the length; decoding is greedy.",
+        )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -94,22 +96,3 @@ class LocalConfig:
         folder = Path(self.model)
         model = str(folder.absolute()) if folder.is_dir() else self.model
         return replace(self, model=model, adapter=self.adapter and self.adapter.absolute())
-
-    def _check_extra(self) -> None:
-        own = sorted(OWN_SETTINGS & set(self.extra))
-        if own:
-            raise InputError(
-                f"the extra settings {', '.join(own)}",
-                expected="settings that Argus does not set itself",
-                fix="Use max_tokens for the length; decoding is greedy.",
-                where="extra",
-            )
-        try:
-            json.dumps(dict(self.extra), allow_nan=False, sort_keys=True)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"extra settings that are no JSON ({error})",
-                expected="names with JSON values",
-                fix='Give such as {"repetition_penalty": 1.1}.',
-                where="extra",
-            ) from error

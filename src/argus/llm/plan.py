@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
 from argus.data.provenance import absorb
+from argus.data.records import record_of
 from argus.llm.budget import TEMPLATE_TOKENS, TokenCount, approximate_tokens, cost_of, most_tokens
 from argus.llm.ledger import Entry, Ledger
 from argus.llm.protocol import ModelConfig, Prompt, State
@@ -81,33 +82,11 @@ class Estimate:
 
     def __add__(self, other: Estimate) -> Estimate:
         """Return both together; a cost is None where one of them is."""
-        return Estimate(
-            prompts=self.prompts + other.prompts,
-            to_ask=self.to_ask + other.to_ask,
-            cached=self.cached + other.cached,
-            repeated=self.repeated + other.repeated,
-            failed_before=self.failed_before + other.failed_before,
-            tokens_in=self.tokens_in + other.tokens_in,
-            tokens_in_at_most=self.tokens_in_at_most + other.tokens_in_at_most,
-            tokens_out_at_most=self.tokens_out_at_most + other.tokens_out_at_most,
-            cost=_sum(self.cost, other.cost),
-            cost_at_most=_sum(self.cost_at_most, other.cost_at_most),
-        )
+        return Estimate(*map(_sum, astuple(self), astuple(other)))
 
     def figures(self) -> EstimateFigures:
         """Return everything, to be printed."""
-        return {
-            "prompts": self.prompts,
-            "to_ask": self.to_ask,
-            "cached": self.cached,
-            "repeated": self.repeated,
-            "failed_before": self.failed_before,
-            "tokens_in": self.tokens_in,
-            "tokens_in_at_most": self.tokens_in_at_most,
-            "tokens_out_at_most": self.tokens_out_at_most,
-            "cost": self.cost,
-            "cost_at_most": self.cost_at_most,
-        }
+        return record_of(EstimateFigures, self)
 
 
 def request_keys(
@@ -200,5 +179,5 @@ def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: TokenCount)
     return TEMPLATE_TOKENS + sum(count(text) for text in texts if text)
 
 
-def _sum(a: float | None, b: float | None) -> float | None:
+def _sum(a: Any, b: Any) -> Any:  # whole numbers, or what is paid
     return None if a is None or b is None else a + b

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
+from argus.data.records import record_of
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
 from argus.measures.significance import RESAMPLES
@@ -57,18 +58,7 @@ class Association:
 
     def figures(self) -> AssociationFigures:
         """Return everything for a summary."""
-        return {
-            "k": self.k,
-            "retrieved": self.retrieved,
-            "unretrieved": self.unretrieved,
-            "not_indexed": self.not_indexed,
-            "without_rps": self.without_rps,
-            "mean_retrieved": self.mean_retrieved,
-            "mean_unretrieved": self.mean_unretrieved,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-        }
+        return record_of(AssociationFigures, self)
 
 
 def rps_association(

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
+from argus.data.records import record_of
 from argus.measures.resamples import LEAST_RESAMPLES as LEAST_RESAMPLES
 from argus.measures.resamples import RESAMPLES as RESAMPLES
 
@@ -79,21 +80,7 @@ class PairedDifference:
 
     def figures(self) -> DifferenceFigures:
         """Return everything for a summary."""
-        return {
-            "queries": self.queries,
-            "mean_before": self.mean_before,
-            "mean_after": self.mean_after,
-            "mean_difference": self.mean_difference,
-            "low": self.low,
-            "high": self.high,
-            "p_value": self.p_value,
-            "exact": self.exact,
-            "no_interval": self.no_interval,
-            "improved": self.improved,
-            "harmed": self.harmed,
-            "unchanged": self.unchanged,
-            "verdict": self.verdict,
-        }
+        return record_of(DifferenceFigures, self)
 
 
 def paired_difference(

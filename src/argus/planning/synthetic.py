@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -60,8 +59,3 @@ def random_ends(n: int, neighbours: float) -> np.ndarray:
 def random_graph(n: int, neighbours: float) -> RelationGraph:
     """Return a graph of entities that are related to so many others in the mean."""
     return RelationGraph.from_edges(n, *random_ends(n, neighbours))
-
-
-def bytes_in(folder: Path) -> int:
-    """Return how many bytes the files of a folder have."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.provenance import content_hash, peak_memory_bytes
+from argus.data.storage import bytes_in
 from argus.data.types import FloatArray, Span
 from argus.knowledge.relations import read_relations
 from argus.planning.records import (
@@ -30,7 +31,6 @@ from argus.planning.records import (
 )
 from argus.planning.synthetic import (
     WORDS,
-    bytes_in,
     random_ends,
     random_graph,
     random_texts,

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.provenance import peak_memory_bytes
+from argus.data.storage import bytes_in
 from argus.engine import EngineConfig, open_engine
 from argus.planning.records import DumpTrial, KnowledgeTrial, Trial, WordsTrial
-from argus.planning.synthetic import bytes_in, random_ends, random_texts, timed
+from argus.planning.synthetic import random_ends, random_texts, timed
 
 SPLIT_BYTES = 1 << 20
 """Of the trial dumps, which are small: there is then work for all cores."""

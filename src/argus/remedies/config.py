@@ -56,8 +56,8 @@ class ExpandConfig:
                 fix="Leave it out for robust.",
                 where="--preset",
             )
-        given = {name: value for name, value in changes.items() if value is not None}
-        return replace(PRESETS[preset], **given)  # type: ignore[arg-type]
+        settings = {name: value for name, value in changes.items() if value is not None}
+        return replace(PRESETS[preset], **settings)  # type: ignore[arg-type]
 
 
 PAPER = ExpandConfig(preset="paper")

@@ -48,11 +48,11 @@ Wales:Welsh Yemen:Yemeni Yugoslavia:Yugoslav Zambia:Zambian Zimbabwe:Zimbabwean
 
 
 def _places() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    places_of: dict[str, set[str]] = {}
     for pair in _DEMONYMS.split():
         place, demonym = pair.casefold().split(":")
-        found.setdefault(demonym, set()).add(place)
-    return {demonym: frozenset(places) for demonym, places in found.items()}
+        places_of.setdefault(demonym, set()).add(place)
+    return {demonym: frozenset(places) for demonym, places in places_of.items()}
 
 
 PLACES = _places()

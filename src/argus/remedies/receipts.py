@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -47,8 +47,10 @@ class Receipt:
     def of(self, mask: npt.NDArray[np.bool_]) -> Receipt:
         """Return the receipt of some of the entities; mask: (n_risks,)."""
         risks = [risk for risk, inside in zip(self.risks, mask, strict=True) if inside]
-        asked, before, after = self.asked[mask], self.before[mask], self.after[mask]
-        return Receipt(risks, asked, before, after, self.k, self.fell, self.rose)
+        return replace(
+            self, risks=risks, asked=self.asked[mask], before=self.before[mask],
+            after=self.after[mask],
+        )  # fmt: skip
 
     def share_in_top(self, ranks: IntArray) -> float | None:
         """Return the share of risk queries asked that bring their document into the top k."""

@@ -67,8 +67,8 @@ class GridConfig:
     @classmethod
     def from_options(cls, **options: Any) -> Any:
         """Return the grid that the texts name; where they name none, the default."""
-        given = {name: value for name, value in options.items() if value is not None}
-        return cls(**{n: _PARSED[n](v) if n in _PARSED else v for n, v in given.items()})
+        settings = {name: value for name, value in options.items() if value is not None}
+        return cls(**{n: _PARSED[n](v) if n in _PARSED else v for n, v in settings.items()})
 
 
 def components(texts: Iterable[str]) -> tuple[Component, ...]:

@@ -40,13 +40,6 @@ class ContextBlock:
     """Documents for which there was no room at all, the last ones of the ranking."""
 
 
-def context_block(
-    hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
-) -> str:
-    """Return the context of a language model; see `build_context`."""
-    return build_context(hits, with_scenarios=with_scenarios, max_chars=max_chars).text
-
-
 def build_context(
     hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
 ) -> ContextBlock:

@@ -35,6 +35,21 @@ class EvaluationLoss(TypedDict):
     loss: float
 
 
+class TrainingLoss(TypedDict):
+    """Loss of the first and of the last step."""
+
+    first: float
+    last: float
+
+
+class Losses(TypedDict):
+    """The losses of a training in its summary; best: of the evaluation whose weights are kept."""
+
+    evaluations: list[EvaluationLoss]
+    best: EvaluationLoss
+    training_loss: TrainingLoss
+
+
 class Stored(TypedDict):
     """What stands in STATE. progress: `Progress` as JSON; weights: by name, those learnt."""
 
@@ -72,12 +87,28 @@ class Progress:
         """The evaluation with the lowest loss after training began; the first of equals."""
         return min(self.evaluations[1:], key=lambda e: e["loss"], default=None)
 
+    def losses(self) -> Losses:
+        """Return the losses of a training that was evaluated, to six digits."""
+        assert self.best is not None
+        return {
+            "evaluations": [_rounded(evaluation) for evaluation in self.evaluations],
+            "best": _rounded(self.best),
+            "training_loss": {
+                "first": round(self.steps[0]["loss"], 6),
+                "last": round(self.steps[-1]["loss"], 6),
+            },
+        }
+
     @property
     def stale(self) -> int:
         """How many evaluations in a row, the last included, brought no lower loss."""
         if self.best is None:
             return 0
         return len(self.evaluations) - 1 - self.evaluations.index(self.best, 1)
+
+
+def _rounded(evaluation: EvaluationLoss) -> EvaluationLoss:
+    return {**evaluation, "loss": round(evaluation["loss"], 6)}
 
 
 class Checkpoint:

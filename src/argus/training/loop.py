@@ -14,8 +14,7 @@ from argus.devices import is_out_of_memory
 from argus.errors import ArgusError
 from argus.progress import progress
 from argus.training.checkpoint import Checkpoint, Progress
-from argus.training.memory import in_passes
-from argus.training.order import epoch_order, step_seed
+from argus.training.passes import epoch_order, in_passes, step_seed
 from argus.training.settings import LoopConfig
 from argus.training.task import Examples, Task
 

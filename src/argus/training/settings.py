@@ -10,13 +10,8 @@ from argus.settings import Doc, Ge, Gt, Lt, Option, Seed, check_settings
 
 _PANEL = "Training"
 
-LearningRate = Annotated[float, Gt(0), Doc("The highest."), Option(panel=_PANEL)]
 WeightDecay = Annotated[float, Ge(0), Doc("Of AdamW."), Option(panel=_PANEL)]
 WarmupRatio = Annotated[float, Ge(0), Lt(1), Doc("Share of the steps."), Option(panel=_PANEL)]
-BatchSize = Annotated[int, Ge(1), Doc("Examples at once."), Option(("--batch",), panel=_PANEL)]
-Accumulation = Annotated[
-    int, Ge(1), Doc("Batches per step."), Option(("--accumulate",), panel=_PANEL)
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +26,15 @@ class LoopConfig:
     checkpoint_every_s: so much is lost at most when a run is killed.
     """
 
-    learning_rate: LearningRate = 2e-5
+    learning_rate: Annotated[float, Gt(0), Doc("The highest."), Option(panel=_PANEL)] = 2e-5
     weight_decay: WeightDecay = 0.1
     warmup_ratio: WarmupRatio = 0.1
-    batch_size: BatchSize = 4
-    accumulation: Accumulation = 2
+    batch_size: Annotated[
+        int, Ge(1), Doc("Examples at once."), Option(("--batch",), panel=_PANEL)
+    ] = 4
+    accumulation: Annotated[
+        int, Ge(1), Doc("Batches per step."), Option(("--accumulate",), panel=_PANEL)
+    ] = 2
     epochs: Annotated[int, Ge(1), Doc("At most."), Option(panel=_PANEL)] = 10
     patience: Annotated[
         int,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from typing_extensions import TypedDict
-
-from argus.training.checkpoint import EvaluationLoss
+from argus.training.checkpoint import Losses
 
 
-class TrainingFigures(TypedDict):
-    """What a training took. stopped: why. best: the evaluation whose weights are kept.
+class TrainingFigures(Losses):
+    """What a training took. stopped: why.
 
     tokens_per_s: of training alone. device_memory_bytes: None on the CPU.
     """
@@ -20,8 +18,7 @@ class TrainingFigures(TypedDict):
     device: str
     steps: int
     stopped: str
-    evaluations: list[EvaluationLoss]
-    best: EvaluationLoss
+    seconds: float
     tokens_per_s: float | None
     peak_memory_bytes: int
     device_memory_bytes: int | None

@@ -12,7 +12,7 @@ from argus.authority.benchmarks.types import Benchmark
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 NAMED = {"PreClearanceApproved", "ConflictDisclosed", "PolicyAcknowledged"}
 """Written by the employee's side, in the words of the questions."""
@@ -141,7 +141,7 @@ def test_what_supersedes_shares_no_word_with_its_question(
 ) -> None:
     for question in bench.questions:
         for id_ in question.chain[1:]:
-            assert not set(asked(question.text)) & set(words(records[id_].text))
+            assert not set(query_words(question.text)) & set(words(records[id_].text))
 
 
 def test_only_the_anchor_names_both_employee_and_ticker(bench: Benchmark) -> None:

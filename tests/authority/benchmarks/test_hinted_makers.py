@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from argus.authority.benchmarks.legal_texts import DOCTRINES
-from argus.authority.benchmarks.makers import HINTED, HintedMaker
+from argus.authority.benchmarks.source import HINTED, HintedMaker
 from argus.authority.benchmarks.types import Benchmark
 from argus.authority.relation import Authority
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import asked, words
+from argus.indexes.words import query_words, words
 
 RECORDS = {"cvepatchqa": 2750, "legalprecedentqa": 1800}
 GENERIC_RECALL = {"cvepatchqa": (0.80, 0.92), "legalprecedentqa": (0.25, 0.38)}
@@ -82,7 +82,7 @@ def test_what_supersedes_shares_no_word_with_its_question(bench: Benchmark) -> N
     records = {record.id: record for record in bench.records}
     for question in bench.questions:
         for id_ in question.chain[1:]:
-            assert not set(asked(question.text)) & set(words(records[id_].text))
+            assert not set(query_words(question.text)) & set(words(records[id_].text))
 
 
 def test_no_text_tells_an_id(bench: Benchmark) -> None:

@@ -10,10 +10,10 @@ from argus.authority.benchmarks.answers import answer_of
 from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.job import score_systems
-from argus.authority.benchmarks.makers import MAKERS
 from argus.authority.benchmarks.metrics import Judge
 from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.score import score, summarise
+from argus.authority.benchmarks.source import MAKERS
 from argus.authority.benchmarks.systems import ANCHORS, SYSTEMS, Bench
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record

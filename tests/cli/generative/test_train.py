@@ -75,9 +75,9 @@ def test_batches_that_did_not_fit_are_said(train, monkeypatch):
     [
         (("--d-model", "40"), "--d-model: 40; expected a multiple of 16"),
         (("--model", "no/such"), "no such folder"),
-        (("--label-smoothing", "1"), "label_smoothing: 1.0; expected a number from 0, below 1"),
-        (("--dtype", "int8"), "dtype: 'int8'; expected one of float32, bfloat16"),
-        (("--minutes", "0"), "max_minutes: 0.0; expected a number above 0"),
+        (("--label-smoothing", "1"), "--label-smoothing: 1.0; expected a number from 0, below 1"),
+        (("--dtype", "int8"), "--dtype: 'int8'; expected one of float32, bfloat16"),
+        (("--minutes", "0"), "--minutes: 0.0; expected a number above 0"),
         (("--hold-out", "nothing.txt"), "nothing.txt: cannot be read"),
         (("--device", "abacus"), "--device: 'abacus' is no device"),
         (("--questions", "q.jsonl"), "--questions: given without --qrels"),

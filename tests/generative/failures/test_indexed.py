@@ -7,7 +7,7 @@ import pytest
 from argus.data.types import Document
 from argus.generative.failures.case import Case, Passage, Positive
 from argus.generative.failures.indexed import IndexLookup, indexed, lookup_of, spelled, with_texts
-from argus.generative.failures.measures.columns import OF_INDEX
+from argus.generative.failures.measures.columns import IndexFigures
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
 from argus.generative.vocabulary import train_vocabulary
@@ -43,7 +43,7 @@ def case(question="who", answers=(), positives=None, passages=()):
 
 
 def test_the_columns_are_those_of_the_index_in_their_order(index):
-    assert list(indexed(case(), index, 10)) == list(OF_INDEX)
+    assert list(indexed(case(), index, 10)) == list(IndexFigures.__annotations__)
 
 
 def test_coverage_counts_words_as_written_or_capitalised(index):

@@ -3,8 +3,8 @@ import pickle
 import pyarrow as pa
 import pytest
 
-from argus.knowledge.dumps.disambiguation import is_disambiguation
 from argus.knowledge.dumps.page_rows import LINKS, PAGES, PageSetup, read_pages
+from argus.knowledge.dumps.pages import is_disambiguation
 from argus.knowledge.dumps.records import Page
 from argus.knowledge.dumps.site import Site, any_site
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps import templates
-from argus.knowledge.dumps.disambiguation import is_disambiguation
-from argus.knowledge.dumps.pages import parse_page
+from argus.knowledge.dumps.pages import is_disambiguation, parse_page
 from argus.knowledge.dumps.site import Site
 from argus.knowledge.dumps.wikitext import count_words, first_paragraph, lead_of
 

@@ -7,8 +7,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.jobs.parts import remove_parts
 from argus.knowledge import RelationGraph
 from argus.retrievability.audit import rank_parts
-from argus.retrievability.audit.rank_parts import ranks_in_parts
-from argus.retrievability.audit.ranking_work import Ranking
+from argus.retrievability.audit.rank_parts import Ranking, ranks_in_parts
 from argus.retrievability.limits import RESERVOIR_QUERIES
 from argus.retrievability.ranks import pair_ranks
 from tests.support.in_process_engine import InProcessEngine, Lost

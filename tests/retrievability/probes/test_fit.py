@@ -10,7 +10,7 @@ import argus
 from argus.data import Document
 from argus.errors import FingerprintMismatch, InputError, Location
 from argus.reports.sections import SECTIONS
-from argus.retrievability.probes import grids, load_probe
+from argus.retrievability.probes import load_probe, sweep
 from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import fit_probe
@@ -26,7 +26,7 @@ def small_grid():
     patch = pytest.MonkeyPatch()
     one = {"width": 32, "depth": 1, "learning_rate": 1e-3, "batch_size": 64}
     trees = {"n_estimators": 30, "max_depth": 3, "jobs": 1}
-    patch.setattr(grids, "QUICK", {"mlp": [one], "xgboost": [trees]})
+    patch.setattr(sweep, "QUICK", {"mlp": [one], "xgboost": [trees]})
     yield
     patch.undo()
 

@@ -3,7 +3,6 @@ import json
 import numpy as np
 import pytest
 
-from argus.retrievability.probes import grids
 from argus.retrievability.probes import sweep as module
 from argus.retrievability.probes.estimators import FAMILIES
 from argus.retrievability.probes.metrics import measure
@@ -18,7 +17,7 @@ def small_grid(monkeypatch):
         "xgboost": [{"n_estimators": 40, "max_depth": 3, "jobs": 1}],
         "mlp": [{"width": 32, "depth": 2, "learning_rate": 1e-2, "batch_size": 64}],
     }
-    monkeypatch.setattr(grids, "QUICK", small)
+    monkeypatch.setattr(module, "QUICK", small)
 
 
 @pytest.fixture
@@ -29,12 +28,12 @@ def data(learnable):
 
 
 def test_the_papers_grid_is_whole():
-    assert len(grids.settings("ridge", full=True)) == 20
-    assert len(grids.settings("mlp", full=True)) == 3**5
-    assert len(grids.settings("xgboost", full=True)) == 3**6  # tree counts are prefixes of one run
+    assert len(module.settings("ridge", full=True)) == 20
+    assert len(module.settings("mlp", full=True)) == 3**5
+    assert len(module.settings("xgboost", full=True)) == 3**6  # tree counts are prefixes of one run
     for family, kind in FAMILIES.items():
         for full in (False, True):
-            for parameters in grids.settings(family, full=full):
+            for parameters in module.settings(family, full=full):
                 kind(**parameters)
 
 

@@ -10,9 +10,9 @@ from argus.llm.chat_format import stop_tokens
 from argus.llm.local_load import load_base
 from argus.scenarios.distill import train as training
 from argus.scenarios.distill.adapter import with_lora
-from argus.scenarios.distill.batches import summed_loss
 from argus.scenarios.distill.examples import Example, build_examples
 from argus.scenarios.distill.settings import TrainConfig
+from argus.scenarios.distill.train import summed_loss
 from argus.training import loop
 from argus.training.checkpoint import BEST, STATE
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS

@@ -24,6 +24,7 @@ from argus.authority.benchmarks.summary import (
     SystemShares,
 )
 from argus.authority.benchmarks.types import Benchmark, Question
+from argus.data.records import record_of
 from argus.data.types import State
 
 ANCHOR_DEPTHS = (1, 5, 10, 20)
@@ -171,6 +172,4 @@ def _factors(scored: Iterable[Scored]) -> FactorFigures | None:
 
 def as_json(mean: Share | None) -> ShareFigures | None:
     """Return a share as JSON has it."""
-    if mean is None:
-        return None
-    return {"value": mean.value, "low": mean.low, "high": mean.high, "n": mean.n}
+    return None if mean is None else record_of(ShareFigures, mean)

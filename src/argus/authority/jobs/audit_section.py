@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from argus.authority.jobs import figures as figures_authority
 from argus.authority.jobs.relation_table import rules
 from argus.authority.jobs.summary import AuthorityAuditSummary
 from argus.data.types import State
+from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 
 LAST = 1 << 30
@@ -47,8 +49,8 @@ def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
     plots = {}
     if measured:
         total = authority["documents"]["total"]
-        plots["authority_ranks"] = figures_authority.reachable_by_rank(ranks, authority["k"], total)
-        plots["authority_divergence"] = figures_authority.divergence(
+        plots["authority_ranks"] = reachable_by_rank(ranks, authority["k"], total)
+        plots["authority_divergence"] = divergence(
             [row["text_divergence"] for row in measured if row["text_divergence"] is not None]
         )
     tables = {
@@ -127,3 +129,45 @@ def _brief(authority: AuthorityAuditSummary) -> str:
         f"of {counts['superseded']:,} superseded documents, those that bring what controls them "
         f"into the top {authority['k']}: {', '.join(parts) or 'none could be asked'}"
     )
+
+
+COLOURS = {"title": BAND_COLOURS["mid"], "text": BAND_COLOURS["high"]}
+
+
+def reachable_by_rank(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:
+    """Share of controlling documents within each depth, per proxy; k is marked."""
+    depths = np.unique(np.geomspace(1, max(total, 2), 60).astype(int))
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"asked with the {proxy}",
+            "x": depths.tolist(),
+            "y": [round(float((np.array(own) <= d).mean()), 4) for d in depths],
+            "line": {"color": COLOURS[proxy], "width": 2},
+            "hovertemplate": "top %{x:,}: %{y:.1%}<extra></extra>",
+        }
+        for proxy, own in ranks.items()
+        if own
+    ]
+    line = {"color": INK, "width": 1, "dash": "dot"}
+    marker = {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "line": line}
+    figure = framed(
+        traces, "results read", "controlling documents", {"shapes": [marker]}, yrange=[0, 1]
+    )
+    figure["layout"]["xaxis"] |= {"type": "log"}
+    return figure
+
+
+def divergence(values: Sequence[float]) -> Figure:
+    """Superseded documents per semantic-authority divergence."""
+    counts, edges = np.histogram(values, bins=20, range=(0, max([*values, 0.1])))
+    bars = {
+        "type": "bar",
+        "x": ((edges[:-1] + edges[1:]) / 2).round(4).tolist(),
+        "y": counts.tolist(),
+        "width": np.diff(edges).round(4).tolist(),
+        "marker": {"color": BAND_COLOURS["high"]},
+        "hovertemplate": "Δ about %{x:.2f}: %{y:,}<extra></extra>",
+    }
+    return framed([bars], "divergence Δ", "pairs", {"bargap": 0.04})

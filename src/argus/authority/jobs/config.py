@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from argus.settings import Doc, Ge, Le, Option, check_settings
-
-if TYPE_CHECKING:
-    from argus.authority.jobs.summary import Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,12 +72,3 @@ class LintBounds:
 
     def __post_init__(self) -> None:
         check_settings(self)
-
-    def described(self) -> Bounds:
-        """Return the bounds, for summary.json."""
-        return {
-            "violations": self.violations,
-            "stale_hits": self.stale_hits,
-            "false_retirements": self.false_retirements,
-            "nothing_superseded": self.nothing_superseded,
-        }

@@ -14,6 +14,7 @@ from argus.authority.jobs.config import AuthoritySource, LintBounds
 from argus.authority.jobs.headline import lint_headline
 from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import (
+    Bounds,
     LintedQueries,
     LintSummary,
     Rate,
@@ -25,6 +26,7 @@ from argus.authority.lint import LintedQuery, Removed, lint_queries
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import ID_FIELDS
+from argus.data.records import record_of
 from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Run, State
@@ -207,7 +209,7 @@ def _summary(
             "not_in_force": sum(len(q.future) for q in measured),
         },
         "rates": rates,
-        "bounds": bounds.described(),
+        "bounds": record_of(Bounds, bounds),
         "verdict": _verdict(rates, bounds, opened),
         "relation": opened.summary(),
         "violations": [row for q in measured for row in violations(q)][:SHOWN],

@@ -26,6 +26,7 @@ from argus.indexes import search as nearest
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, open_retriever
+from argus.indexes.words import check_query
 from argus.jobs.workspace import Record, open_encoder
 
 ANCHORS = 20
@@ -63,8 +64,7 @@ def search_authority(
     anchors before those retrieved, the latest first. Raises InputError for bad input, and for an
     index of which no document has a record.
     """
-    if not query.strip():
-        raise InputError("an empty query", expected="words", fix="Ask something.")
+    check_query(query)
     if run is not None:
         run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
     opened = open_authority(source)

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import print_estimate
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
-from argus.generative.failures.jobs.settings import FailureConfig
-from argus.settings import Doc, Ge, Option
+from argus.generative.failures.jobs.settings import FailureConfig, Workers
+from argus.settings import Doc, Option
 
 SHOWN_MODES = 5
 HITS = ("hit_1", "hit_k")
@@ -59,7 +59,7 @@ def analyse(
         Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
     ] = None,
     corpus: Annotated[Path | None, Doc("Texts of the passages of a run.")] = None,
-    measure: FailureConfig,
+    measure: Annotated[FailureConfig, Without("workers")],
     threshold: Annotated[
         list[str] | None,
         Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
@@ -76,7 +76,7 @@ def analyse(
         Option(panel="Language model"),
     ] = False,
     columns: FieldNames,
-    workers: Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")] = None,
+    workers: Workers = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -94,11 +94,11 @@ def analyse(
         measure, llm=judge.config(), thresholds=_thresholds(threshold or []), workers=workers
     )
     if estimate:
-        asked = estimate_verdicts(
+        prompts = estimate_verdicts(
             outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
             fields=columns,
         )  # fmt: skip
-        print_estimate(asked, json)
+        print_estimate(prompts, json)
         return
     result = analyse_failures(
         outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,

@@ -18,7 +18,7 @@ from argus.settings import Doc
 def build(
     *,
     corpus: o.Corpus,
-    out: Annotated[Path, Doc("Folder for the index.")],
+    out: o.IndexOut,
     what: NgramBuildConfig,
     pseudo_queries: Annotated[
         Path | None,

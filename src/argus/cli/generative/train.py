@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
@@ -13,77 +13,30 @@ from argus.data.fields import FieldNames
 from argus.generative.training.config import GenerativeTrainConfig
 from argus.generative.training.config import learning as learning_of
 from argus.generative.training.settings import LearningConfig
-from argus.settings import Doc, Ge, Option
-
-_PANEL = "Training"
+from argus.settings import Doc, Setting, settings_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class Learning:
     """Options of the training; what is left out has the default of the model's kind."""
 
-    minutes: Annotated[
-        float | None,
-        Doc(
-            "Time for training, all runs together; with more of it, a training goes on. "
-            "Default 25 from scratch, else none."
-        ),
-        Option(panel=_PANEL),
-    ] = None
-    epochs: Annotated[
-        int | None,
-        Ge(1),
-        Doc("At most: 20 from scratch, else 10."),
-        Option(panel=_PANEL),
-    ] = None
-    patience: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Evaluations without a lower loss that end it: 10, else 4."),
-        Option(panel=_PANEL),
-    ] = None
-    evaluate_every: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Steps, besides every epoch: 200 from scratch."),
-        Option(panel=_PANEL),
-    ] = None
-    batch: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Examples at once (64, else 32); halved for want of memory."),
-        Option(panel=_PANEL),
-    ] = None
-    accumulation: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Batches per step: 1."),
-        Option(("--accumulate",), panel=_PANEL),
-    ] = None
-    learning_rate: Annotated[
-        float | None,
-        Doc("The highest: 1e-3 from scratch, else 3e-5."),
-        Option(panel=_PANEL),
-    ] = None
-    label_smoothing: Annotated[
-        float | None,
-        Doc("0 from scratch, else 0.1."),
-        Option(panel=_PANEL),
-    ] = None
-    dtype: Annotated[
-        str,
-        Doc("What is computed in: float32, bfloat16."),
-        Option(panel=_PANEL),
-    ] = "float32"
+    NAMES = (
+        "max_minutes", "epochs", "patience", "evaluate_every", "batch_size", "accumulation",
+        "learning_rate", "label_smoothing", "dtype",
+    )  # fmt: skip
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return settings of LearningConfig, unset unless given where kinds of models differ."""
+        settings = {s.name: s for s in settings_of(LearningConfig)}
+        unset = (replace(settings[name], default=None, optional=True) for name in cls.NAMES[:-1])
+        return *unset, settings["dtype"]
 
     def config(self, model: str, seed: int) -> LearningConfig:
         """Return how a model of this name learns."""
-        return learning_of(
-            model, max_minutes=self.minutes, epochs=self.epochs, patience=self.patience,
-            evaluate_every=self.evaluate_every, batch_size=self.batch,
-            accumulation=self.accumulation, learning_rate=self.learning_rate,
-            label_smoothing=self.label_smoothing, dtype=self.dtype, seed=seed,
-        )  # fmt: skip
+        return learning_of(model, seed=seed, **self.options)
 
 
 @example(

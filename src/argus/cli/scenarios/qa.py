@@ -45,7 +45,7 @@ class Judge:
             if s.name in OWN
         )  # fmt: skip
 
-    def config(self, asked: LanguageModel) -> ChatConfig | LocalConfig | None:
+    def config(self, answerer: LanguageModel) -> ChatConfig | LocalConfig | None:
         """Return who judges, None for whoever answers.
 
         A key is never sent to another endpoint than its own. Raises InputError for a budget that
@@ -55,8 +55,8 @@ class Judge:
         if not own.keys() & {"model", "base_url", "temperature"}:
             self._refuse_idle_options()
             return None
-        self._check_prices(asked)
-        block = self._options(asked)
+        self._check_prices(answerer)
+        block = self._options(answerer)
         config = block.config()
         assert config is not None and block.model is not None
         if isinstance(config, LocalConfig):
@@ -75,23 +75,25 @@ class Judge:
             config = replace(config, api_key=None)
         return replace(config, temperature=own.get("temperature", config.temperature))
 
-    def _options(self, asked: LanguageModel) -> LanguageModel:
+    def _options(self, answerer: LanguageModel) -> LanguageModel:
         """Return the options of the answering model with what the judge has of its own."""
-        own, model = self.options, self.options.get("model") or asked.model or ""
+        own, model = self.options, self.options.get("model") or answerer.model or ""
         if model.startswith(LOCAL):
-            kept = {
-                name: asked.options.get(name) for name in ("max_tokens_override", "retry_failed")
+            common = {
+                name: answerer.options.get(name) for name in ("max_tokens_override", "retry_failed")
             }
-            adapter = None if "model" in own else asked.options.get("adapter")
-            return LanguageModel(model=model, adapter=adapter, base_url=own.get("base_url"), **kept)
+            adapter = None if "model" in own else answerer.options.get("adapter")
+            return LanguageModel(
+                model=model, adapter=adapter, base_url=own.get("base_url"), **common
+            )
         mine = {n: v for n, v in own.items() if n not in ("temperature", "api_key_env")}
-        return asked.but(**mine | {"model": model, "adapter": None})
+        return answerer.but(**mine | {"model": model, "adapter": None})
 
-    def _check_prices(self, asked: LanguageModel) -> None:
-        home = {name: asked.options.get(name) for name in ("model", "base_url")}
+    def _check_prices(self, answerer: LanguageModel) -> None:
+        home = {name: answerer.options.get(name) for name in ("model", "base_url")}
         same = home == {name: self.options.get(name, value) for name, value in home.items()}
         priced = {"input_price", "output_price"} <= self.options.keys()
-        if "input_price" not in asked.options or same or priced:
+        if "input_price" not in answerer.options or same or priced:
             return
         if self.options.get("model", "").startswith(LOCAL):
             return
@@ -114,7 +116,7 @@ class Judge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Subject:
     """Options that say what is asked, and what for."""
 
     index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), o.INDEX]
@@ -132,7 +134,7 @@ class Asked:
         Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
     ] = None
     coerce_ids: Annotated[bool, Doc("Read ids that are whole numbers as text.")] = False
-    encoder: Annotated[str | None, Doc("Default: the encoder that the index names.")] = None
+    encoder: o.IndexEncoder = None
     device: o.Device = None
 
     def options(self) -> dict[str, Any]:
@@ -147,16 +149,13 @@ class Asked:
 )
 @with_blocks
 def qa(
-    asked: Asked,
+    subject: Subject,
     model: LanguageModel,
     judge: Judge,
     measure: QASettings,
     engine: EngineConfig | None,
     out: o.Out = Path("argus-out"),
-    estimate: Annotated[
-        bool,
-        Doc("Only say what would be asked and what it would cost."),
-    ] = False,
+    estimate: o.Estimate = False,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -179,12 +178,12 @@ def qa(
             fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
             where="--model",
         )
-    options = {"config": measure.by(answering, judge.config(model)), "out": out, **asked.options()}
+    inputs = {"config": measure.by(answering, judge.config(model)), "out": out, **subject.options()}
     if estimate:
-        estimates = estimate_answers(asked.index, asked.queries, **options)
+        estimates = estimate_answers(subject.index, subject.queries, **inputs)
         o.print_json(estimates) if json else o.print_lines(estimate_lines(estimates))
         return
     result = compare_answers(
-        asked.index, asked.queries, **options, fresh=fresh, engine=engine
+        subject.index, subject.queries, **inputs, fresh=fresh, engine=engine
     )  # fmt: skip
     o.show(result, as_json=json)

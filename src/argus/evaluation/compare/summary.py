@@ -17,7 +17,7 @@ class Ranks(TypedDict):
     rank_change: int | None
 
 
-class ComparisonRow(TypedDict):
+class ComparisonRow(Ranks):
     """One entity or document; see `argus.evaluation.compare.rows.SCHEMA`."""
 
     kind: Literal["entity", "document"]
@@ -26,10 +26,6 @@ class ComparisonRow(TypedDict):
     verdict: str
     before: str | None
     after: str | None
-    value_before: float | None
-    value_after: float | None
-    rps_change: float | None
-    rank_change: int | None
 
 
 class QueryRow(TypedDict):

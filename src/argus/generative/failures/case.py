@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
 
+T = TypeVar("T")
+
+_ATTRIBUTE = "_memo"
+"""Of a case: what `once` keeps."""
 TITLE, BODY, QUERY = "title", "body", "query"
 """Where an n-gram is from: a title, a text, or (MINDER) a pseudo-query."""
 
@@ -100,3 +105,14 @@ class Case:
         """The n-grams of the first passage; None without a passage, or without n-grams."""
         keys = self.passages[0].keys if self.passages else None
         return keys if keys is not None and len(keys) else None
+
+
+def once(case: Case, name: Hashable, make: Callable[[], T]) -> T:
+    """Return what `make` returns; it is called once per question and name.
+
+    It is kept with the question, as a cached property is, and goes with it.
+    """
+    memo = vars(case).setdefault(_ATTRIBUTE, {})
+    if name not in memo:
+        memo[name] = make()
+    return cast(T, memo[name])

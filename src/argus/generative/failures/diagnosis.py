@@ -184,16 +184,16 @@ def spreads(rows: Iterable[WholeRow], modes: Sequence[FailureMode]) -> dict[str,
 
 def _spread(mode: FailureMode, rows: Sequence[WholeRow]) -> Spread:
     values = [(value, row["hit_k"]) for row in rows if (value := _value(mode, row)) is not None]
-    failed, found = (
+    failed, hits = (
         [mode.applies(value) for value, hit in values if hit == side] for side in (0, 1)
     )
-    counts = len(values), len(failed), len(found)
-    shares = [sum(holds) / len(holds) if holds else None for holds in (failed, found)]
+    counts = len(values), len(failed), len(hits)
+    shares = [sum(holds) / len(holds) if holds else None for holds in (failed, hits)]
     if mode.failed_only:
         return Spread(*counts, shares[0], None, None, None, None)
     if shares[0] is None or shares[1] is None:
         return Spread(*counts, shares[0], shares[1], None, None, None)
-    low, high = newcombe(shares[0], len(failed), shares[1], len(found))
+    low, high = newcombe(shares[0], len(failed), shares[1], len(hits))
     return Spread(*counts, shares[0], shares[1], shares[0] - shares[1], low, high)
 
 

@@ -5,8 +5,8 @@ from .build import (
     check_corpus as check_corpus,
 )
 from .ngram_index import NgramIndex as NgramIndex
+from .ngram_index import Rows as Rows
 from .profile import (
     NgramProfile as NgramProfile,
     profile as profile,
 )
-from .rows import Rows as Rows

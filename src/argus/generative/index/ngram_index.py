@@ -8,6 +8,7 @@ title's n-gram) or last (a passage ends there), never between.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -20,9 +21,31 @@ from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.index import kernels
 from argus.generative.index.manifest import SEGMENTS, TOKENIZER, Manifest, read_manifest
-from argus.generative.index.rows import Rows
 from argus.generative.index.segment import Segment, open_segment
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of n n-grams of `depth` tokens each; low and high: (segments, n), half open."""
+
+    depth: int
+    low: IntArray
+    high: IntArray
+
+    def __len__(self) -> int:
+        """Return how many n-grams there are."""
+        return int(self.low.shape[1])
+
+    @property
+    def counts(self) -> IntArray:
+        """How often each n-gram occurs; (n,)."""
+        return np.asarray((self.high - self.low).sum(axis=0), np.int64)
+
+    def take(self, which: npt.NDArray[np.int64]) -> Rows:
+        """Return the rows of some n-grams, in the order asked for; they may come repeatedly."""
+        return Rows(self.depth, self.low[:, which], self.high[:, which])
+
 
 Tokens = Sequence[int] | npt.NDArray[Any]
 

@@ -39,6 +39,7 @@ from argus.generative.jobs.summary import (
     SearchSummary,
     headline,
 )
+from argus.indexes.words import check_query
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash
@@ -141,8 +142,7 @@ def ask(
 
     Nothing is written. Raises InputError as `search_ngrams` does, and for a question without words.
     """
-    if not text.strip():
-        raise InputError("an empty query", expected="words", fix="Ask something.", where="--query")
+    check_query(text, "--query")
     home, model = index_folder(index), need_model(config.model)
     opened = NgramIndex.open(home)
     originals = _originals(opened, corpus, fields or FieldNames())

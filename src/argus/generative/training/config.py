@@ -37,23 +37,18 @@ class ScratchSize:
         int, Ge(_MULTIPLE), Doc("Its width, a multiple of 16."), Option(panel=_SIZE)
     ] = 256
     layers: Annotated[int, Ge(1), Doc("Of encoder and decoder each."), Option(panel=_SIZE)] = 2
-    positions: int = 256
+    positions: Annotated[int, Ge(16)] = 256
     dropout: Annotated[float, Ge(0), Lt(1), Doc("In training."), Option(panel=_SIZE)] = 0.1
 
     def __post_init__(self) -> None:
         check_settings(self)
-        checks = (
-            ("d_model", "--d-model", self.d_model % _MULTIPLE == 0, f"a multiple of {_MULTIPLE}"),
-            ("positions", "positions", self.positions >= 16, "a whole number from 16"),
-        )
-        for name, where, good, expected in checks:
-            if not good:
-                raise InputError(
-                    f"{getattr(self, name)!r}",
-                    expected=expected,
-                    fix="Leave it out for the default.",
-                    where=where,
-                )
+        if self.d_model % _MULTIPLE:
+            raise InputError(
+                f"{self.d_model!r}",
+                expected=f"a multiple of {_MULTIPLE}",
+                fix="Leave it out for the default.",
+                where="--d-model",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

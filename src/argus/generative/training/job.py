@@ -25,8 +25,7 @@ from argus.generative.pseudo_queries import of_documents
 from argus.generative.training.config import SCRATCH, GenerativeTrainConfig
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
-from argus.generative.training.model import open_network, save_network
-from argus.generative.training.scratch import new_network
+from argus.generative.training.model import new_network, open_network, save_network
 from argus.generative.training.settings import ExampleConfig, LearningConfig
 from argus.generative.training.summary import ModelNote, TrainSummary, headline
 from argus.generative.training.task import Pair, seq2seq_task
@@ -232,7 +231,6 @@ def _summary(
     device: str,
 ) -> TrainSummary:
     state, settings = trained.progress, config.learning
-    assert state.best is not None
     return {
         "model": config.model,
         "weights": sum(p.numel() for p in network.parameters()),
@@ -243,12 +241,7 @@ def _summary(
         "steps": state.step,
         "stopped": state.stopped,
         "out_of_time": state.out_of_time,
-        "evaluations": [{**e, "loss": round(e["loss"], 6)} for e in state.evaluations],
-        "best": {**state.best, "loss": round(state.best["loss"], 6)},
-        "training_loss": {
-            "first": round(state.steps[0]["loss"], 6),
-            "last": round(state.steps[-1]["loss"], 6),
-        },
+        **state.losses(),
         "seconds": round(state.seconds, 2),
         "evaluation_seconds": round(state.evaluation_seconds, 2),
         "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),

@@ -6,17 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Choices, Doc, Ge, Lt, Option, Seed, check_settings
-from argus.training.settings import (
-    Accumulation,
-    BatchSize,
-    LearningRate,
-    LoopConfig,
-    WarmupRatio,
-    WeightDecay,
-)
+from argus.settings import Choices, Doc, Ge, Gt, Le, Lt, Option, Seed, check_settings
+from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
 _EXAMPLES = "Examples"
+_TRAINING = Option(panel="Training")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +26,7 @@ class ExampleConfig:
     many of either.
     """
 
-    span_words: int = 10
+    span_words: Annotated[int, Ge(1)] = 10
     bodies: Annotated[
         int, Ge(1), Doc("Spans per question and passage in an epoch."), Option(panel=_EXAMPLES)
     ] = 2
@@ -47,36 +41,27 @@ class ExampleConfig:
         Doc("Whether titles are questions, too."),
         Option(("--title-questions/--no-title-questions",), panel=_EXAMPLES),
     ] = True
-    plain_share: float = 0.5
-    copied: float = 0.5
-    least_words: int = 4
+    plain_share: Annotated[float, Ge(0), Le(1)] = 0.5
+    copied: Annotated[float, Ge(0), Le(1)] = 0.5
+    least_words: Annotated[int, Ge(1)] = 4
     most_words: int = 14
     source_tokens: Annotated[
         int, Ge(8), Doc("Longer sources are cut."), Option(panel=_EXAMPLES)
     ] = 64
-    target_tokens: int = 64
-    validation_share: float = 0.02
-    validation_most: int = 100
+    target_tokens: Annotated[int, Ge(1)] = 64
+    validation_share: Annotated[float, Gt(0), Lt(1)] = 0.02
+    validation_most: Annotated[int, Ge(1)] = 100
     seed: Seed = 0
 
     def __post_init__(self) -> None:
         check_settings(self)
-        whole = ("span_words", "least_words", "target_tokens", "validation_most")
-        checks = [(name, getattr(self, name) >= 1, "a whole number from 1") for name in whole]
-        checks += [
-            (name, 0 <= getattr(self, name) <= 1, "a share from 0 to 1")
-            for name in ("plain_share", "copied")
-        ]
-        checks += [
-            ("most_words", self.most_words >= self.least_words, "at least least_words"),
-            ("validation_share", 0 < self.validation_share < 1, "a share above 0 and below 1"),
-        ]
-        for name, good, expected in checks:
-            if not good:
-                raise InputError(
-                    f"{getattr(self, name)!r}", expected=expected,
-                    fix="Leave it out for the default.", where=name,
-                )  # fmt: skip
+        if self.most_words < self.least_words:
+            raise InputError(
+                f"{self.most_words!r}",
+                expected="at least least_words",
+                fix="Leave it out for the default.",
+                where="most_words",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,10 +73,42 @@ class LearningConfig(LoopConfig):
     stay in float32.
     """
 
-    learning_rate: LearningRate = 3e-5
+    learning_rate: Annotated[
+        float, Gt(0), Doc("The highest: 1e-3 from scratch, else 3e-5."), _TRAINING
+    ] = 3e-5
     weight_decay: WeightDecay = 0.01
     warmup_ratio: WarmupRatio = 0.05
-    batch_size: BatchSize = 32
-    accumulation: Accumulation = 1
-    label_smoothing: Annotated[float, Ge(0), Lt(1)] = 0.1
-    dtype: Annotated[str, Choices(("float32", "bfloat16"))] = "float32"
+    batch_size: Annotated[
+        int,
+        Ge(1),
+        Doc("Examples at once (64, else 32); halved for want of memory."),
+        Option(("--batch",), panel="Training"),
+    ] = 32
+    accumulation: Annotated[
+        int, Ge(1), Doc("Batches per step: 1."), Option(("--accumulate",), panel="Training")
+    ] = 1
+    epochs: Annotated[int, Ge(1), Doc("At most: 20 from scratch, else 10."), _TRAINING] = 10
+    patience: Annotated[
+        int, Ge(1), Doc("Evaluations without a lower loss that end it: 10, else 4."), _TRAINING
+    ] = 4
+    evaluate_every: Annotated[
+        int | None, Ge(1), Doc("Steps, besides every epoch: 200 from scratch."), _TRAINING
+    ] = None
+    max_minutes: Annotated[
+        float | None,
+        Gt(0),
+        Doc(
+            "Time for training, all runs together; with more of it, a training goes on. "
+            "Default 25 from scratch, else none."
+        ),
+        Option(("--minutes",), panel="Training"),
+    ] = None
+    label_smoothing: Annotated[float, Ge(0), Lt(1), Doc("0 from scratch, else 0.1."), _TRAINING] = (
+        0.1
+    )
+    dtype: Annotated[
+        str,
+        Choices(("float32", "bfloat16")),
+        Doc("What is computed in: float32, bfloat16."),
+        _TRAINING,
+    ] = "float32"

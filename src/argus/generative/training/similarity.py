@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from argus.indexes.words import STOP_WORDS, asked, words
+from argus.indexes.words import STOP_WORDS, query_words, words
 
 Floats = npt.NDArray[np.float64]
 _N = 3
@@ -22,7 +22,7 @@ def likeness(passage: Sequence[str], question: str) -> Floats:
     side: 1 for equal words whatever their case, 0.57 for "directed" and "director". Stop words of
     the question do not count, unless there are no others.
     """
-    terms = [_letters(word) for word in dict.fromkeys(asked(question))]
+    terms = [_letters(word) for word in dict.fromkeys(query_words(question))]
     like = {w: max((_dice(_grams(w), q) for q in terms), default=0.0) for w in set(passage)}
     return np.array([like[w] for w in passage], np.float64)
 

@@ -10,13 +10,6 @@ from argus.training.checkpoint import EvaluationLoss
 from argus.training.summary import TrainingFigures, training_lines
 
 
-class TrainingLoss(TypedDict):
-    """Loss of the first and of the last step, in nats per learnt token."""
-
-    first: float
-    last: float
-
-
 class TrainSummary(TrainingFigures):
     """What a training comes to.
 
@@ -29,8 +22,6 @@ class TrainSummary(TrainingFigures):
     examples: dict[str, int]
     views: list[str]
     out_of_time: bool
-    training_loss: TrainingLoss
-    seconds: float
     evaluation_seconds: float
     halved: int
     batch: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from argus.errors import InputError
+from argus.settings import Ge, check_settings
 
 MIN_MEMORY_BYTES = 128 << 20
 
@@ -20,27 +21,10 @@ class AlignSettings:
     """
 
     language: str = "en"
-    sample: int | None = None
+    sample: Annotated[int | None, Ge(1)] = None
     seed: int = 0
-    min_words: int = 1
-    memory_bytes: int = 2 << 30
+    min_words: Annotated[int, Ge(1)] = 1
+    memory_bytes: Annotated[int, Ge(MIN_MEMORY_BYTES)] = 2 << 30
 
     def __post_init__(self) -> None:
-        if self.sample is not None and self.sample < 1:
-            raise InputError(
-                f"a sample of {self.sample} entities",
-                expected="at least 1",
-                fix="Give a larger --sample, or none for all entities.",
-            )
-        if self.min_words < 1:
-            raise InputError(
-                f"{self.min_words} words of a paragraph",
-                expected="at least 1",
-                fix="Give a larger --min-words.",
-            )
-        if self.memory_bytes < MIN_MEMORY_BYTES:
-            raise InputError(
-                f"{self.memory_bytes} bytes of memory for alignment",
-                expected=f"at least {MIN_MEMORY_BYTES} (128 MiB)",
-                fix="Allow more memory.",
-            )
+        check_settings(self)

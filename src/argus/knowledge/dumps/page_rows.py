@@ -9,9 +9,8 @@ from typing import Literal
 
 import pyarrow as pa
 
-from argus.knowledge.dumps.disambiguation import is_disambiguation
 from argus.knowledge.dumps.links import lead_targets, link_targets
-from argus.knowledge.dumps.pages import BrokenRecord, parse_page
+from argus.knowledge.dumps.pages import BrokenRecord, is_disambiguation, parse_page
 from argus.knowledge.dumps.records import Page
 from argus.knowledge.dumps.site import ARTICLES, Site, title_of
 from argus.knowledge.dumps.wikitext import count_words, lead_of, paragraph_of

@@ -1,4 +1,4 @@
-"""One `<page>` of a MediaWiki export, from bytes to a record."""
+"""One `<page>` of a MediaWiki export: from bytes to a record, and what kind of page it is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ from xml.etree import ElementTree
 
 from argus.knowledge.dumps.languages import words
 from argus.knowledge.dumps.records import Page
+from argus.knowledge.dumps.site import Site
+
+_MAGIC_WORD = re.compile(
+    "__(?:DISAMBIG|BEGRIFFSKLÄRUNG|HOMONYMIE|DISAMBIGUACI[OÓ]N|TÄPSUSTUS|HOM[OÓ]NIMOS|توضيح|"
+    "동음이의|消歧义|ПОЈАСНУВАЊЕ)__",
+    re.IGNORECASE,
+)
 
 
 class BrokenRecord(ValueError):
@@ -58,3 +65,34 @@ def _number(page: ElementTree.Element, field: str) -> int:
         return int(text or "")
     except ValueError:
         raise BrokenRecord(f"<{field}> is {text!r}, where a number was expected") from None
+
+
+def is_disambiguation(page: Page, site: Site) -> bool:
+    """Whether a page only tells apart what shares a name, by title, magic word or template.
+
+    Pages on surnames and given names, and set indices (ships of one name, say), are articles: they
+    say what they list, and Wikidata has items of other classes for them (docs/knowledge.md).
+    Names of templates are those of the site's language and English, of all languages that are known
+    where the site's is not, in any case.
+    """
+    title, templates = _patterns(site.language)
+    if page.title.endswith(")") and title.search(page.title):
+        return True
+    if "__" in page.text and _MAGIC_WORD.search(page.text):
+        return True
+    return templates.search(page.text) is not None
+
+
+@cache
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    titles = "|".join(map(re.escape, words("title", language)))
+    names = "|".join(_spelled(name) for name in words("templates", language))
+    return (
+        re.compile(rf"\((?:{titles})\)$", re.IGNORECASE),
+        re.compile(rf"\{{\{{\s*(?:template:)?\s*(?:{names})\s*[|}}<]", re.IGNORECASE),
+    )
+
+
+def _spelled(name: str) -> str:
+    """Return a pattern of a template's name; a space may be written as underscores."""
+    return re.escape(name).replace(r"\ ", "[ _]+")

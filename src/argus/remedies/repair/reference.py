@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.corpus import corpus_file, read_corpus
-from argus.data.kb_file import kb_file
+from argus.data.kb_file import WORDS, kb_file
 from argus.data.kb_folder import KnowledgeFolder
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.folders import WORDS
 from argus.knowledge.gazetteer import Gazetteer
 from argus.knowledge.ner import TokenClassifier
 from argus.knowledge.spotting import MentionFinder

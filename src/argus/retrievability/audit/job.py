@@ -30,8 +30,7 @@ from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.findings import Findings, write_results
-from argus.retrievability.audit.rank_parts import ranks_in_parts
-from argus.retrievability.audit.ranking_work import Ranking
+from argus.retrievability.audit.rank_parts import Ranking, ranks_in_parts
 from argus.retrievability.audit.summary import AuditSummary, headline
 from argus.retrievability.items import entity_items
 from argus.retrievability.pairs import PairRanks

@@ -1,17 +1,64 @@
-"""Pair ranks written part by part, so that a killed audit goes on where it stopped."""
+"""Pair ranks, a range of queries at a time, on an engine or here: a killed audit goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.provenance import content_hash
+from argus.data.types import FloatArray
+from argus.devices import check_device
 from argus.engine import Engine, Work
 from argus.jobs.parts import Parts
+from argus.knowledge import RelationGraph
 from argus.progress import Advance, progress
-from argus.retrievability.audit.ranking_work import Ranking, begin_ranking
+from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.limits import RESERVOIR_QUERIES
 from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import Ranker
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What every worker holds; device None takes a GPU where there is one.
+
+    reservoir: as for `pair_ranks`. Vectors that are memory-mapped go to workers as the name of
+    their file.
+    """
+
+    vectors: FloatArray
+    graph: RelationGraph
+    reservoir: int | None
+    seed: int
+    device: str | None
+
+    @classmethod
+    def of(cls, vectors: FloatArray, graph: RelationGraph, config: AuditConfig) -> Ranking:
+        """Take from an audit's settings what ranks depend on."""
+        return cls(vectors, graph, config.reservoir_for(graph.n), config.seed, config.device)
+
+    @property
+    def key(self) -> str:
+        """Hash of what determines the ranks: not of where they are counted."""
+        arrays = (self.vectors, self.graph.indptr, self.graph.indices)
+        parts = (np.ascontiguousarray(a).data for a in arrays)
+        return content_hash(*parts, str(self.reservoir), str(self.seed), size=8).hex()
+
+    def ranker(self, device: str) -> Ranker:
+        """Return what ranks on a device."""
+        return Ranker(
+            self.vectors, self.graph, reservoir=self.reservoir, seed=self.seed,
+            device=device,
+        )  # fmt: skip
+
+
+def begin_ranking(ranking: Ranking) -> Callable[[range], PairRanks]:
+    """Return what ranks the related entities of a range of queries."""
+    return ranking.ranker(check_device(ranking.device)).rank
+
 
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 

@@ -11,8 +11,8 @@ rows of learned probes too. Here every figure stands under its own name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -71,18 +71,7 @@ class Measures:
 
     def rounded(self) -> MeasureFigures:
         """Return the measures by name, to six digits."""
-        return {
-            "rmse": round(self.rmse, 6),
-            "mae": round(self.mae, 6),
-            "pearson": _rounded(self.pearson),
-            "spearman": _rounded(self.spearman),
-            "macro_f1": round(self.macro_f1, 6),
-            "macro_recall": round(self.macro_recall, 6),
-            "macro_precision": round(self.macro_precision, 6),
-            "weighted_precision": round(self.weighted_precision, 6),
-            "weighted_f1": round(self.weighted_f1, 6),
-            "accuracy": round(self.accuracy, 6),
-        }
+        return cast(MeasureFigures, {n: _rounded(v) for n, v in asdict(self).items()})
 
 
 def _rounded(value: float | None) -> float | None:
@@ -145,12 +134,7 @@ class Labels:
 
     def rounded(self) -> LabelFigures:
         """Return the figures by name, to six digits."""
-        return {
-            "std": round(self.std, 6),
-            "related_median": round(self.related_median, 6),
-            "sampling_rmse": _rounded(self.sampling_rmse),
-            "sampling_pearson": _rounded(self.sampling_pearson),
-        }
+        return cast(LabelFigures, {n: _rounded(v) for n, v in asdict(self).items()})
 
 
 def describe_labels(

@@ -11,6 +11,7 @@ from argus.evaluation.summary import MissingDocuments
 from argus.jobs.heard import Answers
 from argus.jobs.workspace import TextWindow
 from argus.measures.significance import DifferenceFigures
+from argus.scenarios.profiles.summary import ProfiledDocuments
 
 DOCUMENTS: Final = "documents alone"
 SCENARIOS: Final = "scenarios"
@@ -119,13 +120,9 @@ class DocumentCounts(TypedDict):
     share: float
 
 
-class ProfileCounts(TypedDict):
+class ProfileCounts(ProfiledDocuments):
     """Profiles by what became of them, and the scenarios in those of the corpus."""
 
-    total: int
-    ok: int
-    noise: int
-    failed: int
     of_other_documents: int
     scenarios: int
 

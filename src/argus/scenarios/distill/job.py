@@ -32,7 +32,6 @@ from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
-from argus.training.checkpoint import EvaluationLoss
 from argus.version import __version__
 
 SECTION = "scenarios_distill"
@@ -160,7 +159,6 @@ def _summary(
     longest: int,
 ) -> DistillSummary:
     state = trained.progress
-    assert state.best is not None
     lengths = [len(e.tokens) for e in (*examples.train, *examples.validation)]
     return {
         "base": config.base,
@@ -171,25 +169,12 @@ def _summary(
         "tokens": {"longest": max(lengths), "total": sum(lengths), "bound": longest},
         "steps": state.step,
         "stopped": state.stopped,
-        "evaluations": [_evaluation(e) for e in state.evaluations],
-        "best": _evaluation(state.best),
-        "training_loss": {
-            "first": round(state.steps[0]["loss"], 6),
-            "last": round(state.steps[-1]["loss"], 6),
-        },
+        **state.losses(),
         "seconds": round(state.seconds, 2),
         "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),
         "peak_memory_bytes": trained.peak_memory_bytes,
         "device_memory_bytes": trained.device_memory_bytes,
         "merged": config.merge,
-    }
-
-
-def _evaluation(losses: EvaluationLoss) -> EvaluationLoss:
-    return {
-        "epoch": losses["epoch"],
-        "step": losses["step"],
-        "loss": round(losses["loss"], 6),
     }
 
 

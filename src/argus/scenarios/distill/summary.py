@@ -33,13 +33,6 @@ class TokenCounts(TypedDict):
     bound: int
 
 
-class TrainingLoss(TypedDict):
-    """Loss of the first and of the last step, in nats per learnt token."""
-
-    first: float
-    last: float
-
-
 class DistillSummary(TrainingFigures):
     """What a training comes to. teachers: who wrote how many of the examples."""
 
@@ -47,8 +40,6 @@ class DistillSummary(TrainingFigures):
     examples: ExampleCounts
     teachers: dict[str, int]
     tokens: TokenCounts
-    training_loss: TrainingLoss
-    seconds: float
     merged: bool
 
 

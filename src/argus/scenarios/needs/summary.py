@@ -128,12 +128,12 @@ class NeedsSummary(NeedsFigures):
 
 def headline(summary: NeedsSummary) -> Iterator[str]:
     """Yield how many documents are out of reach of their needs, and what scenarios change."""
-    documents, rps, wanted = summary["documents"], summary["rps"], summary["wanted"]
+    documents, rps, nominal = summary["documents"], summary["rps"], summary["wanted"]
     alone, fused = summary["alone"], summary["fused"]
-    if rps != wanted:
+    if rps != nominal:
         yield (
             f"only {documents['indexed']:,} documents: RPS at k={rps['k']}, N={rps['pool']:,} "
-            f"instead of k={wanted['k']}, N={wanted['pool']:,}"
+            f"instead of k={nominal['k']}, N={nominal['pool']:,}"
         )
     yield brief(summary)
     places: dict[Literal["found_at_1", "found_at_k"], str]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from argus.data.records import record_of
 from argus.measures import paired_difference
 from argus.scenarios.qa.agreement import Agreement
 from argus.scenarios.qa.cases import Gold, Retrieved, ranking_measures
@@ -130,13 +131,7 @@ def _arms(
 
 
 def _agreement(agreement: Agreement) -> VotesAgreement:
-    return {
-        "answers": agreement.answers,
-        "votes": agreement.votes,
-        "mean_difference": agreement.mean_difference,
-        "alpha": agreement.alpha,
-        "no_alpha": agreement.no_alpha,
-    }
+    return record_of(VotesAgreement, agreement)
 
 
 def _retrieval(

@@ -13,7 +13,7 @@ from argus.generative.decode import Decoding
 from argus.generative.evidence import aggregate
 from argus.generative.failures.case import Positive
 from argus.generative.failures.indexed import lookup_of
-from argus.generative.failures.measures.columns import OF_MODEL
+from argus.generative.failures.measures.columns import ReplayFigures
 from argus.generative.failures.replay import Lost, Replay, Replayed
 from argus.generative.failures.replay import replay as replay_module
 from argus.generative.index import build_index
@@ -34,6 +34,7 @@ QUESTIONS = ["where is the tower", "which city in France is known for its tall t
 SMALL = {"beams": 3, "body_tokens": 4, "title_tokens": 8, "query_tokens": 12}
 FREQUENCIES = Scoring(smoothing=0.01)
 EVERYTHING = Scoring(use_frequencies=False)
+COLUMNS = list(ReplayFigures.__annotations__)
 """Weighs every n-gram but the least probable: random weights have few above chance."""
 LONGER = [*DOCUMENTS, Document("filler", "zz " * 3000)]
 """With it, one occurrence is rare enough for random n-grams to be above chance."""
@@ -193,7 +194,7 @@ def test_a_beam_as_large_as_all_candidates_prunes_nothing(parts, rescore, partia
     replayed = Replay(searcher).replay(QUESTIONS[0], range(6))
     row = replayed.row()
     assert row["pruned"] == 0
-    assert [row[name] for name in OF_MODEL if name.startswith("pruned_")] == [None] * 5
+    assert [row[name] for name in COLUMNS if name.startswith("pruned_")] == [None] * 5
     assert row["rank_unpruned"] == row["rank_now"] == 1
     small = Replay(searcher_of(parts, EVERYTHING, rescore=rescore, partial_titles=partial))
     assert small.replay(QUESTIONS[0], range(6)).row()["pruned"] > 0
@@ -263,7 +264,7 @@ def test_positives_outside_the_index_take_no_place_of_three(parts):
 
 def test_a_row_has_the_columns_of_the_model_in_their_order(parts):
     row = Replay(searcher_of(parts, EVERYTHING)).replay(QUESTIONS[0], [np.int64(0)]).row()
-    assert list(row) == list(OF_MODEL)
+    assert list(row) == COLUMNS
     assert None not in (row["rank_without_titles"], row["rank_without_queries"])
     assert {type(row[name]) for name in ("pruned", "pruned_at", "pruned_rank", "rank_now")} == {int}
 
@@ -287,7 +288,7 @@ def test_rows_of_lost_ngrams_are_plain_values_heaviest_first(parts):
 def test_without_a_positive_or_words_nothing_is_replayed(parts, question, positives):
     replayed = Replay(searcher_of(parts)).replay(question, positives)
     assert replayed == Replayed(tuple(positives))
-    assert replayed.row() == dict.fromkeys(OF_MODEL)
+    assert replayed.row() == dict.fromkeys(COLUMNS)
     assert replayed.lost_rows() == []
 
 

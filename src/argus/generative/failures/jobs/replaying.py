@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
+from argus.data.records import record_of
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
 from argus.generative.failures.diagnosis import FAILED, outcome
@@ -48,15 +49,7 @@ class ReplayedOutput:
 
     def summary(self) -> ReplaySummary:
         """Return it for summary.json."""
-        return {
-            "mode": self.mode,
-            "beams": self.beams,
-            "as_searched": self.as_searched,
-            "questions": self.questions,
-            "of": self.of,
-            "same": self.same,
-            "compared": self.compared,
-        }
+        return record_of(ReplaySummary, self)
 
 
 def replay_output(
@@ -108,9 +101,9 @@ def _sample(rows: Sequence[Row], able: Sequence[int], most: int) -> list[int]:
     """Return which questions are replayed: failed ones first, but a share of those found."""
     judged = [i for i in able if rows[i]["hit_k"] is not None]
     failed = [i for i in judged if outcome(rows[i]) == FAILED]
-    found = [i for i in judged if outcome(rows[i]) != FAILED]
-    of_found = min(len(found), max(most // FOUND_SHARE, most - len(failed)))
-    return sorted([*failed[: most - of_found], *found[:of_found]])
+    hits = [i for i in judged if outcome(rows[i]) != FAILED]
+    of_found = min(len(hits), max(most // FOUND_SHARE, most - len(failed)))
+    return sorted([*failed[: most - of_found], *hits[:of_found]])
 
 
 def _check_origin(

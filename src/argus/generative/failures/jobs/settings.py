@@ -21,6 +21,9 @@ MOST_QUESTIONS = 200
 """Replayed unless more are asked for; a question takes about a second."""
 _REPLAY = "Replay"
 
+Workers = Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")]
+"""A command's default; a script's is 1, since more need `if __name__ == "__main__":` there."""
+
 
 class Correct(StrEnum):
     """When a passage is correct."""
@@ -86,8 +89,7 @@ class FailureConfig:
     """What is known besides the outputs; without it less is measured, and the report says what.
 
     replay: searches again, with the index. llm: judges passages that nobody annotated. thresholds:
-    of modes, by id. workers: processes; None for all cores where a file is large (a script then
-    needs `if __name__ == "__main__":`).
+    of modes, by id. workers: processes; None for all cores where a file is large.
     """
 
     k: Annotated[int, Ge(1), Doc("Passages that count as read.")] = 10
@@ -107,7 +109,7 @@ class FailureConfig:
     llm: ChatConfig | LocalConfig | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
     seed: Seed = 0
-    workers: int | None = 1
+    workers: Workers = 1
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from argus.data.records import record_of
 from argus.generative.failures.diagnosis import (
     FAILED,
     FOUND,
@@ -175,20 +176,7 @@ def _shared(named: Sequence[Sequence[str]]) -> set[str]:
 
 def described_modes(modes: Sequence[FailureMode]) -> list[TaxonomyMode]:
     """Return the taxonomy as it is shown."""
-    return [
-        {
-            "id": mode.id,
-            "category": mode.category,
-            "name": mode.name,
-            "definition": mode.definition,
-            "indicator": mode.indicator,
-            "needs": mode.needs,
-            "threshold_text": mode.threshold_text,
-            "reference": mode.reference,
-            "direct": mode.direct,
-        }
-        for mode in modes
-    ]
+    return [record_of(TaxonomyMode, mode) for mode in modes]
 
 
 def _mode(mode: FailureMode, system: System) -> ModeSummary:

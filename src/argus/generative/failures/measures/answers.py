@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from argus.generative.failures.case import Case
-from argus.generative.failures.measures.memo import once
+from argus.generative.failures.case import Case, once
 from argus.generative.failures.words import holds_any, words
 
 Words = tuple[str, ...]

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
-from argus.generative.failures.case import BODY, QUERY, TITLE, Case
-from argus.generative.failures.measures.memo import once
+from argus.generative.failures.case import BODY, QUERY, TITLE, Case, once
 
 IS_TITLE, IS_BODY, IS_QUERY = range(3)
 _CODES = {TITLE: IS_TITLE, BODY: IS_BODY, QUERY: IS_QUERY}

@@ -245,8 +245,6 @@ def _columns(record: type) -> dict[str, pa.DataType]:
 
 
 OF_OUTPUT = _columns(OutputRow)
-OF_INDEX = _columns(IndexFigures)
-OF_MODEL = _columns(ReplayFigures)
 COLUMNS = _columns(Row)
 """Name to type, in the order of the table."""
 

@@ -1,0 +1,73 @@
+"""A record comes back from JSON, or the error names the place that does not fit."""
+
+from typing import get_type_hints
+
+import pytest
+from typing_extensions import TypedDict
+
+from argus.authority.benchmarks import metrics as scores
+from argus.authority.benchmarks.summary import ShareFigures
+from argus.authority.jobs.config import LintBounds
+from argus.authority.jobs.summary import Bounds
+from argus.data.records import read_record, record_of
+from argus.errors import InputError, Location
+from argus.generative.failures.jobs.replaying import ReplayedOutput
+from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
+from argus.generative.failures.taxonomy import FailureMode
+from argus.indexes.remedy_views import RemedyViews
+from argus.indexes.summary import RemedyInIndex
+from argus.llm.plan import Estimate, EstimateFigures
+from argus.measures.association import Association, AssociationFigures
+from argus.measures.significance import DifferenceFigures, PairedDifference
+from argus.retrievability.probes.metrics import (
+    LabelFigures,
+    Labels,
+    MeasureFigures,
+    Measures,
+)
+from argus.scenarios.qa.agreement import Agreement
+from argus.scenarios.qa.summary import VotesAgreement
+
+PAIRS = [
+    (ShareFigures, scores.Share), (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
+    (TaxonomyMode, FailureMode), (RemedyInIndex, RemedyViews), (EstimateFigures, Estimate),
+    (AssociationFigures, Association), (DifferenceFigures, PairedDifference),
+    (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
+]  # fmt: skip
+"""Every record that is read off an object, and the object's class."""
+
+
+class Count(TypedDict):
+    n: int
+
+
+@pytest.mark.parametrize(
+    ("value", "section", "field"),
+    [([], "", None), ([], "audit", "audit"), ({"n": "1"}, "", "n"), ({}, "audit", "audit.n")],
+)
+def test_the_place_that_does_not_fit_is_named(tmp_path, value, section, field):
+    path = tmp_path / "summary.json"
+    with pytest.raises(InputError) as error:
+        read_record(Count, value, where=path, section=section)
+    assert error.value.where == Location(path, field=field)
+
+
+def test_unknown_keys_are_kept(tmp_path):
+    value = {"n": 1, "more": "x"}
+    assert read_record(Count, value, where=tmp_path) is value
+
+
+@pytest.mark.parametrize(("record", "source"), PAIRS, ids=lambda kind: kind.__name__)
+def test_a_record_has_the_types_of_its_class(record, source):
+    hints = get_type_hints(source)
+    hints |= {
+        name: get_type_hints(one.fget)["return"]
+        for name, one in vars(source).items()
+        if isinstance(one, property)
+    }
+    assert get_type_hints(record) == {name: hints[name] for name in record.__annotations__}
+
+
+def test_a_record_has_the_fields_that_its_type_names():
+    figures = record_of(RemedyInIndex, RemedyViews("r1", 2, 1, 64, 3))
+    assert figures == {"id": "r1", "views": 2, "documents": 1, "bytes": 64, "added": 3}
