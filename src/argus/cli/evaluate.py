@@ -9,6 +9,8 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.evaluation.config import EvaluateConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.retrievers.config import AskingConfig
 from argus.settings import Doc, Option
 
 
@@ -28,6 +30,12 @@ def evaluate(
         list[Path] | None,
         Doc("TREC run file (.gz too) or JSON; counts after --index."),
     ] = None,
+    retriever: Annotated[
+        list[str] | None,
+        Doc("FILE.py or FILE.py:NAME; counts after --index, before --run."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
     corpus: Annotated[
         Path | None,
         Doc("Where titles and texts come from; runs need it for both."),
@@ -74,5 +82,7 @@ def evaluate(
         weights=weights or (),
         config=measure,
         fresh=fresh,
+        retrievers=retriever or (),
+        asking=asking,
     )  # fmt: skip
     o.show(result, as_json=json)

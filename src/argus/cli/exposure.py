@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
@@ -12,7 +14,9 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.settings import Doc
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.retrievers.config import AskingConfig
+from argus.settings import Doc, Option
 
 
 @example("argus exposure --corpus docs.jsonl --out report/")
@@ -26,6 +30,22 @@ def exposure(
         Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
     ] = None,
     measure: ExposureConfig,
+    retriever: Annotated[
+        str | None,
+        Doc("What is asked in place of an encoder: FILE.py or FILE.py:NAME."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
+    run: Annotated[
+        Path | None,
+        Doc("What it answered elsewhere to exported probes: TREC or JSON."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    export_probes: Annotated[
+        Path | None,
+        Doc("Write the probes here as a BEIR collection, to be run elsewhere; ask nothing."),
+        Option(panel=RETRIEVER),
+    ] = None,
     encoder: EncoderConfig,
     engine: EngineConfig | None,
     store: o.Store = None,
@@ -40,9 +60,24 @@ def exposure(
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
     report.html. A run that was stopped goes on where it was.
     """
-    from argus.retrievability.exposure.job import exposure as run
+    from argus.retrievability.exposure import job
 
-    result = run(
+    if export_probes is not None:
+        probes = job.export_probes(
+            corpus,
+            export_probes,
+            config=measure,
+            queries=queries or (),
+            fields=columns,
+            limit=limit,
+        )
+        typer.echo(
+            f"{len(probes.queries):,} probes of {len(probes.documents):,} documents: run "
+            f"{export_probes}/queries.jsonl; then the same command with --run RUN.trec "
+            f"in place of --export-probes"
+        )
+        return
+    result = job.exposure(
         corpus,
         out=out,
         encoder=encoder,
@@ -53,5 +88,8 @@ def exposure(
         limit=limit,
         fresh=fresh,
         engine=engine,
+        retriever=retriever,
+        asking=asking,
+        run=run,
     )
     o.show(result, as_json=json)

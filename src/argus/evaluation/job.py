@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,6 +22,7 @@ from argus.evaluation.summary import EvaluationSummary, headline
 from argus.evaluation.systems import (
     DENSE,
     System,
+    ask_retriever,
     one_for_each,
     open_index,
     rankings,
@@ -34,6 +37,9 @@ from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.reports import write_report
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.kept import FILE as ANSWERS
+from argus.retrievers.opening import OpenRetriever, opened
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,11 +73,14 @@ def evaluate(
     weights: Sequence[float] = (),
     config: EvaluateConfig | None = None,
     fresh: bool = False,
+    retrievers: Sequence[Any] = (),
+    asking: AskingConfig | None = None,
 ) -> EvaluateResult:
     """Measure one or two systems; with two, the second against the first.
 
-    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `runs` (TREC or JSON files,
-    or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
+    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `retrievers` (`FILE.py:NAME`
+    or any object that retrieves, asked as `asking` says), and these before `runs` (TREC or JSON
+    files, or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
     folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
     not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
@@ -80,12 +89,12 @@ def evaluate(
     failed; nothing is written before all of it has been read.
     """
     config = config or EvaluateConfig()
-    if len(indexes) + len(runs) not in (1, 2):
+    if len(indexes) + len(retrievers) + len(runs) not in (1, 2):
         raise InputError(
-            f"{len(indexes)} indexes and {len(runs)} runs",
+            f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
             expected="one system, or two (before and after)",
-            fix="Name them with --index and --run.",
-            where="--index, --run",
+            fix="Name them with --index, --retriever and --run.",
+            where="--index, --retriever, --run",
         )
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
     questions = read_judged(queries, qrels, corpus)
@@ -94,14 +103,28 @@ def evaluate(
     record = _record(config, indexes, questions, diagnosis, runs)
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
-    with record.timed("asking"):
-        retrievers = [
+    with record.timed("asking"), ExitStack() as stack:
+        sources = [
+            stack.enter_context(
+                opened(
+                    retriever,
+                    documents=questions.documents or (),
+                    config=asking,
+                    kept_in=folder.path / ANSWERS,
+                )
+            )
+            for retriever in retrievers
+        ]
+        searched = [
             open_index(name, encoder, fusion, exact, weight)
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
-        systems = _systems(questions, retrievers, runs, config.depth)
-    record.config |= {"hybrid": fusions, "exact": [r.searches_exactly() for _, r in retrievers]}
-    record.config["lambda"] = [retriever.weight for _, retriever in retrievers]
+        if sources:
+            record.open(folder, about=about)  # answers are kept as they come
+            folder.own(ANSWERS)
+        systems = _systems(questions, searched, sources, runs, config.depth)
+    record.config |= {"hybrid": fusions, "exact": [r.searches_exactly() for _, r in searched]}
+    record.config["lambda"] = [retriever.weight for _, retriever in searched]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
     return _write(findings, folder, record, about)
@@ -128,7 +151,7 @@ def evaluate_states(
             system_name(name, DENSE, exactly=e) for name, e in zip(names, exactly, strict=True)
         ]
         retrievers = list(zip(labels, states, strict=True))
-        systems = _systems(questions, retrievers, (), config.depth)
+        systems = _systems(questions, retrievers, (), (), config.depth)
     record.config |= {"hybrid": [DENSE] * len(names), "exact": exactly}
     record.config["lambda"] = [state.weight for state in states]
     judged = without_failed(questions.judged, systems)
@@ -154,12 +177,14 @@ def _write(
 def _systems(
     questions: JudgedQueries,
     indexes: Sequence[tuple[str, IndexRetriever]],
+    retrievers: Sequence[OpenRetriever],
     runs: Sequence[Path | Run],
     depth: int,
 ) -> list[System]:
     queries, documents = questions.queries, questions.documents
-    systems = [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
-    systems = [search_index(name, index, queries, depth) for name, index in indexes] + systems
+    systems = [search_index(name, index, queries, depth) for name, index in indexes]
+    systems += [ask_retriever(retriever, queries, depth) for retriever in retrievers]
+    systems += [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
     return systems if documents is None else [with_corpus(s, documents) for s in systems]
 
 

@@ -18,7 +18,10 @@ from argus.evaluation.summary import MissingDocuments
 if TYPE_CHECKING:
     from argus.encoders import EmbeddingStore, Encoder
     from argus.indexes.retriever import IndexRetriever
+    from argus.retrievers.opening import OpenRetriever
 
+RETRIEVER = "retriever"
+"""In place of an encoder's fingerprint, where a retriever was asked and not looked into."""
 DENSE = "dense"
 """In place of a fusion: vectors alone."""
 
@@ -188,6 +191,15 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
         EmbeddingStore(Path(folder), fingerprint=encoder.fingerprint, dim=encoder.dim) as passing,
     ):
         yield passing
+
+
+def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int) -> System:
+    """Ask a retriever of somebody else's every query; keep `depth` results."""
+    answers = retriever.ask(queries, depth)
+    longest = max(map(len, answers.run.values()), default=0)
+    return System(
+        retriever.name, answers.run, fingerprint=RETRIEVER, failed=answers.failed, longest=longest
+    )
 
 
 def run_system(run: Path | Run, queries: Iterable[Query], depth: int, name: str) -> System:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from argus.authority.domains.paths import (
     Expression,
-    FieldPath,
     MissingPath,
     Template,
     scalar_text,
 )
+from argus.data.field_paths import FieldPath
 from argus.errors import InputError, Location
 
 

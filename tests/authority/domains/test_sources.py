@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.domains.paths import FieldPath
 from argus.authority.domains.sources import read_sources, source_files
+from argus.data.field_paths import FieldPath
 from argus.errors import InputError
 
 A, B = {"id": "a"}, {"id": "b"}

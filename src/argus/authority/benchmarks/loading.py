@@ -6,9 +6,7 @@ the retriever is in use.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,10 +19,10 @@ from argus.authority.benchmarks.outcomes import Outcome
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.errors import ArgusError, InputError
+from argus.retrievers.python_file import first_line, module_of, split_spec
 
 METHOD = "retrieve"
 _EXPECTED = "a class with retrieve(self, query, corpus, k) that returns a list of doc_id"
-_MODULE = "_argus_retriever_"
 
 
 class CorpusDocument(TypedDict):
@@ -54,23 +52,14 @@ def retriever_of(spec: str | Path) -> Iterator[Retriever]:
     Without a name it is the only class that the file defines with that method. Raises InputError
     for no file, one that cannot be run, no class or several, and a constructor that fails.
     """
-    path, name = _split(str(spec))
-    folder = path.parent.resolve()
-    known = set(sys.modules)
-    sys.path.insert(0, str(folder))
-    try:
-        module = _run(path)
+    path, name = split_spec(str(spec))
+    with module_of(path, _EXPECTED) as module:
         yield _instance(_class(module, name, path), path)
-    finally:
-        sys.path.remove(str(folder))
-        new = set(sys.modules) - known
-        for module_name in [n for n in new if _is_neighbour(n, folder) or n.startswith(_MODULE)]:
-            del sys.modules[module_name]
 
 
 def retriever_file(spec: str | Path) -> Path:
     """Return the file of `FILE.py` or `FILE.py:ClassName`; InputError where there is none."""
-    return _split(str(spec))[0]
+    return split_spec(str(spec))[0]
 
 
 def corpus_of(records: Sequence[Record]) -> list[CorpusDocument]:
@@ -118,7 +107,7 @@ def _ask(
     try:
         answer = retriever.retrieve(question.text, corpus, k)
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
-        return Outcome(failure=f"raised {type(error).__name__}: {_line(error)}")
+        return Outcome(failure=f"raised {type(error).__name__}: {first_line(error)}")
     wrong = _wrong(answer, known, k)
     return Outcome(failure=wrong) if wrong else Outcome(tuple(answer))
 
@@ -136,51 +125,6 @@ def _wrong(answer: object, known: set[str], k: int) -> str:
         return "returned an id twice"
     strange = next((id_ for id_ in answer if id_ not in known), None)
     return "" if strange is None else f"returned {strange!r}, which is no document's id"
-
-
-def _split(spec: str) -> tuple[Path, str]:
-    path, name = Path(spec), ""
-    if not path.is_file() and ":" in spec:
-        before, _, name = spec.rpartition(":")
-        path = Path(before)
-    if not path.is_file():
-        raise InputError(
-            "is a folder" if path.is_dir() else "no such file",
-            expected="a Python file, or FILE.py:ClassName",
-            fix="Check the path.",
-            where=path,
-        )
-    if path.suffix != ".py":
-        raise InputError(
-            f"file type {path.suffix or '(none)'}",
-            expected="a Python file, ending in .py",
-            fix="Rename it, or give another file.",
-            where=path,
-        )
-    return path, name
-
-
-def _run(path: Path) -> ModuleType:
-    name = f"{_MODULE}{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise _broken(path, "cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        at = f"line {error.lineno}" if error.lineno else "somewhere"
-        raise _broken(path, f"is not Python: {error.msg}, {at}") from error
-    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
-        raise _broken(path, f"raised {type(error).__name__} when run: {_line(error)}") from error
-    return module
-
-
-def _broken(path: Path, got: str) -> InputError:
-    return InputError(
-        got, expected=f"a file that runs and defines {_EXPECTED}", fix="Mend the file.", where=path
-    )
 
 
 def _class(module: ModuleType, name: str, path: Path) -> type:
@@ -219,26 +163,12 @@ def _instance(class_: type, path: Path) -> Retriever:
         retriever: Retriever = class_()
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
         raise InputError(
-            f"{class_.__name__}() raised {type(error).__name__}: {_line(error)}",
+            f"{class_.__name__}() raised {type(error).__name__}: {first_line(error)}",
             expected="a class that can be made without arguments",
             fix="Give its parameters defaults.",
             where=path,
         ) from error
     return retriever
-
-
-def _line(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), "no message")[:200]
-
-
-def _is_neighbour(name: str, folder: Path) -> bool:
-    """Return whether a module was imported from the retriever's own folder."""
-    top = name.partition(".")[0]
-    spec = getattr(sys.modules.get(top), "__spec__", None)
-    origin = getattr(spec, "origin", None)
-    return isinstance(origin, str) and Path(origin) in (
-        folder / f"{top}.py", folder / top / "__init__.py",
-    )  # fmt: skip
 
 
 def _plain(value: str | tuple[str, ...]) -> str | list[str]:

@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 from argus.authority.domains.columns import record_of_columns
-from argus.authority.domains.paths import FieldPath
 from argus.authority.domains.shapes import make_record, matches
 from argus.authority.domains.sources import Source, read_sources
 from argus.authority.domains.spec import ShapeSpec
 from argus.authority.records import Record
 from argus.authority.rules import Rule
+from argus.data.field_paths import FieldPath
 from argus.errors import InputError
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import NotRequired
 
 import yaml
-from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from argus.authority.domains.domain import Domain
-from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec, nearest
-from argus.authority.domains.yaml_text import Mark, Place, dotted, read_yaml
+from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
 from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey
 from argus.authority.times import zone_named
 from argus.data.artifacts import replacing
-from argus.errors import InputError, Location
+from argus.data.yaml_spec import YamlFile, nearest, read_spec
+from argus.data.yaml_text import Place
+from argus.errors import InputError
 
 _PACKAGE = "argus.authority.domains"
 
@@ -111,51 +111,8 @@ def _plain(rule: Rule) -> RuleText:
     return content
 
 
-class _File:
-    """A domain file's marks, to say where something in it is wrong."""
-
-    def __init__(self, file: Path, marks: dict[Place, Mark]) -> None:
-        self.file, self.marks = file, marks
-
-    def at(self, place: Place) -> Location:
-        """Return file, line and dotted place of the value nearest to `place`."""
-        place = self.known(place)
-        mark = self.marks.get(place)
-        return Location(self.file, mark.line if mark else None, dotted(place) or None)
-
-    def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
-        """Return an error about a place; says to quote what YAML took for something else."""
-        mark = self.marks.get(self.known(place))
-        if mark and mark.kind and expected.startswith("text"):
-            got = f"{mark.raw or 'nothing'} is {mark.kind} to YAML"
-            fix = f'Quote it: "{mark.raw}".' if mark.raw else "Write it, or remove the key."
-        return InputError(got, expected=expected, fix=fix, where=self.at(place))
-
-    def unquoted_date(self) -> Place | None:
-        """Return where a date stands without quotes: nothing in a domain file is one."""
-        return next((p for p, mark in self.marks.items() if mark.kind == "a date"), None)
-
-    def known(self, place: Place) -> Place:
-        """Leave out what shorthands add: a single value is checked as a list of one."""
-        marked: Place = ()
-        for step in place:
-            if (*marked, step) in self.marks:
-                marked = (*marked, step)
-        return marked
-
-
 def _domain(text: str, file: Path) -> Domain:
-    content, marks = read_yaml(file, text)
-    where = _File(file, marks)
-    if content is None:
-        raise where.error((), "an empty file", "a domain with rules", "Write its rules.")
-    date = where.unquoted_date()
-    if date is not None:
-        raise where.error(date, "", "text", "")
-    try:
-        spec = DomainSpec.model_validate(content)
-    except ValidationError as error:
-        raise _invalid(error, where) from error
+    spec, where = read_spec(DomainSpec, text, file)
     rules = tuple(_rule(rule, ("rules", i), where) for i, rule in enumerate(spec.rules))
     if spec.unmatched not in ("error", "skip"):
         raise where.error(
@@ -175,25 +132,7 @@ def _domain(text: str, file: Path) -> Domain:
     )
 
 
-def _invalid(error: ValidationError, where: _File) -> InputError:
-    first = error.errors()[0]
-    place = where.known(tuple(first["loc"]))
-    context = first.get("ctx", {})
-    if "got" in context:
-        key = context["key"]
-        inner = (*place, key) if key and (*place, key) in where.marks else place
-        return where.error(inner, context["got"], context["expected"], context["fix"])
-    expected = {
-        "string_type": "text",
-        "dict_type": "a mapping, key: value",
-        "list_type": "a list",
-        "bool_type": "true or false",
-        "float_type": "a number",
-    }.get(first["type"], first["msg"])
-    return where.error(place, "something else", expected, "Mend it.")
-
-
-def _rule(spec: RuleSpec, place: Place, where: _File) -> Rule:
+def _rule(spec: RuleSpec, place: Place, where: YamlFile) -> Rule:
     try:
         return Rule(
             superseding=tuple(spec.superseding),
@@ -209,7 +148,7 @@ def _rule(spec: RuleSpec, place: Place, where: _File) -> Rule:
         raise where.error(place, error.got, error.expected, error.fix) from error
 
 
-def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: _File) -> None:
+def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: YamlFile) -> None:
     """Refuse types and scope keys of rules that no record shape makes: a typo would go unseen."""
     shapes = spec.records or []
     types = [shape.type.constant for shape in shapes]

@@ -7,16 +7,13 @@ template is text with paths in braces: `{id}#withdrawn`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from string import Formatter
 
-from argus.errors import InputError, Location
-
-At = Callable[[str], Location]
-"""Makes the location of a field."""
-_STEP = re.compile(r"([^.\[\]{}\s](?:[^.\[\]{}]*[^.\[\]{}\s])?)(\[\])?")
+from argus.data.field_paths import At, FieldPath
+from argus.errors import InputError
 
 
 class MissingPath(Exception):
@@ -25,59 +22,6 @@ class MissingPath(Exception):
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(path)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldPath:
-    """Where values are in an object; `steps` are names, each with whether its value is a list."""
-
-    text: str
-    steps: tuple[tuple[str, bool], ...]
-
-    @classmethod
-    def parse(cls, text: str) -> FieldPath:
-        """Read a path; ValueError says what is wrong with it."""
-        steps = []
-        for part in text.split("."):
-            match = _STEP.fullmatch(part)
-            if match is None:
-                raise ValueError(f"{text!r} is no path: {part!r} is not a name, or a name and []")
-            steps.append((match[1], match[2] is not None))
-        return cls(text, tuple(steps))
-
-    def find(self, values: Mapping[str, object], at: At) -> list[object]:
-        """Return what is there, in order; null and what is missing are left out.
-
-        A field whose name is the whole path, dots and all (a CSV column), is taken first. One value
-        where a list is expected counts as a list of one. Raises InputError for a list, or a plain
-        value, where an object is expected.
-        """
-        if self.text in values:
-            return [] if values[self.text] is None else [values[self.text]]
-        items: list[object] = [values]
-        before = ""
-        for name, many in self.steps:
-            items = list(_step(items, name, many, before, at))
-            before = f"{before}.{name}" if before else name
-            before += "[]" if many else ""
-        return items
-
-
-def _step(items: list[object], name: str, many: bool, before: str, at: At) -> Iterator[object]:
-    for item in items:
-        if not isinstance(item, dict):  # objects are dicts in every format, and a fast check
-            is_list = isinstance(item, list)
-            raise InputError(
-                f"{'a list' if is_list else repr(item)}",
-                expected=f"an object with {name!r}",
-                fix=f"Write the path as '{before}[].{name}'." if is_list else "Check the path.",
-                where=at(before),
-            )
-        value = item.get(name)
-        if many and isinstance(value, list):
-            yield from (inner for inner in value if inner is not None)
-        elif value is not None:
-            yield value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from functools import cache
 
 from argus.authority.domains.paths import (
     Expression,
-    FieldPath,
     MissingPath,
     Template,
     scalar_text,
@@ -19,6 +18,7 @@ from argus.authority.domains.sources import Source
 from argus.authority.domains.spec import Condition, ShapeSpec, ValueSpec
 from argus.authority.records import Record, Values
 from argus.authority.times import Moment, parse_moment
+from argus.data.field_paths import FieldPath
 from argus.errors import InputError
 
 

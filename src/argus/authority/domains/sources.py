@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.authority.domains.paths import FieldPath
 from argus.data.corpus import CORPUS_STEMS, find_file
+from argus.data.field_paths import FieldPath
 from argus.data.rows import FORMATS, read_lines, read_rows
 from argus.errors import InputError, Location
 

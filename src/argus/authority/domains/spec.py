@@ -2,90 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
-from argus.authority.domains.paths import Expression, FieldPath, Template
+from argus.authority.domains.paths import Expression, Template
 from argus.authority.rules import SUPERSEDES, Order
+from argus.data.field_paths import FieldPath
+from argus.data.yaml_spec import Strict, Text, Texts, kind_of, listed, nearest, problem, text_of
 
 GLOBAL = "global"
 """Scope of a rule without scope keys."""
 
 
-def problem(got: str, expected: str, fix: str, key: str | None = None) -> PydanticCustomError:
-    """Return what a validator raises: the parts of an InputError; key: of a mapping, if any."""
-    context = {"got": got, "expected": expected, "fix": fix, "key": key}
-    return PydanticCustomError("domain", "{got}", context)
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """Return how to mend a name that is not known."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else "Remove it, or rename it."
-
-
-class Strict(BaseModel):
-    """A mapping of known keys; what is missing or unknown is told with its nearest known name."""
-
-    model_config = ConfigDict(
-        strict=True, frozen=True, extra="forbid", populate_by_name=False, hide_input_in_errors=True
-    )
-    WHAT: ClassVar[str] = "mapping"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _keys(cls, data: object) -> object:
-        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        known = list(fields)
-        if not isinstance(data, dict):
-            kind = "nothing" if data is None else f"{_kind(data)}"
-            raise problem(kind, f"a {cls.WHAT} with {', '.join(known)}", "Write it as key: value.")
-        for key in data:
-            if key not in fields:
-                raise problem(
-                    f"unknown key {key!r}",
-                    f"in a {cls.WHAT}: {', '.join(known)}",
-                    nearest(key, [name for name in known if name not in data]),
-                    key,
-                )
-        for name, field in fields.items():
-            if field.is_required() and name not in data:
-                raise problem(
-                    f"no {name!r}", f"in a {cls.WHAT}: {field.description}", "Add the key."
-                )
-        return data
-
-
-def _kind(value: object) -> str:
-    names = {str: "text", list: "a list", dict: "a mapping", bool: "a boolean"}
-    return names.get(type(value), "a number")
-
-
-def _listed(value: object) -> object:
-    """Take one for a list of one, and no empty list."""
-    if isinstance(value, list):
-        if not value:
-            raise problem("an empty list", "at least one entry", "Add one, or leave the key out.")
-        return value
-    return [value]
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise problem(_kind(value), "text", "Quote it.")
-    if not value.strip():
-        raise problem("empty text", "text that says something", "Write it, or leave the key out.")
-    return value
-
-
 def _parser(parse: Callable[[str], object]) -> PlainValidator:
     def read(value: object) -> object:
-        text = _text(value)
+        text = text_of(value)
         try:
             return parse(text)
         except (ValueError, re.error) as error:
@@ -108,20 +42,18 @@ HELP: dict[Callable[[str], object], str] = {
     _pattern: "a regular expression of Python's re module",
 }
 
-Text = Annotated[str, BeforeValidator(_text)]
-Texts = Annotated[list[Text], BeforeValidator(_listed)]
 APath = Annotated[FieldPath, _parser(FieldPath.parse)]
 AnExpression = Annotated[Expression, _parser(Expression.parse)]
 ATemplate = Annotated[Template, _parser(Template.parse)]
 APattern = Annotated[re.Pattern[str], _parser(_pattern)]
-Paths = Annotated[list[APath], BeforeValidator(_listed)]
-Expressions = Annotated[list[AnExpression], BeforeValidator(_listed)]
+Paths = Annotated[list[APath], BeforeValidator(listed)]
+Expressions = Annotated[list[AnExpression], BeforeValidator(listed)]
 
 
 def _plain(value: object) -> str | int | bool:
     if isinstance(value, (str, int)):
         return value
-    raise problem(_kind(value), "text, a whole number, true or false", "Quote it.")
+    raise problem(kind_of(value), "text, a whole number, true or false", "Quote it.")
 
 
 Plain = Annotated[str | int | bool, PlainValidator(_plain)]
@@ -133,7 +65,7 @@ class Condition(Strict):
     WHAT: ClassVar[str] = "condition"
     exists: bool | None = None
     equals: Plain | None = None
-    in_: Annotated[list[Plain], BeforeValidator(_listed)] | None = Field(None, alias="in")
+    in_: Annotated[list[Plain], BeforeValidator(listed)] | None = Field(None, alias="in")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -218,7 +150,7 @@ class ShapeSpec(Strict):
     published: Expressions | None = None
     title: Expressions | None = None
     text: Expressions | None = None
-    scope: dict[str, Annotated[list[ValueSpec], BeforeValidator(_listed)]] = Field({})
+    scope: dict[str, Annotated[list[ValueSpec], BeforeValidator(listed)]] = Field({})
     metadata: dict[str, APath] = Field({})
 
     @model_validator(mode="after")
@@ -245,7 +177,7 @@ class ScopeKeySpec(Strict):
 
 
 def _scope(value: object) -> object:
-    return [] if value == GLOBAL else _listed(value)
+    return [] if value == GLOBAL else listed(value)
 
 
 def _order(value: object) -> Order:
@@ -276,7 +208,7 @@ class RuleSpec(Strict):
     )
     name: Text = ""
     order: Annotated[Order, PlainValidator(_order)] = Order.EFFECTIVE
-    condition: dict[str, Annotated[list[Counted], BeforeValidator(_listed)]] = Field({})
+    condition: dict[str, Annotated[list[Counted], BeforeValidator(listed)]] = Field({})
     relation: Text = SUPERSEDES
     confidence: float = 1.0
 
@@ -285,11 +217,11 @@ class DomainSpec(Strict):
     """A domain file."""
 
     WHAT: ClassVar[str] = "domain"
-    rules: Annotated[list[RuleSpec], BeforeValidator(_listed)] = Field(
+    rules: Annotated[list[RuleSpec], BeforeValidator(listed)] = Field(
         description="a list of superseding, superseded, scope"
     )
     name: Text | None = None
     zone: Text = "UTC"
     results: APath | None = None
     unmatched: Text = "error"
-    records: Annotated[list[ShapeSpec], BeforeValidator(_listed)] | None = None
+    records: Annotated[list[ShapeSpec], BeforeValidator(listed)] | None = None

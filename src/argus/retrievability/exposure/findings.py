@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Required
@@ -14,8 +14,8 @@ from typing_extensions import TypedDict
 
 from argus.data.types import Document, State, StateCounts, count_states
 from argus.measures import wilson
-from argus.retrievability.exposure.embedding import Index, Searches
 from argus.retrievability.exposure.probes import (
+    BEYOND,
     SENTENCE,
     TITLE,
     Exposure,
@@ -64,20 +64,32 @@ class Row(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class Searched:
+    """What was searched, and what could not be."""
+
+    documents: Sequence[Document]
+    """Those that a row of the probes stands for, ordered by id."""
+    failures: Mapping[str, str]
+    """Document id to why it cannot be retrieved."""
+    without_sentence: Mapping[int, str]
+    """Row to why there is no sentence to ask with."""
+    probes_failed: int
+
+
+@dataclass(frozen=True)
 class Findings:
     """The parts of an exposure run."""
 
     documents: Sequence[Document]
     """All of the corpus, ordered by id."""
-    index: Index
-    searches: Searches
+    searched: Searched
     probes: Probes
     exposure: Exposure
 
     @cached_property
     def table(self) -> pa.Table:
         """One row per document of the corpus, in its order."""
-        positions = {d.id: i for i, d in enumerate(self.index.documents)}
+        positions = {d.id: i for i, d in enumerate(self.searched.documents)}
         rows = [
             self._row(d, positions[d.id]) if d.id in positions else self._without_vector(d)
             for d in self.documents
@@ -85,22 +97,24 @@ class Findings:
         return pa.Table.from_pylist(rows, schema=SCHEMA)
 
     def _without_vector(self, document: Document) -> Row:
-        why = self.index.failures[document.id]
+        why = self.searched.failures[document.id]
         state = State.NOT_APPLICABLE if why == "no text" else State.FAILED
         return {"id": document.id, "label": document.title, "state": str(state), "reason": why}
 
     def _row(self, document: Document, i: int) -> Row:
         exposure = self.exposure
-        sentence = float(exposure.sentence_rank[i])
-        reasons = [] if exposure.title_rank[i] else ["no title"]
+        title, sentence = int(exposure.title_rank[i]), float(exposure.sentence_rank[i])
+        reasons = [] if title else ["no title"]
         if np.isnan(sentence):
-            reasons.append(self.searches.without_sentence.get(i, "no sentence probe"))
+            reasons.append(self.searched.without_sentence.get(i, "no sentence probe"))
+        deeper = [name for name, rank in ((TITLE, title), (SENTENCE, sentence)) if rank >= BEYOND]
+        reasons += [f"by its {name} not in the top {exposure.k}" for name in deeper]
         measured = exposure.own_probes[i] > 0
         return {
             "id": document.id,
             "label": document.title,
-            "title_rank": int(exposure.title_rank[i]) or None,
-            "sentence_rank": None if np.isnan(sentence) else sentence,
+            "title_rank": title if 0 < title < BEYOND else None,
+            "sentence_rank": sentence if np.isfinite(sentence) else None,
             "own_probes": int(exposure.own_probes[i]),
             "retrieved_by_own": int(exposure.retrieved_by_own[i]),
             "retrieved_by_others": int(exposure.retrieved_by_others[i]),
@@ -111,17 +125,17 @@ class Findings:
 
     def misses(self) -> pa.Table:
         """One row per probe that did not bring its document back within k, the deepest first."""
-        probes, names = self.probes, [_name(d) for d in self.index.documents]
+        probes, names = self.probes, [_name(d) for d in self.searched.documents]
         missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.exposure.k))
         missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
         targets = probes.target[missed].tolist()
         return pa.table(
             {
-                "id": [self.index.documents[i].id for i in targets],
+                "id": [self.searched.documents[i].id for i in targets],
                 "label": [names[i] for i in targets],
                 "probe": probes.kind[missed].tolist(),
                 "query": [probes.text[i] for i in missed.tolist()],
-                "rank": probes.rank[missed],
+                "rank": pa.array(probes.rank[missed], mask=probes.rank[missed] == BEYOND),
                 "displaced_by": [
                     "; ".join(names[j] for j in displaced_by(probes, i)) for i in missed.tolist()
                 ],
@@ -130,13 +144,13 @@ class Findings:
 
     def summary(self) -> ExposureFindings:
         """Return the figures of the report."""
-        exposure, k, n = self.exposure, self.exposure.k, len(self.index.documents)
+        exposure, k, n = self.exposure, self.exposure.k, len(self.searched.documents)
         lists = len(self.probes.text)
         return {
             "k": k,
             "documents": self._counts(),
             "queries": lists,
-            "probes_failed": self.searches.failed,
+            "probes_failed": self.searched.probes_failed,
             "title": _with_interval(success(self.probes, TITLE, k=k)),
             "sentence": _with_interval(success(self.probes, SENTENCE, k=k)),
             "never_retrieved": int(exposure.never.sum()),
@@ -157,8 +171,8 @@ class Findings:
         others = self.exposure.retrieved_by_others
         return [
             {
-                "id": self.index.documents[i].id,
-                "label": _name(self.index.documents[i]),
+                "id": self.searched.documents[i].id,
+                "label": _name(self.searched.documents[i]),
                 "lists": int(others[i]),
                 "share": round(float(others[i]) / lists, 5),
             }

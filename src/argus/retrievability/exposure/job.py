@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.beir import write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Query
+from argus.data.types import Document, Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
@@ -19,19 +21,21 @@ from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
-    TextWindow,
     open_encoder,
     read_documents,
     require_some,
     texts_cut,
 )
 from argus.reports import write_report
+from argus.retrievability.exposure.asking import AskedSource, ask_probes
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.embedding import embed_documents, embed_probes
-from argus.retrievability.exposure.findings import Findings
+from argus.retrievability.exposure.findings import Findings, Searched
 from argus.retrievability.exposure.probes import Probes, summarise_probes
+from argus.retrievability.exposure.retriever_probes import AskableProbes, probe_queries
 from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
-from argus.retrievability.exposure.summary import ExposureSummary, headline
+from argus.retrievability.exposure.summary import ExposureSummary, SearchedFacts, headline
+from argus.retrievers.config import AskingConfig
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,25 +68,36 @@ def exposure(
     limit: int | None = None,
     fresh: bool = False,
     engine: EngineConfig | Engine | None = None,
+    retriever: Any = None,
+    asking: AskingConfig | None = None,
+    run: Path | Run | None = None,
 ) -> ExposureResult:
     """Ask for every document by its title and by sentences taken out of it.
 
     corpus, out, encoder, store, engine: as for `argus.audit`. queries: real queries to add to the
     sample that hubs and never-retrieved documents are counted over. In a sentence probe the
     document is embedded without the sentence; everything else is as in the index.
+
+    retriever: what is asked in place of an encoder: `FILE.py:NAME`, or any object or function that
+    retrieves (see `argus.retrievers.shapes`); asking: how. run: its answers to `export_probes`,
+    made elsewhere. Sentences are then left in the documents: nothing can be taken out of an index
+    that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
     config = config or ExposureConfig()
     documents, path = read_documents(corpus, fields or FieldNames(), limit)
     documents = sorted(documents, key=lambda d: d.id)
-    extra = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-    sample = [d.content for d in documents if d.content.strip()]
-    require_some(len(sample), "document has text", "Check --text-field.")
+    extra = _real(queries)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "exposure",
         {**asdict(config), "queries": len(extra), "limit": limit},
-        {"corpus": path},
+        {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
+    if retriever is not None or run is not None:
+        source = AskedSource(retriever, run, asking)
+        return _keep(folder, record, *ask_probes(documents, extra, config, source, folder, record))
+    sample = [d.content for d in documents if d.content.strip()]
+    require_some(len(sample), "document has text", "Check --text-field.")
     with (
         open_engine(engine) as running,
         open_encoder(
@@ -100,19 +115,45 @@ def exposure(
             ranks, parts = search_in_parts(index.vectors, vectors, config.k, folder, running)
             probes = Probes(searches.kind, searches.target, searches.text, ranks.rank, ranks.top)
             exposed = summarise_probes(probes, len(index.documents), k=config.k)
-    findings = Findings(documents, index, searches, probes, exposed)
-    result = _keep(folder, record, findings, window)
+    searched = Searched(index.documents, index.failures, searches.without_sentence, searches.failed)
+    findings = Findings(documents, searched, probes, exposed)
+    result = _keep(folder, record, findings, {"text_window": window})
     parts.remove()
     return result
 
 
+def export_probes(
+    corpus: Path | str | Sequence[Document],
+    folder: Path | str,
+    *,
+    config: ExposureConfig | None = None,
+    queries: Path | str | Sequence[Query] = (),
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+) -> AskableProbes:
+    """Write corpus, probes and what they ask for as a BEIR collection, to be run elsewhere.
+
+    `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers.
+    """
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit)
+    documents = sorted(documents, key=lambda d: d.id)
+    probes = probe_queries(documents, _real(queries), config or ExposureConfig())
+    require_some(len(probes.queries), "document has text", "Check --text-field.")
+    write_beir(Path(folder), documents, probes.queries, probes.qrels)
+    return probes
+
+
+def _real(queries: Path | str | Sequence[Query]) -> list[Query]:
+    return read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
+
+
 def _keep(
-    folder: ArtifactFolder, record: Record, findings: Findings, window: TextWindow | None
+    folder: ArtifactFolder, record: Record, findings: Findings, facts: SearchedFacts
 ) -> ExposureResult:
     """Write tables, summary, manifest and report."""
     with record.timed("writing"):
         table, misses = findings.table, findings.misses()
-        summary: ExposureSummary = {**findings.summary(), "text_window": window}
+        summary: ExposureSummary = {**findings.summary(), **facts}
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
         folder.write_section("summary.json", "exposure", summary)

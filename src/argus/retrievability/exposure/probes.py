@@ -17,6 +17,8 @@ from argus.data.types import IntArray
 from argus.retrievability.concentration import gini, lorenz, skewness
 
 TITLE, SENTENCE, QUERY = "title", "sentence", "query"
+BEYOND = np.iinfo(np.int64).max
+"""The rank of what is not in a list that ends: deeper than any."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,9 @@ class Probes:
     """Row of the document that the probe should bring back; -1 for given queries."""
     text: Sequence[str]
     rank: IntArray
-    """1-based rank of the target; 0 where there is none."""
+    """1-based rank of the target; 0 where there is none, BEYOND where a retriever's list ends."""
     top: IntArray
-    """Rows returned, best first, shape (n_queries, k)."""
+    """Rows returned, best first, shape (n_queries, k); -1 after the end, and for strange ids."""
 
 
 class Concentration(TypedDict):
@@ -67,7 +69,7 @@ class Exposure:
     title_rank: IntArray
     """Rank under its own title; 0 where it has none."""
     sentence_rank: npt.NDArray[np.float64]
-    """Median rank under its own held-out sentences; NaN where it has none."""
+    """Median rank under its own held-out sentences; NaN where it has none, infinite if BEYOND."""
 
     @property
     def never(self) -> npt.NDArray[np.bool_]:
@@ -86,8 +88,8 @@ class Exposure:
 
 def summarise_probes(probes: Probes, n: int, *, k: int) -> Exposure:
     """Count, per document, what brought it back."""
-    mine = probes.top == probes.target[:, None]  # (n_queries, k)
-    others = np.bincount(probes.top[~mine], minlength=n)
+    theirs = (probes.top != probes.target[:, None]) & (probes.top >= 0)  # (n_queries, k)
+    others = np.bincount(probes.top[theirs], minlength=n)
     own = probes.target >= 0
     hit = own & (probes.rank <= k)
     title = probes.kind == TITLE
@@ -118,7 +120,7 @@ def success(probes: Probes, kind: str, *, k: int) -> Success:
 
 def displaced_by(probes: Probes, i: int, *, top: int = 3) -> list[int]:
     """Return the documents at the head of probe i's list, its target left out."""
-    return [int(row) for row in probes.top[i] if row != probes.target[i]][:top]
+    return [int(row) for row in probes.top[i] if row not in (probes.target[i], -1)][:top]
 
 
 def _medians(probes: Probes, n: int) -> npt.NDArray[np.float64]:
@@ -127,6 +129,7 @@ def _medians(probes: Probes, n: int) -> npt.NDArray[np.float64]:
     if len(rows):
         order = rows[np.argsort(probes.target[rows], kind="stable")]
         owners, starts = np.unique(probes.target[order], return_index=True)
-        for owner, ranks in zip(owners, np.split(probes.rank[order], starts[1:]), strict=True):
-            out[owner] = np.median(ranks)
+        ranks = np.where(probes.rank == BEYOND, np.inf, probes.rank)[order]
+        for owner, own in zip(owners, np.split(ranks, starts[1:]), strict=True):
+            out[owner] = np.median(own)
     return out

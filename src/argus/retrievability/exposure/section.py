@@ -19,7 +19,8 @@ class Miss(TypedDict):
     label: str
     probe: str
     query: str
-    rank: int
+    rank: int | None
+    """None where the list of a retriever ended before it."""
     displaced_by: str
 
 

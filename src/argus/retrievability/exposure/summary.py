@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -50,16 +51,39 @@ class ExposureFindings(TypedDict):
     hubs: list[Hub]
 
 
-class ExposureSummary(ExposureFindings):
-    """The figures of an exposure run."""
+class AskedRetriever(TypedDict):
+    """The retriever that was asked, where it was not Argus's own search over vectors."""
+
+    name: str
+    held_out: bool
+    """False: a sentence asked for its document with the document as it is in the index."""
+    longest_list: int
+    """Results in the longest list, at most k."""
+    strange: int
+    """Results that are no document of the corpus."""
+    reasons: dict[str, int]
+    """Why probes failed, the most frequent first."""
+
+
+class SearchedFacts(TypedDict):
+    """What is known of what was searched."""
 
     text_window: TextWindow | None
     """Of the documents; None where the encoder's window is not known."""
+    retriever: NotRequired[AskedRetriever]
+
+
+class ExposureSummary(ExposureFindings, SearchedFacts):
+    """The figures of an exposure run."""
 
 
 def headline(summary: ExposureSummary) -> Iterator[str]:
     """Yield how often documents come back, and how many never do."""
-    kinds = ((summary["title"], "their title"), (summary["sentence"], "a sentence of their own"))
+    left_in = ", left in" if "retriever" in summary else ""
+    kinds = (
+        (summary["title"], "their title"),
+        (summary["sentence"], f"a sentence of their own{left_in}"),
+    )
     for figures, by in kinds:
         if figures["probes"]:
             yield (
@@ -70,3 +94,23 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
         f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "
         f"documents; Gini {summary['concentration']['gini']:.2f}"
     )
+    if asked := summary.get("retriever"):
+        yield from _of_retriever(asked, summary)
+
+
+def _of_retriever(asked: AskedRetriever, summary: ExposureSummary) -> Iterator[str]:
+    """Yield what a reader must know of a retriever's answers."""
+    if summary["probes_failed"]:
+        reason, n = next(iter(asked["reasons"].items()))
+        failed = f"{summary['probes_failed']:,} probes failed and are in no figure"
+        yield f"{failed}; {n:,} of them: {reason}"
+    if asked["longest_list"] < summary["k"]:
+        yield (
+            f"WARNING: no list of {asked['name']} is longer than {asked['longest_list']}, though "
+            f"k is {summary['k']}: ask it for more, or measure at --k {asked['longest_list']}"
+        )
+    if asked["strange"]:
+        yield (
+            f"WARNING: {asked['strange']:,} results are no document of the corpus: name where "
+            "their id stands with --result-id, or give the corpus that was indexed"
+        )

@@ -1,0 +1,102 @@
+"""Probes as plain queries, for a retriever that Argus did not build: asked, or run elsewhere.
+
+Nothing can be taken out of what such a retriever has indexed: a sentence asks for its document with
+the document as it is, so that these probes are easier than those over Argus's own vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.runs import ranking
+from argus.data.types import Document, IntArray, Qrels, Query, Run
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.exposure.findings import Searched
+from argus.retrievability.exposure.probes import BEYOND, QUERY, SENTENCE, TITLE, Probes
+from argus.retrievability.sentences import hold_out
+from argus.retrievers.protocol import Answers
+
+
+@dataclass(frozen=True)
+class AskableProbes:
+    """Queries that ask for documents. All of n_queries."""
+
+    queries: list[Query]
+    kind: npt.NDArray[np.str_]
+    target: IntArray
+    """Row of the document that it asks for; -1 for a query of no document."""
+    documents: list[Document]
+    """Those that have text, ordered by id; `target` names their rows."""
+    without_sentence: dict[int, str]
+
+    @property
+    def qrels(self) -> Qrels:
+        """The document that each probe asks for, as judgements."""
+        pairs = zip(self.queries, self.target.tolist(), strict=True)
+        return {query.id: {self.documents[row].id: 1} for query, row in pairs if row >= 0}
+
+
+def probe_queries(
+    documents: Sequence[Document], queries: Sequence[Query], config: ExposureConfig
+) -> AskableProbes:
+    """Return titles and sentences as queries, with real ones of no document after them.
+
+    documents: ordered by id. The ids of probes say what they are and hold no white space; they are
+    the same for the same documents and settings.
+    """
+    usable = [d for d in documents if d.content.strip()]
+    titled = [row for row, d in enumerate(usable) if d.title.strip()]
+    sentences, without = hold_out(usable, per_document=config.sentences, seed=config.seed)
+    probes = [Query(f"{TITLE}-{row}", usable[row].title) for row in titled]
+    probes += [Query(f"{SENTENCE}-{i}", s.sentence) for i, s in enumerate(sentences)]
+    probes += [Query(f"{QUERY}-{i}", query.text) for i, query in enumerate(queries)]
+    kinds = [TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries)
+    rows = titled + [s.position for s in sentences] + [-1] * len(queries)
+    return AskableProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
+
+
+@dataclass(frozen=True)
+class RankedProbes:
+    """What a retriever's answers tell: the probes that it answered, and what is strange in them."""
+
+    probes: Probes
+    searched: Searched
+    strange: int
+    """Results that are no document of the corpus."""
+    longest: int
+    """Results in the longest list."""
+
+
+def rank_probes(
+    asked: AskableProbes, answers: Answers, k: int, failures: dict[str, str]
+) -> RankedProbes:
+    """Rank every probe's document in its list; a probe without an answer is failed."""
+    rows = {document.id: row for row, document in enumerate(asked.documents)}
+    answered = np.array([query.id in answers.run for query in asked.queries], bool)
+    queries = [query for query, ok in zip(asked.queries, answered, strict=True) if ok]
+    top, strange, longest = _lists(queries, answers.run, rows, k)
+    target = asked.target[answered]
+    hits = (top == target[:, None]) & (target[:, None] >= 0)
+    places = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, BEYOND)
+    rank = np.where(target >= 0, places, 0)
+    probes = Probes(asked.kind[answered], target, [q.text for q in queries], rank, top)
+    searched = Searched(asked.documents, failures, asked.without_sentence, int((~answered).sum()))
+    return RankedProbes(probes, searched, strange, longest)
+
+
+def _lists(
+    queries: Sequence[Query], run: Run, rows: dict[str, int], k: int
+) -> tuple[IntArray, int, int]:
+    """Return the rows of every list, (n, k), how many results are no document, the longest list."""
+    top = np.full((len(queries), k), -1, np.int64)
+    strange = longest = 0
+    for i, query in enumerate(queries):
+        ids = ranking(run[query.id])[:k]
+        top[i, : len(ids)] = [rows.get(id_, -1) for id_ in ids]
+        strange += sum(id_ not in rows for id_ in ids)
+        longest = max(longest, len(ids))
+    return top, strange, longest

@@ -1,0 +1,191 @@
+"""Ask a retriever many queries: several at once, at a pace, each within its time, each kept."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from argus.data.types import Query, Run
+from argus.errors import ArgusError
+from argus.http_retry import Pace
+from argus.progress import Advance, progress
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.kept import KeptAnswers
+from argus.retrievers.protocol import Answers, RetrievalError
+
+T = TypeVar("T")
+Answer = dict[str, float]
+BATCH = 64
+"""Queries that a retriever is given at once that takes several."""
+
+
+class Answering(Protocol):
+    """Something that is asked one query at a time."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    def session(self) -> AbstractAsyncContextManager[None]:
+        """Hold what the queries of one job share, such as connections."""
+
+    async def answer(self, text: str, k: int) -> Answer:
+        """Return documents with falling scores. Raises RetrievalError, and ArgusError to stop."""
+
+
+@runtime_checkable
+class AnsweringMany(Answering, Protocol):
+    """Something that takes several queries at once."""
+
+    async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
+        """Return an answer to every query. Raises RetrievalError where any of them fails."""
+
+
+@dataclass
+class Asking:
+    """The queries of one job: what is answered, what failed, and when it is given up.
+
+    config: with `at_once` set. Raises ArgusError when `give_up_after` queries in a row have failed;
+    what was answered is kept.
+    """
+
+    retriever: Answering
+    k: int
+    config: AskingConfig
+    kept: KeptAnswers | None = None
+    answers: dict[str, Answer] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    _failed_in_a_row: int = 0
+
+    def ask(self, queries: Sequence[Query]) -> Answers:
+        """Ask what is not kept yet; a query without text finds nothing, and is not sent."""
+        pending = [query for query in queries if not self._is_answered(query)]
+        if pending:
+            in_a_loop(lambda: self._ask_pending(pending))
+        ids = (query.id for query in queries)
+        return Answers({i: self.answers[i] for i in ids if i in self.answers}, self.failed)
+
+    def _is_answered(self, query: Query) -> bool:
+        if not query.text.strip():
+            self.answers[query.id] = {}
+        elif self.kept and (answer := self.kept.get(query.text, self.k)) is not None:
+            self.answers[query.id] = answer
+        return query.id in self.answers
+
+    async def _ask_pending(self, queries: Sequence[Query]) -> None:
+        async with self.retriever.session():
+            await self._ask_in_session(queries)
+
+    async def _ask_in_session(self, queries: Sequence[Query]) -> None:
+        with progress("asking", len(queries)) as advance:
+            if isinstance(self.retriever, AnsweringMany) and self.config.per_minute is None:
+                queries = await self._ask_in_batches(self.retriever, queries, advance)
+            pace, turns, rest = Pace(self.config.per_minute), asyncio.Lock(), iter(queries)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(self.config.at_once or 1, len(queries))):
+                        group.create_task(self._work(rest, pace, turns, advance))
+            except* ArgusError as errors:
+                raise _first(errors) from None
+
+    async def _ask_in_batches(
+        self, retriever: AnsweringMany, queries: Sequence[Query], advance: Advance
+    ) -> list[Query]:
+        """Return the queries of batches that failed: to be asked alone, so that few fail."""
+        left: list[Query] = []
+        for i in range(0, len(queries), BATCH):
+            batch = queries[i : i + BATCH]
+            try:
+                async with asyncio.timeout(self.config.timeout_s):
+                    answers = await retriever.answer_many(batch, self.k)
+            except (RetrievalError, TimeoutError):
+                left += batch
+                continue
+            for query in batch:
+                self._keep(query, answers[query.id])
+            advance(len(batch))
+        return left
+
+    async def _work(
+        self, rest: Iterator[Query], pace: Pace, turns: asyncio.Lock, advance: Advance
+    ) -> None:
+        """Take the queries that nobody took, one after the other."""
+        for query in rest:
+            if self.config.per_minute:
+                async with turns:
+                    await pace.turn()
+            await self._ask_one(query)
+            advance(1)
+
+    async def _ask_one(self, query: Query) -> None:
+        try:
+            async with asyncio.timeout(self.config.timeout_s):
+                answer = await self.retriever.answer(query.text, self.k)
+        except TimeoutError:
+            self._fail(query, f"no answer in {self.config.timeout_s:g} s")
+        except RetrievalError as error:
+            self._fail(query, str(error))
+        else:
+            self._keep(query, answer)
+
+    def _keep(self, query: Query, answer: Answer) -> None:
+        if self.kept:
+            self.kept.put(query.text, self.k, answer)
+        self.answers[query.id], self._failed_in_a_row = answer, 0
+
+    def _fail(self, query: Query, reason: str) -> None:
+        self.failed[query.id] = reason
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= self.config.give_up_after:
+            raise ArgusError(
+                f"{self.retriever.name} failed {self._failed_in_a_row} queries in a row; the last: "
+                f"{reason}. What was answered so far is kept: once that is mended, the same "
+                "command asks only the rest."
+            )
+
+
+def in_a_loop(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run to the end here, or in a thread where this one has a loop already (a notebook)."""
+    if not _has_loop():
+        return asyncio.run(work())
+    with ThreadPoolExecutor(1, "argus-asking") as pool:
+        return pool.submit(asyncio.run, work()).result()
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+async def in_a_thread(function: Callable[[], T]) -> T:
+    """Return what a blocking call returns. A call that hangs is left behind, and ends with us."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def deliver(settle: Callable[[Any], None], value: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(lambda: None if future.done() else settle(value))
+
+    def run() -> None:
+        try:
+            result = function()
+        except BaseException as error:
+            deliver(future.set_exception, error)
+        else:
+            deliver(future.set_result, result)
+
+    threading.Thread(target=run, name="argus-retriever", daemon=True).start()
+    return await future
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

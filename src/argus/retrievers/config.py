@@ -1,0 +1,40 @@
+"""How a retriever is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.settings import Doc, Ge, Gt, Option, check_settings
+
+PANEL = "Retriever"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingConfig:
+    """Queries at once, their pace, and when one is given up. Results do not depend on it."""
+
+    at_once: Annotated[
+        int | None, Ge(1),
+        Doc("Queries under way at once; default: 1 of a Python retriever, 16 over HTTP."),
+        Option(panel=PANEL, default=""),
+    ] = None  # fmt: skip
+    per_minute: Annotated[
+        float | None, Gt(0), Doc("Queries per minute at most."), Option(panel=PANEL, default="any")
+    ] = None
+    timeout_s: Annotated[
+        float | None, Gt(0),
+        Doc("Seconds until a query has failed; default: none of a Python retriever, 30 over HTTP."),
+        Option(("--timeout",), panel=PANEL, default=""),
+    ] = None  # fmt: skip
+    give_up_after: Annotated[
+        int, Ge(1), Doc("Stop after so many failed queries in a row."), Option(panel=PANEL)
+    ] = 20
+    id_field: Annotated[
+        str | None,
+        Doc("Where the id of a result stands, such as metadata.source; default: found."),
+        Option(("--result-id",), panel=PANEL, default=""),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)

@@ -1,0 +1,214 @@
+"""Ask an endpoint: a request per query, its pages, and again where that may help."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from argus.encoders import Encoder
+from argus.errors import ArgusError, InputError, Location
+from argus.http_retry import (
+    MOST_BYTES,
+    SHOWN_CHARS,
+    Refusal,
+    Tries,
+    Trouble,
+    meaning,
+    persist,
+    without_half_pairs,
+    without_secrets,
+)
+from argus.retrievers.asking import Answer, in_a_thread
+from argus.retrievers.http.spec import (
+    PAGE,
+    QUERY,
+    QUOTED,
+    VECTOR,
+    EndpointSpec,
+    K,
+    filled,
+    with_variables,
+)
+from argus.retrievers.protocol import RetrievalError
+from argus.retrievers.results import Known, ranked
+
+ATTEMPTS, BACKOFF_S = 3, 0.5
+"""Of one request."""
+SECRET_CHARS = 4
+"""A shorter value of a variable may be a word of an answer."""
+
+
+@dataclass
+class HttpRetriever:
+    """An endpoint. What it refuses for one query fails that query; for all, it stops the job."""
+
+    spec: EndpointSpec
+    name: str
+    known: Known = field(default_factory=Known, repr=False)
+    encoder: Encoder | None = None
+    """What makes {vector} of a query."""
+    _client: httpx.AsyncClient | None = field(default=None, repr=False)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[None]:
+        """Hold the connections of one job; redirects are not followed: they are told."""
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+        headers = {name: with_variables(text) for name, text in self.spec.headers.items()}
+        timeout = httpx.Timeout(None, connect=10)
+        async with httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits) as client:
+            self._client = client
+            yield
+
+    async def answer(self, text: str, k: int) -> Answer:
+        """Return documents with falling scores; raises RetrievalError, and ArgusError to stop."""
+        most = min(k, self.spec.most or k)
+        text = without_half_pairs(text)
+        values: dict[str, Any] = {
+            QUERY: text,
+            QUOTED: json.dumps(text, ensure_ascii=False),
+            K: most,
+        }
+        if self.encoder is not None:
+            vectors = await in_a_thread(lambda: self.encoder.encode_queries([text]))  # type: ignore[union-attr]
+            values[VECTOR] = [float(x) for x in vectors[0]]
+        hits: list[tuple[str, float | None]] = []
+        async for page in self._pages(values, most):
+            hits += page
+        scored = [hit if hit[1] is not None else hit[0] for hit in hits]
+        return ranked(scored, k, self.known)
+
+    async def _pages(
+        self, values: dict[str, Any], most: int
+    ) -> AsyncIterator[list[tuple[str, float | None]]]:
+        paging, seen, n = self.spec.paging, set[str](), 0
+        if paging is not None:
+            values = values | {K: min(most, paging.size), PAGE: None}
+        while True:
+            content = await self._send(values)
+            hits = self._hits(content)
+            yield hits
+            n += len(hits)
+            token = self._one(paging.next, content) if paging else None
+            if not hits or n >= most or token is None:
+                return
+            if str(token) in seen:
+                raise RetrievalError(f"pages in circles: {token!r} came a second time")
+            seen.add(str(token))
+            values = values | {PAGE: token}
+
+    def _hits(self, content: Mapping[str, Any]) -> list[tuple[str, float | None]]:
+        answer = self.spec.answer
+        hits = []
+        for item in self._found(answer.results, content):
+            id_ = self._one(answer.id, item)
+            if id_ is None:
+                raise RetrievalError(f"answered with a result without {answer.id.text!r}")
+            score = self._one(answer.score, item) if answer.score else None
+            hits.append((str(id_), _number(score)))
+        return hits
+
+    async def _send(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Send one request, again where that may help; return the object of the answer."""
+        tries = Tries(ATTEMPTS, BACKOFF_S)
+        result: bytes | Refusal | None = await persist(lambda: self._attempt(values), tries)
+        if result is None:
+            raise RetrievalError(self._scrubbed(str(tries)))
+        if isinstance(result, Refusal):
+            said = self._scrubbed(f"{self.name} refused with {result}")
+            if result.for_all:
+                raise ArgusError(
+                    f"{said}. Check address, method and headers. What was answered so far is kept: "
+                    "the same command asks only the rest."
+                )
+            raise RetrievalError(said)
+        try:
+            content = json.loads(result)
+        except ValueError as error:
+            shown = self._scrubbed(result[:60].decode("utf-8", "replace"))
+            raise RetrievalError(f"answered with no JSON: {shown!r}") from error
+        if isinstance(content, list):
+            return {"$": content}
+        if not isinstance(content, dict):
+            raise RetrievalError(f"answered with {type(content).__name__}, not an object")
+        return content
+
+    async def _attempt(self, values: Mapping[str, Any]) -> bytes | Refusal | Trouble:
+        assert self._client is not None, "asked outside of a session"
+        quoted = {name: quote(str(value), safe="") for name, value in values.items()}
+        url = with_variables(filled(self.spec.url, quoted))
+        parameters = _without_none(filled(self.spec.parameters, values))
+        body = _without_none(filled(self.spec.body, values))
+        try:
+            async with self._client.stream(
+                self.spec.method, url, params=parameters or None,
+                json=body if self.spec.body is not None else None,
+            ) as response:  # fmt: skip
+                content = await _read(response)
+        except httpx.RequestError as error:
+            return Trouble(f"{type(error).__name__}: {error}")
+        except (httpx.InvalidURL, ValueError) as error:
+            raise ArgusError(f"{self.name}: {self._scrubbed(str(error))}") from error
+        if response.is_redirect:
+            to = without_secrets(str(response.url.join(response.headers.get("location", ""))))
+            return Refusal(response.status_code, f"a redirect to {to}", for_all=True)
+        if not response.is_success:
+            text = content[:SHOWN_CHARS].decode("utf-8", "replace")
+            return meaning(response.status_code, text, response.headers.get("retry-after"))
+        return content
+
+    def _one(self, path: Any, item: Any) -> Any:
+        values = self._found(path, item)
+        return values[0] if values else None
+
+    def _found(self, path: Any, item: Any) -> list[Any]:
+        try:
+            values: list[Any] = path.find(item, lambda at: Location(Path("answer"), field=at))
+        except (InputError, AttributeError, TypeError) as error:
+            reason = (
+                f"{error.got} at {error.where}" if isinstance(error, InputError) else str(error)
+            )
+            raise RetrievalError(f"answered in another shape: {reason}") from error
+        return values
+
+    def _scrubbed(self, text: str) -> str:
+        """Hide the values of environment variables where a server repeats them."""
+        for name in self.spec.variables():
+            secret = os.environ.get(name, "")
+            if len(secret) >= SECRET_CHARS:
+                text = text.replace(secret, "***")
+        return text
+
+
+def _number(score: Any) -> float | None:
+    """Return a score; some servers write it as text."""
+    if score is None:
+        return None
+    try:
+        return float(score)
+    except (TypeError, ValueError) as error:
+        raise RetrievalError(f"answered with the score {score!r}") from error
+
+
+async def _read(response: httpx.Response) -> bytes:
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise RetrievalError(f"answered with more than {MOST_BYTES:,} bytes")
+    return b"".join(parts)
+
+
+def _without_none(value: Any) -> Any:
+    """Leave out keys that have no value, such as the page of a first request."""
+    if isinstance(value, Mapping):
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
+    return [_without_none(v) for v in value] if isinstance(value, list) else value

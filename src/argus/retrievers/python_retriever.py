@@ -1,0 +1,175 @@
+"""A retriever of the team's own: an object, class or function, here or in `FILE.py:NAME`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from argus.data.provenance import content_hash
+from argus.data.types import Document, Query, Run
+from argus.errors import InputError
+from argus.retrievers.asking import Answer, in_a_thread
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.protocol import RetrievalError
+from argus.retrievers.python_file import first_line, module_of, split_spec
+from argus.retrievers.results import Known, ranked
+from argus.retrievers.shapes import CORPUS, EXPECTED, METHODS, Call, call_of
+
+Corpus = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class PythonRetriever:
+    """Asks an object one query at a time. What it raises makes that query failed.
+
+    in_threads: calls that block are made in threads, so that several run at once and one that
+    hangs can be given up; without it they are made in the caller's own thread, one by one.
+    """
+
+    call: Call
+    name: str
+    known: Known = field(default_factory=Known, repr=False)
+    corpus: Corpus = field(default=(), repr=False)
+    id_field: str | None = None
+    in_threads: bool = False
+
+    def session(self) -> AbstractAsyncContextManager[None]:
+        """Hold nothing: the object is the caller's."""
+        return nullcontext()
+
+    async def answer(self, text: str, k: int) -> Answer:
+        """Return documents with falling scores; raises RetrievalError."""
+        answer = await self._called(lambda: self.call.one(text, k, self.corpus))
+        return self._ranked(answer, k)
+
+    def _ranked(self, answer: Any, k: int) -> Answer:
+        return ranked(answer, k, self.known, self.id_field)
+
+    async def _called(self, call: Callable[[], Any]) -> Any:
+        """Return what a call of a stranger's code returns; whatever it raises is a failure."""
+        try:
+            threaded = self.in_threads and not self.call.is_async
+            answer = await in_a_thread(call) if threaded else call()
+            answer = await answer if inspect.isawaitable(answer) else answer
+            return list(answer) if isinstance(answer, Iterator) else answer
+        except (Exception, SystemExit) as error:  # not our own timeout, which cancels
+            raise RetrievalError(f"raised {type(error).__name__}: {first_line(error)}") from error
+
+
+@dataclass(frozen=True)
+class PythonBatchRetriever(PythonRetriever):
+    """Asks an object that takes several queries at once, and answers with a run."""
+
+    async def answer(self, text: str, k: int) -> Answer:
+        """Return documents with falling scores; raises RetrievalError."""
+        return (await self.answer_many([Query("query", text)], k))["query"]
+
+    async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
+        """Return an answer to every query; raises RetrievalError where any lacks one."""
+        answers = await self._called(lambda: self.call.all(queries, k, self.corpus))
+        if not isinstance(answers, Mapping):
+            raise RetrievalError(f"returned {type(answers).__name__}, not {{query: documents}}")
+        absent = next((q.id for q in queries if q.id not in answers), None)
+        if absent is not None:
+            raise RetrievalError(f"returned no answer to query {absent!r}")
+        return {q.id: self._ranked(answers[q.id], k) for q in queries}
+
+
+def python_retriever(
+    thing: Any, documents: Sequence[Document], name: str, config: AskingConfig
+) -> PythonRetriever:
+    """Return what asks an object, function or class. Raises InputError for an unknown shape."""
+    call = call_of(made(thing, documents))
+    several = (config.at_once or 1) > 1 or config.timeout_s is not None
+    kind = PythonBatchRetriever if call.batched else PythonRetriever
+    return kind(
+        call,
+        name or call.shape,
+        known=Known.of(documents),
+        corpus=corpus_rows(documents) if call.corpus_name else (),
+        id_field=config.id_field,
+        in_threads=several,
+    )
+
+
+def corpus_rows(documents: Sequence[Document]) -> list[Mapping[str, Any]]:
+    """Return the corpus as a retriever is given it that asks for one."""
+    return [
+        {"doc_id": d.id, "_id": d.id, "title": d.title, "text": d.text, **_free(d.metadata)}
+        for d in documents
+    ]
+
+
+def made(thing: Any, documents: Sequence[Document]) -> Any:
+    """Return an object that retrieves: of a class, one made with the corpus, or without.
+
+    Raises InputError where the class cannot be made so.
+    """
+    if not inspect.isclass(thing):
+        return thing
+    parameters = inspect.signature(thing).parameters
+    given = {name: corpus_rows(documents) for name in CORPUS if name in parameters}
+    try:
+        return thing(**given)
+    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+        raise InputError(
+            f"{thing.__name__}() raised {type(error).__name__}: {first_line(error)}",
+            expected="a class that can be made without arguments, or with the corpus alone",
+            fix="Give its parameters defaults, or write a function that makes it.",
+            where="retriever",
+        ) from error
+
+
+@contextmanager
+def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
+    """Run `FILE.py` or `FILE.py:NAME`; yield what is named, or the only thing there that retrieves.
+
+    And a hash of the file, which tells its answers from another's. Raises InputError.
+    """
+    path, name = split_spec(spec)
+    with module_of(path, EXPECTED) as module:
+        yield _named(module, name, path), content_hash(path.read_bytes(), name).hex()
+
+
+def _named(module: ModuleType, name: str, path: Path) -> Any:
+    if name:
+        thing = getattr(module, name, None)
+        if thing is None:
+            raise InputError(
+                f"no {name} in it", expected=EXPECTED, fix="Check the name.", where=path
+            )
+        return thing
+    own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _retrieves(v, module)}
+    if len(own) != 1:
+        raise InputError(
+            f"{len(own)} things in it that retrieve ({', '.join(own)})" if own
+            else "nothing in it that retrieves",
+            expected="one" if own else EXPECTED,
+            fix=f"Name one: {path}:{next(iter(own))}" if own else "Write one.",
+            where=path,
+        )  # fmt: skip
+    return next(iter(own.values()))
+
+
+def _retrieves(value: Any, module: ModuleType) -> bool:
+    """Return whether a file defines this and it retrieves, by the names of methods."""
+    if inspect.ismodule(value) or inspect.isabstract(value):
+        return False
+    if inspect.isclass(value) or inspect.isfunction(value):
+        if value.__module__ != module.__name__:
+            return False
+        return (inspect.isfunction(value) and value.__name__ in METHODS) or _has_method(value)
+    return _has_method(value)
+
+
+def _has_method(value: Any) -> bool:
+    return any(callable(getattr(value, name, None)) for name in METHODS)
+
+
+def _free(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {k: v for k, v in metadata.items() if k not in ("doc_id", "_id", "title", "text")}

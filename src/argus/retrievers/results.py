@@ -1,0 +1,167 @@
+"""What a retriever returned, as ids and scores: of documents, nodes, dictionaries, pairs or ids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+from argus.data.types import Document
+from argus.retrievers.protocol import RetrievalError
+
+LISTS = ("documents", "results", "hits", "matches", "points", "data", "source_nodes")
+"""Where a list of results stands in a larger answer."""
+INNER = ("node", "document", "payload", "_source", "entity")
+"""Where an item's own fields stand, when it is wrapped."""
+ID_NAMES = ("doc_id", "document_id", "_id", "id", "docid", "docno", "pid", "ref_doc_id", "node_id")
+"""Where an item's id stands, the most telling first; `source` only where it is a known id."""
+SCORE_NAMES = ("score", "_score", "similarity", "relevance_score")
+TEXT_NAMES = ("page_content", "text", "content", "contents", "passage")
+
+
+@dataclass(frozen=True)
+class Known:
+    """The documents that are looked for. Without them the first id of an item is taken."""
+
+    ids: frozenset[str] = frozenset()
+    by_text: Mapping[str, str] = field(default_factory=dict)
+    """Text to id, for passages that come back without an id."""
+
+    @classmethod
+    def of(cls, documents: Iterable[Document]) -> Known:
+        """Return what ids and texts of a corpus tell; a text that stands twice tells nothing."""
+        ids: set[str] = set()
+        texts: dict[str, str] = {}
+        for document in documents:
+            ids.add(document.id)
+            for text in {document.text.strip(), document.content.strip()} - {""}:
+                texts[text] = document.id if text not in texts else ""
+        return cls(frozenset(ids), {text: id_ for text, id_ in texts.items() if id_})
+
+
+def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> dict[str, float]:
+    """Return the k best documents of an answer, with scores that fall in the order they came in.
+
+    id_field: where an item's id stands, dotted ("metadata.source"); None looks at the usual places.
+    Of a document that comes back twice, as chunks do, the first counts. Raises RetrievalError for
+    what holds no list, no id, or a score that is no finite number.
+    """
+    hits: dict[str, float | None] = {}
+    for item in _items(answer):
+        id_, score = _hit(item, known, id_field)
+        if score is not None and not math.isfinite(score):
+            raise RetrievalError(f"returned {id_!r} with the score {score}")
+        hits.setdefault(id_, score)
+    best = list(hits.items())[:k]
+    scores = [score for _, score in best]
+    falling = all(a is not None and b is not None and a > b for a, b in pairwise(scores))
+    if falling and None not in scores:
+        return {id_: float(score) for id_, score in best if score is not None}
+    return {id_: 1 / place for place, (id_, _) in enumerate(best, start=1)}
+
+
+def _items(answer: Any) -> Iterable[Any]:
+    """Return the items of an answer, best first."""
+    if answer is None or isinstance(answer, str | bytes):
+        raise RetrievalError(f"returned {_kind(answer)}, not a list of documents")
+    if isinstance(answer, list | tuple) or hasattr(answer, "__array__"):
+        return answer  # type: ignore[no-any-return]
+    if isinstance(answer, Mapping):
+        if isinstance(columns := answer.get("ids"), list):  # as Chroma answers a list of queries
+            return columns[0] if columns and isinstance(columns[0], list) else columns
+        if answer and all(_is_number(value) for value in answer.values()):
+            return sorted(answer.items(), key=lambda pair: -pair[1])
+        if len(answer) == 1 and isinstance(inner := next(iter(answer.values())), Mapping):
+            return _items(inner)
+    for name in LISTS:
+        inner = _get(answer, name)
+        if isinstance(inner, Sequence) and not isinstance(inner, str):
+            return inner
+    if isinstance(answer, Mapping) or not isinstance(answer, Iterable):
+        raise RetrievalError(f"returned {_kind(answer)}, not a list of documents")
+    return answer
+
+
+def _hit(item: Any, known: Known, id_field: str | None) -> tuple[str, float | None]:
+    if isinstance(item, str | Integral):
+        return str(item), None
+    score: Any = None
+    if isinstance(item, tuple | list):
+        if len(item) != 2:
+            raise RetrievalError(f"returned a {_kind(item)} of {len(item)}, not an id and a score")
+        item, score = item
+        if isinstance(item, str | Integral):
+            return str(item), _number(score)
+    if score is None:
+        score = next((s for name in SCORE_NAMES if (s := _get(item, name)) is not None), None)
+    return _id(item, known, id_field), _number(score)
+
+
+def _id(item: Any, known: Known, id_field: str | None) -> str:
+    """Return an item's id: the first that the corpus knows, or the first there is."""
+    if id_field:
+        value = _dotted(item, id_field)
+        if value is None:
+            raise RetrievalError(f"returned a {_kind(item)} without {id_field!r}")
+        return str(value)
+    layers = [item, *(inner for name in INNER if (inner := _get(item, name)) is not None)]
+    layers = [part for layer in layers for part in (*_metadata(layer), layer)]
+    values = [_get(layer, name) for layer in layers for name in ID_NAMES]
+    ids = [str(value) for value in values if isinstance(value, str | Integral)]
+    sources = [_get(layer, "source") for layer in layers]
+    candidates = [*ids, *(s for s in sources if isinstance(s, str) and s in known.ids)]
+    id_ = next((c for c in candidates if c in known.ids), None) or _by_text(layers, known)
+    if id_ is None and not candidates:
+        raise RetrievalError(f"returned a {_kind(item)} without an id")
+    return id_ or candidates[0]
+
+
+def _metadata(layer: Any) -> Iterable[Any]:
+    """Return what a layer says of its item beside its own fields."""
+    return (part for name in ("metadata", "meta") if (part := _get(layer, name)))
+
+
+def _by_text(layers: Sequence[Any], known: Known) -> str | None:
+    texts = (_get(layer, name) for layer in layers for name in TEXT_NAMES)
+    return next((known.by_text[t.strip()] for t in texts
+                 if isinstance(t, str) and t.strip() in known.by_text), None)  # fmt: skip
+
+
+def _dotted(item: Any, path: str) -> Any:
+    value = item
+    for name in path.split("."):
+        inner = _get(value, name)
+        if inner is None and value is item:
+            wrapped = (_get(item, outer) for outer in INNER)
+            inner = next((v for w in wrapped if (v := _get(w, name)) is not None), None)
+        value = inner
+    return value
+
+
+def _get(item: Any, name: str) -> Any:
+    if isinstance(item, Mapping):
+        return item.get(name)
+    value = None
+    with suppress(Exception):  # a property of a stranger's class
+        value = getattr(item, name, None)
+    return None if callable(value) else value
+
+
+def _number(score: Any) -> float | None:
+    if score is None:
+        return None
+    if not _is_number(score):
+        raise RetrievalError(f"returned {_kind(score)} for a score")
+    return float(score)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else type(value).__name__

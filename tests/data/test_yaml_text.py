@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.data.yaml_text import dotted, read_yaml
+from argus.errors import InputError
+
+FILE = Path("rules.yaml")
+
+
+def test_values_come_with_their_lines() -> None:
+    content, marks = read_yaml(FILE, "a: x\nb:\n  - 1\n  - c: true\nd: 0.5\ne:\n")
+    assert content == {"a": "x", "b": [1, {"c": True}], "d": 0.5, "e": None}
+    assert marks["b", 1, "c"].line == 4
+    assert (marks["b", 0].raw, marks["b", 0].kind) == ("1", "a whole number")
+    assert read_yaml(FILE, "# nothing\n")[0] is None
+
+
+def test_a_place_is_written_with_dots_and_brackets() -> None:
+    assert dotted(("rules", 0, "scope", 1, "superseding")) == "rules[0].scope[1].superseding"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb:\n  c: 1\n  c: 2\n",
+         "rules.yaml, line 4, field 'b.c': key 'c' is given twice, first on line 3; "
+         "expected each key once."),
+        ("type: NO\n", "line 1, field 'type': NO is a boolean to YAML; expected a value that is "
+         'what it looks like. Quote it: "NO".'),
+        ("a: [x, on]\n", "field 'a[1]': on is a boolean to YAML"),
+        ("a: 010\n", "010 is a whole number to YAML"),
+        ("a: 12:30:00\n", "12:30:00 is a whole number to YAML"),
+        ("a: 1_000\n", "1_000 is a whole number to YAML"),
+        ("a: 1:30.5\n", "1:30.5 is a number to YAML; expected a number such as 0.5"),
+        ("a: !!float x\n", "x is a number to YAML"),
+        ("a: !!int x\n", "x is a whole number to YAML"),
+        ("a: !!bool x\n", "x is a boolean to YAML"),
+        ("on: x\n", 'key on is a boolean to YAML; expected text as key. Quote it: "on".'),
+        ("2024: x\n", "key 2024 is a whole number to YAML"),
+        ("? [a]\n: b\n", "is no text to YAML"),
+        ("a:\n\t- b\n", "line 2: broken YAML (found character '\\t' that cannot start any token); "
+         "expected YAML. Indent by spaces: YAML takes no tabs."),
+        ("a: b: c\n", "line 1: broken YAML (mapping values are not allowed here)"),
+        ("a: [b\n", "broken YAML"),
+        ("a: !!python/object/apply:os.system ['true']\n",
+         "tag 'tag:yaml.org,2002:python/object/apply:os.system'; expected plain values without"),
+        ("a: !mine x\n", "tag '!mine'"),
+        ("a: !!set {x}\n", "tag 'tag:yaml.org,2002:set'"),
+        ("a: !!binary aGk=\n", "tag 'tag:yaml.org,2002:binary'"),
+        ("a: &x [1]\nb: *x\n", "line 2, field 'b': an anchor is used a second time"),
+        ("a: &x [*x]\n", "an anchor is used a second time"),
+        ("a: 1\n---\nb: 2\n", "broken YAML (but found another document)"),
+        ("a: \x00\n", "broken YAML"),
+        ("[" * 60 + "]" * 60, "nested too deeply"),
+    ],
+)  # fmt: skip
+def test_traps_and_broken_files_are_refused_where_they_stand(text: str, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_yaml(FILE, text)
+    assert words in str(error.value)
+
+
+def test_deep_nesting_does_not_overflow() -> None:
+    with pytest.raises(InputError):
+        read_yaml(FILE, "[" * 3_000)
+
+
+VALUES = st.recursive(
+    st.one_of(st.text(), st.integers(), st.booleans(), st.none()),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.text(), VALUES))
+def test_what_yaml_writes_is_read_back(value: dict[str, Any]) -> None:
+    text = yaml.dump(value, Dumper=Plain)
+    assert read_yaml(FILE, text)[0] == (value or {})
+
+
+class Plain(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True

@@ -1,0 +1,58 @@
+"""Retrievers of the team's own on judged queries: beside a run, and with failures left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.data import Query
+from argus.errors import ArgusError, InputError
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
+
+QUERIES = [Query("q1", "one"), Query("q2", "two"), Query("q3", "three")]
+QRELS = {q.id: {f"d-{q.text}": 1} for q in QUERIES}
+CONFIG = EvaluateConfig(resamples=1000, measures=("nDCG@5", "RR"), headline="nDCG@5", depth=5)
+
+
+def right(query, k):
+    return [f"d-{query}", "other"]
+
+
+def wrong(query, k):
+    return ["other", f"d-{query}"]
+
+
+def test_two_retrievers_are_compared_in_their_order(tmp_path):
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path, retrievers=[wrong, right],
+        runs=[], config=CONFIG,
+    )  # fmt: skip
+    before, after = result.summary["systems"]
+    assert (before["name"], after["name"]) == ("wrong", "right")
+    assert (before["measures"]["RR"], after["measures"]["RR"]) == (0.5, 1.0)
+    assert after["longest_list"] == 2 and after["documents"] is None
+
+
+def test_a_query_that_a_retriever_fails_on_has_no_measure(tmp_path):
+    def fragile(query, k):
+        if query == "two":
+            raise TimeoutError("slow shard")
+        return right(query, k)
+
+    run = {q.id: {"other": 1.0} for q in QUERIES}
+    result = evaluate(QUERIES, QRELS, out=tmp_path, retrievers=[fragile], runs=[run], config=CONFIG)
+    assert result.summary["queries"]["failed"] == 1 and result.summary["queries"]["measured"] == 2
+    assert result.summary["failed"][0]["query_id"] == "q2"
+    assert result.summary["systems"][0]["measures"]["RR"] == 1.0
+
+
+def test_one_or_two_systems_are_measured(tmp_path):
+    with pytest.raises(InputError, match="0 indexes, 3 retrievers and 0 runs"):
+        evaluate(QUERIES, QRELS, out=tmp_path, retrievers=[right, wrong, right], config=CONFIG)
+
+    def down(query):
+        raise ConnectionError("refused")
+
+    with pytest.raises(ArgusError, match="all 3 judged queries failed"):
+        evaluate(QUERIES, QRELS, out=tmp_path, retrievers=[down], config=CONFIG)
+    assert not (tmp_path / "summary.json").exists()

@@ -1,0 +1,117 @@
+"""Exposure of a retriever of the team's own: asked here, or run elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import argus
+from argus.data import Document, Query
+from argus.data.runs import write_run
+from argus.errors import ArgusError, InputError
+from tests.support.results import shown
+
+DOCUMENTS = [
+    Document("tea", "Tea is made of leaves and hot water. Nobody knows who drank it first.", "Tea"),
+    Document("coffee", "Coffee is made of roasted beans. It keeps people awake.", "Coffee"),
+    Document("ska", "Ska came from Jamaica before reggae. Its guitars play off the beat.", "Ska"),
+    Document("empty", "", ""),
+]
+CONFIG = argus.ExposureConfig(k=2)
+
+
+def retrieve(query, corpus, k):
+    """Rank by shared words, with the document on ska always left out."""
+    words = set(query.lower().split())
+    scored = [(d["_id"], float(len(words & set(d["text"].lower().split())))) for d in corpus]
+    return sorted((p for p in scored if p[0] != "ska"), key=lambda pair: -pair[1])[:k]
+
+
+def expose(retriever, out, **more):
+    return argus.exposure(DOCUMENTS, retriever=retriever, out=out, config=CONFIG, **more)
+
+
+def test_what_never_comes_back_is_named(tmp_path):
+    result = expose(retrieve, tmp_path, queries=[Query("q", "who drank hot coffee?")])
+    rows = {row["id"]: row for row in result.table.to_pylist()}
+    assert rows["ska"]["never_retrieved"] and rows["ska"]["title_rank"] is None
+    assert "by its title not in the top 2" in rows["ska"]["reason"]
+    assert rows["tea"]["retrieved_by_own"] == 2 and rows["tea"]["sentence_rank"] == 1
+    assert rows["empty"]["state"] == "not applicable"
+    assert result.summary["retriever"]["held_out"] is False and result.summary["queries"] == 10
+    misses = result.misses.to_pylist()
+    assert {row["id"] for row in misses} >= {"ska"} and {row["rank"] for row in misses} == {None}
+    assert shown(result)
+    page = result.report.read_text()
+    assert "is asked for every document" in page and "searched without the sentence" not in page
+
+
+def test_a_failed_probe_is_no_miss(tmp_path):
+    def fragile(query, corpus, k):
+        if "guitars" in query:
+            raise OSError("the shard is gone")
+        return [(d["_id"], 1.0) for d in corpus if d["text"]][:k]
+
+    result = expose(fragile, tmp_path)
+    assert result.summary["probes_failed"] == 1
+    assert result.summary["retriever"]["reasons"] == {"raised OSError: the shard is gone": 1}
+    assert not any("guitars" in row["query"] for row in result.misses.to_pylist())
+    assert any("1 probes failed and are in no figure" in line for line in result.headline())
+
+
+def test_what_is_doubtful_of_its_answers_is_told(tmp_path):
+    result = expose(lambda query: ["elsewhere"], tmp_path)
+    lines = list(result.headline())
+    assert any("no list of" in line and "longer than 1" in line for line in lines)
+    assert any("results are no document of the corpus" in line for line in lines)
+
+
+def test_a_retriever_that_fails_on_all_leaves_an_error(tmp_path):
+    def down(query):
+        raise ConnectionError("refused")
+
+    with pytest.raises(ArgusError, match=r"failed all 9 probes.*refused"):
+        expose(down, tmp_path)
+    assert not (tmp_path / "summary.json").exists()
+
+
+def test_probes_are_exported_and_their_run_is_read(tmp_path):
+    probes = argus.export_probes(DOCUMENTS, tmp_path / "probes", config=CONFIG)
+    lines = (tmp_path / "probes" / "queries.jsonl").read_text().splitlines()
+    queries = [Query(row["_id"], row["text"]) for row in map(json.loads, lines)]
+    assert queries == probes.queries and len(queries) == 9
+    judged = (tmp_path / "probes" / "qrels" / "test.tsv").read_text()
+    assert "title-1\tska\t1" in judged or "title-2\tska\t1" in judged or "\tska\t1" in judged
+    corpus = [{"_id": d.id, "text": d.text} for d in DOCUMENTS]
+    run = {q.id: dict(retrieve(q.text, corpus, 2)) for q in queries}
+    del run[queries[0].id]
+    write_run(tmp_path / "answers.trec", run)
+    read = argus.exposure(
+        DOCUMENTS, run=tmp_path / "answers.trec", out=tmp_path / "read", config=CONFIG
+    )
+    asked = expose(retrieve, tmp_path / "asked")
+    assert read.summary["probes_failed"] == 1
+    assert read.summary["retriever"]["reasons"] == {"not in the run": 1}
+    assert read.summary["sentence"] == asked.summary["sentence"]
+    with pytest.raises(InputError, match="answers none of the 9 queries"):
+        argus.exposure(DOCUMENTS, run={"other": {"tea": 1.0}}, out=tmp_path / "none", config=CONFIG)
+
+
+def test_a_killed_run_asks_only_the_rest(tmp_path):
+    log = tmp_path / "log.txt"
+    file = tmp_path / "mine.py"
+    file.write_text(
+        f"def retrieve(query, k):\n"
+        f"    with open({str(log)!r}, 'a+') as log:\n"
+        f"        print(query, file=log)\n"
+        f"        log.seek(0)\n"
+        f"        if len(log.readlines()) == 5: raise KeyboardInterrupt\n"
+        f"    return ['tea', 'coffee']\n"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        expose(str(file), tmp_path / "out")
+    result = expose(str(file), tmp_path / "out")
+    asked = log.read_text().splitlines()
+    assert len(asked) == 10 and len(set(asked)) == 9  # the fifth twice, of 9 probes
+    assert result.summary["probes_failed"] == 0

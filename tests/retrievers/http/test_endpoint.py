@@ -1,0 +1,168 @@
+"""An endpoint of an engine that nobody has heard of, by YAML alone; and all it may do wrong."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from argus.data.types import Query
+from argus.errors import ArgusError, InputError
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.http import retriever as module
+from argus.retrievers.opening import opened
+from tests.retrievers.conftest import by_words
+
+QUERIES = [Query(f"q{i}", f"hot leaves {i}") for i in range(8)]
+SPEC = """
+url: {address}/find
+headers: {{X-Key: "${{ENGINE_KEY}}"}}
+body: {{q: "{{query}}", n: "{{k}}"}}
+answer: {{results: "found[]", id: meta.doc, score: weight}}
+timeout_s: 5
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(module, "BACKOFF_S", 0.01)
+    monkeypatch.setenv("ENGINE_KEY", "a-very-secret-key")
+
+
+@pytest.fixture
+def engine(server, tmp_path):
+    def reply(path, parameters, body, headers):
+        assert path == "/find" and headers["x-key"] == "a-very-secret-key"
+        found = [{"meta": {"doc": id_}, "weight": s} for id_, s in by_words(body["q"], body["n"])]
+        return 200, {"found": found}
+
+    server.reply = reply
+    file = tmp_path / "engine.yaml"
+    file.write_text(SPEC.format(address=server.address))
+    server.spec = f"http:{file}"
+    server.file = file
+    return server
+
+
+def ask(engine, config=None):
+    with opened(engine.spec, config=config) as source:
+        return source.ask(QUERIES, 3)
+
+
+def test_an_unknown_engine_needs_no_python(engine):
+    answers = ask(engine)
+    assert not answers.failed and len(engine.requests) == len(QUERIES)
+    assert answers.run["q0"] == {"tea": 2.0, "coffee": 1.0, "ska": 0.0}
+
+
+def test_sixteen_at_once_are_many_times_as_fast_as_one(engine):
+    engine.delay_s = 0.05
+    queries = [Query(f"q{i}", f"leaves {i}") for i in range(64)]
+    seconds = []
+    for at_once in (1, 16):
+        with opened(engine.spec, config=AskingConfig(at_once=at_once)) as source:
+            start = time.perf_counter()
+            source.ask(queries, 3)
+            seconds.append(time.perf_counter() - start)
+    assert seconds[0] > 4 * seconds[1]
+
+
+def test_pages_are_followed_until_k(engine):
+    def reply(path, parameters, body, headers):
+        start = int(body.get("from", 0))
+        found = by_words(body["q"], 3)[start : start + body["n"]]
+        more = str(start + body["n"]) if start + body["n"] < 3 else None
+        return 200, {"found": [{"meta": {"doc": i}, "weight": s} for i, s in found], "next": more}
+
+    engine.reply = reply
+    text = SPEC.format(address=engine.address).replace('n: "{k}"', 'n: "{k}", from: "{page}"')
+    engine.file.write_text(text + "paging: {next: next, size: 2}\n")
+    answers = ask(engine)
+    assert all(list(scores) == ["tea", "coffee", "ska"] for scores in answers.run.values())
+    assert len(engine.requests) == 2 * len(QUERIES)
+    engine.reply = lambda path, parameters, body, headers: (
+        200, {"found": [{"meta": {"doc": "tea"}}], "next": "again"}
+    )  # fmt: skip
+    assert ask(engine).failed["q0"] == "pages in circles: 'again' came a second time"
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ((200, b"<html>"), "answered with no JSON: '<html>'"),
+        ((200, {"found": {"doc": 1}}), "without 'meta.doc'"),
+        ((200, {"found": ["tea"]}), "answered in another shape: 'tea' at answer"),
+        ((200, {"found": [{"meta": {}}]}), "without 'meta.doc'"),
+        ((200, {"found": [{"meta": {"doc": "a"}, "weight": "high"}]}), "the score 'high'"),
+        ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": NaN}]}'), "the score nan"),
+        ((200, 3), "answered with int, not an object"),
+        ((400, {"error": "a-very-secret-key is odd"}), "HTTP 400: .*\\*\\*\\* is odd"),
+        ((503, {}), "no answer in 3 attempts; last: HTTP 503"),
+    ],
+)
+def test_what_is_no_answer_fails_the_query(engine, reply, reason):
+    good = engine.reply
+    engine.reply = lambda path, p, body, h: reply if "3" in body["q"] else good(path, p, body, h)
+    answers = ask(engine)
+    assert set(answers.failed) == {"q3"} and len(answers.run) == len(QUERIES) - 1
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(answers.failed["q3"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ((401, {"error": "key a-very-secret-key is wrong"}), "refused with HTTP 401"),
+        ((404, {}), "refused with HTTP 404"),
+        ((302, {}, {"location": "/elsewhere?key=1"}), "HTTP 302: a redirect to .*/elsewhere[.]"),
+    ],
+)
+def test_a_refusal_of_all_stops_at_once_without_the_key(engine, reply, reason):
+    engine.reply = lambda *_: reply
+    with pytest.raises(ArgusError, match=reason) as error:
+        ask(engine, AskingConfig(at_once=1))
+    assert "a-very-secret-key" not in str(error.value) and len(engine.requests) == 1
+
+
+def test_a_server_that_is_down_or_hangs_is_told(engine):
+    engine.delay_s = 2
+    answers = ask(engine, AskingConfig(timeout_s=0.2, at_once=8))
+    assert set(answers.failed.values()) == {"no answer in 0.2 s"}
+    engine.close()
+    with pytest.raises(ArgusError, match="8 queries in a row; the last: no answer in 3 attempts"):
+        ask(engine, AskingConfig(give_up_after=8))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "an empty file; expected a description of an endpoint with url, answer"),
+        ("url: x", "no 'answer'"),
+        ("preset: elasticsaerch-bm25", "no preset 'elasticsaerch-bm25'.*Did you mean 'elastic"),
+        ("preset: elasticsearch-bm25", "nothing for {index}.*under set: index"),
+        ("url: x\nanswer: {results: r, id: i}", "a request without a query"),
+        ("url: 'x{query}'\nanswer: {results: 'r..', id: i}", "r.. is no path|'r..' is no path"),
+        (
+            "url: 'x{query}'\nanswer: {results: r, id: i}\nmethod: DELETE",
+            "DELETE.*GET, POST or PUT",
+        ),
+        ("url: 'x{vector}'\nanswer: {results: r, id: i}", "{vector} without an encoder"),
+        ("url: 'x{query}{page}'\nanswer: {results: r, id: i}", "{page} or paging alone"),
+        (
+            "url: 'x{query}${UNSET_KEY}'\nanswer: {results: r, id: i}",
+            "variable UNSET_KEY is not set",
+        ),
+        ("url: 'x{query}'\nanswer: {results: r, id: i}\nat_once: 0", "0; expected a whole number"),
+        ("url: [", "broken YAML"),
+    ],
+)
+def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
+    file = tmp_path / "engine.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=problem), opened(f"http:{file}"):
+        pass
+
+
+def test_a_description_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"), opened(f"http:{tmp_path}/none.yaml"):
+        pass

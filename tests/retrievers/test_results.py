@@ -1,0 +1,95 @@
+"""What retrievers return, in all shapes, becomes ids with falling scores."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document
+from argus.retrievers.protocol import RetrievalError
+from argus.retrievers.results import Known, ranked
+
+KNOWN = Known.of([Document("a", "first text", "First"), Document("b", "second text")])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ["b", "a"],
+        ("b", "a"),
+        np.array(["b", "a"]),
+        iter(["b", "a"]),
+        [("b", 2.0), ("a", 1.0)],
+        {"a": 1.0, "b": 2.0},
+        [{"_id": "b", "score": 0.9}, {"_id": "a", "score": 0.1}],
+        {"documents": [{"id": "b"}, {"id": "a"}]},
+        {"retriever": {"documents": [{"id": "b"}, {"id": "a"}]}},
+        {"ids": [["b", "a"]], "distances": [[0.1, 0.2]]},
+        SimpleNamespace(
+            points=[SimpleNamespace(id="b", score=2), SimpleNamespace(id="a", score=1)]
+        ),
+        [{"id": 17, "metadata": {"doc_id": "b"}}, {"id": 18, "metadata": {"doc_id": "a"}}],
+        [{"id": 17, "metadata": {"source": "b"}}, {"id": 18, "meta": {"source": "a"}}],
+        [{"node": {"node_id": "x1", "ref_doc_id": "b"}}, {"node": {"ref_doc_id": "a"}}],
+        [SimpleNamespace(page_content="second text"), SimpleNamespace(page_content="first text")],
+        ["second text"[:0] + "b", {"text": "First first text"}],
+    ],
+)
+def test_every_shape_gives_the_same_ranking(answer):
+    scores = ranked(answer, 10, KNOWN)
+    assert list(scores) == ["b", "a"]
+    assert scores["b"] > scores["a"]
+
+
+def test_scores_that_do_not_fall_give_way_to_places():
+    assert ranked([("b", 0.2), ("a", 0.2)], 10, KNOWN) == {"b": 1.0, "a": 0.5}  # as it ranked them
+    assert ranked([("b", 0.1), ("a", 0.7)], 10, KNOWN) == {"b": 1.0, "a": 0.5}  # distances
+    assert ranked([("b", 3), ("a", 1)], 10, KNOWN) == {"b": 3.0, "a": 1.0}
+
+
+def test_the_first_of_a_documents_chunks_counts_before_the_cut():
+    chunks = [{"doc_id": "b"}, {"doc_id": "b"}, {"doc_id": "a"}]
+    assert list(ranked(chunks, 2, KNOWN)) == ["b", "a"]
+    assert list(ranked(chunks, 1, KNOWN)) == ["b"]
+
+
+def test_a_named_field_is_the_id_wherever_it_is_wrapped():
+    items = [{"payload": {"meta": {"page": 3}}}, {"payload": {"meta": {"page": 1}}}]
+    assert list(ranked(items, 5, KNOWN, "payload.meta.page")) == ["3", "1"]
+    assert list(ranked(items, 5, KNOWN, "meta.page")) == ["3", "1"]
+    with pytest.raises(RetrievalError, match="without 'page'"):
+        ranked([{"page": 1}, {"id": "b"}], 5, KNOWN, "page")
+
+
+def test_a_text_that_stands_twice_names_no_document():
+    twice = Known.of([Document("a", "same"), Document("b", "same")])
+    with pytest.raises(RetrievalError, match="without an id"):
+        ranked([{"text": "same"}], 5, twice)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (None, "nothing, not a list"),
+        ("b", "str, not a list"),
+        (3, "int, not a list"),
+        ({"answer": "b"}, "dict, not a list"),
+        ([("b", math.nan)], "score nan"),
+        ([("b", math.inf)], "score inf"),
+        ([("b", "high")], "str for a score"),
+        ([("b", 1, 2)], "tuple of 3"),
+        ([{"title": "First"}], "without an id"),
+        ([None], "NoneType without an id|nothing without an id"),
+    ],
+)
+def test_what_is_no_ranking_is_a_failure(answer, problem):
+    with pytest.raises(RetrievalError, match=problem):
+        ranked(answer, 5, KNOWN)
+
+
+def test_nothing_back_is_an_answer():
+    assert ranked([], 5, KNOWN) == {}
+    assert ranked({"documents": []}, 5, KNOWN) == {}
