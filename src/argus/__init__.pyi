@@ -26,9 +26,6 @@ from .authority.domains import (
     Domain as Domain,
     load_domain as load_domain,
 )
-from .authority.domains.paths import (
-    FieldPath as FieldPath,
-)
 from .authority.domains.spec import (
     ShapeSpec as ShapeSpec,
 )
@@ -110,6 +107,9 @@ from .authority.uncertain import (
 )
 from .authority.wrappers import (
     AuthorityRetriever as AuthorityRetriever,
+)
+from .data.field_paths import (
+    FieldPath as FieldPath,
 )
 from .data.dpr import (
     DprPassage as DprPassage,
@@ -408,6 +408,16 @@ from .remedies.repair.summary import (
 from .remedies.repair.synthesize import (
     synthesize_index as synthesize_index,
 )
+from .reach.config import (
+    ReachConfig as ReachConfig,
+)
+from .reach.job import (
+    ReachResult as ReachResult,
+    reach as reach,
+)
+from .reach.summary import (
+    ReachSummary as ReachSummary,
+)
 from .retrievability.audit.config import (
     AuditConfig as AuditConfig,
 )
@@ -423,7 +433,11 @@ from .retrievability.exposure.config import (
 )
 from .retrievability.exposure.job import (
     ExposureResult as ExposureResult,
+    export_probes as export_probes,
     exposure as exposure,
+)
+from .retrievability.exposure.retriever_probes import (
+    AskableProbes as AskableProbes,
 )
 from .retrievability.exposure.summary import (
     ExposureSummary as ExposureSummary,
@@ -454,6 +468,13 @@ from .retrievability.probes.summary import (
     PredictionSummary as PredictionSummary,
     ProbeSummary as ProbeSummary,
     Training as Training,
+)
+from .retrievers.config import (
+    AskingConfig as AskingConfig,
+)
+from .retrievers.protocol import (
+    Answers as Answers,
+    Retriever as Retriever,
 )
 from .scenarios.ablation.config import (
     AblateConfig as AblateConfig,
@@ -522,6 +543,18 @@ from .scenarios.qa.job import (
 )
 from .scenarios.qa.summary import (
     QASummary as QASummary,
+)
+from .stores.config import (
+    StoreConfig as StoreConfig,
+)
+from .stores.opening import (
+    open_store as open_store,
+)
+from .stores.protocol import (
+    Metric as Metric,
+    Records as Records,
+    Store as Store,
+    StoreFacts as StoreFacts,
 )
 from .version import (
     __version__ as __version__,

@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.distilling import TEXTS
 from tests.support.qa import honest
 from tests.support.scenarios import behaving
+from tests.support.stores import fill_sqlite_vec
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
 PLACES = ("Brazil", "Canada", "France", "Germany", "India", "Italy", "Jamaica", "Japan", "Norway",
@@ -36,6 +37,7 @@ def write_files(folder: Path, fb15k237: Path) -> None:
     write_judged(folder, corpus[:QUESTIONS])
     write_authority(folder, corpus)
     write_pages(folder / "docs", corpus)
+    fill_sqlite_vec(folder / "docs.db")
     save_llama(folder / "student", make_tokenizer(TEXTS, size=900), hidden=16)
 
 

@@ -24,6 +24,7 @@ RESEARCH = "For researchers and large jobs"
 COMMANDS = (
     Entry("demo", "demo:demo", "Everything below, on Python's documentation.", START),
     Entry("audit", "audit:audit", "Which entities will not come back.", FIND),
+    Entry("reach", "reach:reach", "Which stored records a store does not find.", FIND),
     Entry("exposure", "exposure:exposure", "Which documents will not come back.", FIND),
     Entry("diagnose", "diagnose:diagnose", "Where the risk is, before indexing.", FIND),
     Entry("search", "search:search", "Ask an index one question.", EXPLAIN),

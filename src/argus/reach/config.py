@@ -1,0 +1,30 @@
+"""What a reach run measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.settings import Doc, Ge, Gt, Lt, Seed, check_settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReachConfig:
+    """How deep a store is searched, and how many of its records are asked for."""
+
+    k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10
+    sample: Annotated[
+        int | None, Ge(1), Doc("Ask for so many records, drawn at random; default: for all.")
+    ] = None
+    until_width: Annotated[
+        float | None, Gt(0), Lt(1),
+        Doc("Ask for random records until the 95% interval of their share is this narrow."),
+    ] = None  # fmt: skip
+    recall_sample: Annotated[
+        int, Ge(1), Doc("Records whose whole lists are compared with exact ones, for recall.")
+    ] = 1_000
+    batch: Annotated[int, Ge(1), Doc("Records that are read, and searches sent, at once.")] = 500
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)

@@ -1,0 +1,164 @@
+"""Reach: ask a store for its own records, and tell why some do not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import read_queries
+from argus.data.types import FloatArray, Query
+from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.errors import InputError
+from argus.jobs.result import Result
+from argus.jobs.workspace import NO_ENCODER, Record, require_some
+from argus.reach.asked import AskedRecords
+from argus.reach.config import ReachConfig
+from argus.reach.exact import exact_ranks
+from argus.reach.findings import Findings
+from argus.reach.summary import ReachSummary, headline
+from argus.reach.survey import Survey, survey
+from argus.reports import write_report
+from argus.stores.config import StoreConfig
+from argus.stores.opening import open_store
+from argus.stores.protocol import Filter, Store, StoreFacts
+
+
+@dataclass(frozen=True, repr=False)
+class ReachResult(Result):
+    """What a store brings back of itself; everything in it is also in `folder`."""
+
+    TABLES = ("table",)
+    folder: Path
+    report: Path
+    summary: ReachSummary
+    table: pa.Table
+    """One row per record that does not come back, and why."""
+
+    def headline(self) -> Iterator[str]:
+        """Yield the figures that matter."""
+        return headline(self.summary)
+
+
+def reach(
+    store: str | Store,
+    *,
+    out: Path | str,
+    config: ReachConfig | None = None,
+    opening: StoreConfig | None = None,
+    matching: Filter | None = None,
+    queries: Path | str | Sequence[Query] = (),
+    encoder: Encoder | EncoderConfig | str | None = None,
+    fresh: bool = False,
+) -> ReachResult:
+    """Ask for stored records by their own vectors, and find why some do not come back.
+
+    store: `KIND:PLACE/COLLECTION` (see `argus.stores.spec`), or one that is opened. matching: field
+    to value, as the team's own filter or tenant has it. queries, with the encoder that embeds them:
+    recall against an exact search is told for them, too. Raises InputError for what names no store
+    and for queries without an encoder, ArgusError where the store fails.
+    """
+    config = config or ReachConfig()
+    questions = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
+    if questions and encoder is None:
+        raise InputError(
+            f"{len(questions):,} queries without an encoder",
+            expected="the model that embeds queries for this store",
+            fix="Name it with --encoder.",
+            where="--encoder",
+        )
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    with open_store(store, opening) as opened:
+        facts = opened.describe()
+        record = Record("reach", {**asdict(config), "store": opened.name, "matching": matching}, {})
+        record.encoder["fingerprint"] = NO_ENCODER
+        require_some(facts.records, "record in the store", "Check the collection's name.")
+        vectors = _vectors(questions, encoder, facts, record)
+        record.open(folder)
+        with record.timed("asking"):
+            surveyed = survey(opened, facts, config, matching)
+        with record.timed("comparing"):
+            findings = _examined(opened, facts, config, matching or {}, surveyed, vectors)
+    return _keep(folder, record, findings)
+
+
+def _examined(
+    store: Store,
+    facts: StoreFacts,
+    config: ReachConfig,
+    matching: Filter,
+    surveyed: Survey,
+    vectors: FloatArray | None,
+) -> Findings:
+    """Compare exactly, in one reading: what did not come back, the recall sample, the queries."""
+    asked, k = AskedRecords(), config.k
+    parts = [surveyed.unreached, surveyed.for_recall]
+    if vectors is not None:
+        parts.append(_queried(store, vectors, config, matching))
+    for part in parts:
+        asked.ids += part.ids
+        asked.vectors += part.vectors
+        asked.hits += part.hits
+    empty: npt.NDArray[np.float64] = np.zeros(0)
+    if not len(asked):
+        return Findings(store.name, facts, k, matching, surveyed, None, empty, None)
+    ranks = exact_ranks(store, facts, asked, k, surveyed.longest, matching)
+    first = len(surveyed.unreached)
+    then = first + len(surveyed.for_recall)
+    queried = None if vectors is None else ranks.recall[then:]
+    return Findings(
+        store.name, facts, k, matching, surveyed, ranks, ranks.recall[first:then], queried
+    )
+
+
+def _queried(
+    store: Store, vectors: FloatArray, config: ReachConfig, matching: Filter
+) -> AskedRecords:
+    """Ask for the queries; they have no record of their own."""
+    asked = AskedRecords()
+    for start in range(0, len(vectors), config.batch):
+        part = vectors[start : start + config.batch]
+        answers = store.search(part, config.k, matching=matching or None)
+        for vector, hits in zip(part, answers, strict=True):
+            asked.add("", vector, hits)
+    return asked
+
+
+def _vectors(
+    questions: Sequence[Query],
+    encoder: Encoder | EncoderConfig | str | None,
+    facts: StoreFacts,
+    record: Record,
+) -> FloatArray | None:
+    """Return the vectors of the queries that have text; InputError for another dimension."""
+    texts = [query.text for query in questions if query.text.strip()]
+    if not texts or encoder is None:
+        return None
+    if isinstance(encoder, str):
+        encoder = EncoderConfig(model=encoder)
+    if isinstance(encoder, EncoderConfig):
+        encoder = load_encoder(encoder).encoder
+    record.encoder["fingerprint"] = encoder.fingerprint
+    if encoder.dim != facts.dim:
+        raise InputError(
+            f"the encoder makes {encoder.dim} dimensions, the store holds {facts.dim}",
+            expected="the model that made the store's vectors",
+            fix="Name it with --encoder.",
+            where="--encoder",
+        )
+    return np.asarray(encoder.encode_queries(texts), np.float32)
+
+
+def _keep(folder: ArtifactFolder, record: Record, findings: Findings) -> ReachResult:
+    """Write table, summary, manifest and report."""
+    table, summary = findings.table(), findings.summary()
+    folder.write_table("unreached", table, csv=True)
+    folder.write_section("summary.json", "reach", summary)
+    counts = {"read": summary["read"], **summary["reached"]}
+    folder.write_section("manifest.json", "reach", record.manifest(counts))
+    return ReachResult(folder.path, write_report(folder.path), summary, table)

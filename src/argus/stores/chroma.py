@@ -1,0 +1,135 @@
+"""Chroma: a server or a folder (https://docs.trychroma.com). It cannot search exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.stores.errors import no_collection, no_folder, reported
+from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.vectors import stacked
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+METRICS = {"cosine": Metric.COSINE, "ip": Metric.DOT, "l2": Metric.L2}
+TEXT = "document"
+"""The payload field that holds a record's own text."""
+
+
+class ChromaStore:
+    """A collection. client: opened by the caller."""
+
+    can_search_exactly = False
+
+    def __init__(self, client: ClientAPI, collection: str, name: str) -> None:
+        self.name = name
+        with reported(name):
+            names = [c.name for c in client.list_collections()]
+            if collection not in names:
+                raise no_collection(name, collection, names)
+            # an embedding function of its own would be fetched: vectors alone are asked here
+            self._collection = client.get_collection(collection, embedding_function=None)
+
+    def describe(self) -> StoreFacts:
+        """Return what is known of it now."""
+        with reported(self.name):
+            hnsw: Any = self._collection.configuration_json.get("hnsw") or {}
+            first = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
+            records = self._collection.count()
+        space, m = hnsw.get("space", "l2"), hnsw.get("max_neighbors")
+        index = (
+            f"hnsw (m={m}, ef_construct={hnsw.get('ef_construction')}, ef={hnsw.get('ef_search')})"
+        )
+        return StoreFacts(
+            records=records,
+            dim=len(first[0]) if first is not None and len(first) else 0,
+            metric=METRICS[space],
+            vector_field="",
+            vector_fields=("",),
+            index=index,
+            is_exact=False,
+        )
+
+    def iterate(self, size: int) -> Iterator[Records]:
+        """Yield all records, in the order in which they were added."""
+        dim, offset = self.describe().dim, 0
+        while True:
+            with reported(self.name):
+                page: Any = self._collection.get(
+                    limit=size, offset=offset, include=["embeddings", "metadatas", "documents"]
+                )
+            if not page["ids"]:
+                return
+            vectors, broken = stacked(page["embeddings"], dim)
+            payloads = [
+                {**(metadata or {}), **({} if text is None else {TEXT: text})}
+                for metadata, text in zip(page["metadatas"], page["documents"], strict=True)
+            ]
+            yield Records(page["ids"], vectors, payloads, broken)
+            offset += len(page["ids"])
+
+    def search(
+        self,
+        vectors: FloatArray,
+        k: int,
+        *,
+        matching: Filter | None = None,
+        exact: bool = False,
+    ) -> list[Hits]:
+        """Return the k best of each vector; scores are distances with their sign turned."""
+        terms = [{key: {"$eq": value}} for key, value in (matching or {}).items()]
+        where: Any = None if not terms else terms[0] if len(terms) == 1 else {"$and": terms}
+        with reported(self.name):
+            answer: Any = self._collection.query(
+                query_embeddings=np.asarray(vectors, np.float32), n_results=k, where=where,
+                include=["distances"],
+            )  # fmt: skip
+        return [
+            [(id_, -float(distance)) for id_, distance in zip(ids, distances, strict=True)]
+            for ids, distances in zip(answer["ids"], answer["distances"], strict=True)
+        ]
+
+    def upsert(self, records: Records) -> None:
+        """Write records; the payload's text becomes the record's document."""
+        metadatas = [{k: v for k, v in p.items() if k != TEXT} or None for p in records.payloads]
+        with reported(self.name):
+            self._collection.upsert(
+                ids=list(records.ids),
+                embeddings=records.vectors,
+                metadatas=metadatas,  # type: ignore[arg-type]
+                documents=[str(p.get(TEXT, "")) for p in records.payloads],
+            )
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove records."""
+        with reported(self.name):
+            self._collection.delete(ids=list(ids))
+
+    def close(self) -> None:
+        """Do nothing: clients of one folder share it, and Chroma closes it when they are gone."""
+
+
+def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
+    """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
+    import chromadb
+    from chromadb.config import Settings
+
+    name, settings = f"chroma:{place}/{collection}", Settings(anonymized_telemetry=False)
+    if place.startswith(("http://", "https://")):
+        url = urlsplit(place)
+        with reported(name):
+            client = chromadb.HttpClient(
+                host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
+                headers={"x-chroma-token": key} if key else None, settings=settings,
+            )  # fmt: skip
+        return ChromaStore(client, collection, name)
+    if not (Path(place) / "chroma.sqlite3").is_file():
+        raise no_folder(place, "Chroma")
+    with reported(name):
+        return ChromaStore(chromadb.PersistentClient(place, settings=settings), collection, name)

@@ -1,0 +1,41 @@
+"""Which column of a table holds what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from argus.data.corpus import ID_FIELDS
+from argus.errors import InputError
+
+
+def chosen(fields: Sequence[str], field: str | None, name: str) -> str:
+    """Return the vector field that is searched: the one that is named, or the only one."""
+    if field is not None and field in fields:
+        return field
+    if field is None and len(fields) == 1:
+        return fields[0]
+    if not fields:
+        raise InputError(
+            "has no vectors", expected="a table with a column of vectors",
+            fix="Name another table.", where=name,
+        )  # fmt: skip
+    raise InputError(
+        f"no vector field {field!r}" if field else f"{len(fields)} vector fields",
+        expected=f"one of {', '.join(fields)}",
+        fix="Name it with --vector-field.",
+        where=name,
+    )
+
+
+def id_column(columns: Sequence[str], id_field: str | None, name: str) -> str:
+    """Return the column of ids: the one that is named, or the first of the usual names."""
+    names = (id_field,) if id_field else ID_FIELDS
+    column = next((c for c in names if c in columns), None)
+    if column is None:
+        raise InputError(
+            f"no column {id_field!r}" if id_field else "no column that is called like an id",
+            expected=f"one of {', '.join(columns)}",
+            fix="Name it with --store-id.",
+            where=name,
+        )
+    return column

@@ -1,0 +1,42 @@
+"""How a store is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from argus.settings import Doc, Option, check_settings
+
+PANEL = "Store"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreConfig:
+    """What a store's name does not say."""
+
+    vector_field: Annotated[
+        str | None, Doc("Which of several vector fields is searched."), Option(panel=PANEL)
+    ] = None
+    id_field: Annotated[
+        str | None,
+        Doc("The field or column that holds ids, where the store has no own ones."),
+        Option(("--store-id",), panel=PANEL),
+    ] = None
+    metric: Annotated[
+        Literal["cosine", "dot", "l2"] | None,
+        Doc("By what it ranks, where neither the store nor its index says so."),
+        Option(("--store-metric",), panel=PANEL),
+    ] = None
+    id_file: Annotated[
+        str | None,
+        Doc("Of a FAISS index: its ids, one a line; default: INDEX.ids."),
+        Option(("--store-ids",), panel=PANEL),
+    ] = None
+    key_env: Annotated[
+        str | None,
+        Doc("Environment variable that holds the store's key."),
+        Option(("--store-key-env",), panel=PANEL),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)

@@ -1,0 +1,54 @@
+"""What clients of stores raise, as errors that a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from argus.errors import ArgusError, InputError
+
+
+@contextmanager
+def reported(name: str) -> Iterator[None]:
+    """Turn whatever a client raises into an ArgusError. name: of the store, without its key."""
+    try:
+        yield
+    except ArgusError:
+        raise
+    except Exception as error:  # clients let through whatever their transports raise
+        line = next(iter(str(error).strip().splitlines()), "no message")[:200]
+        raise ArgusError(
+            f"{name}: {type(error).__name__}: {line}. Check the address, the key and that the "
+            "store is up."
+        ) from error
+
+
+@contextmanager
+def closed_on_error(client: Any) -> Iterator[None]:
+    """Close a client where what it was opened for is not there: files stay free for the next."""
+    try:
+        yield
+    except BaseException:
+        client.close()
+        raise
+
+
+def no_collection(name: str, collection: str, names: list[str]) -> InputError:
+    """Return what is raised where a store has no such collection."""
+    return InputError(
+        f"no collection {collection!r}",
+        expected=f"one of {', '.join(sorted(names)) or '(there is none)'}",
+        fix="Name it after the last slash.",
+        where=name,
+    )
+
+
+def no_folder(path: str, product: str) -> InputError:
+    """Return what is raised where a path is no folder or file."""
+    return InputError(
+        "no such file or folder",
+        expected=f"what {product} wrote, or http://HOST:PORT",
+        fix="Check the path.",
+        where=path,
+    )

