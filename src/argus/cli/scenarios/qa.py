@@ -11,6 +11,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LOCAL, LanguageModel
+from argus.data.fields import CoerceIds
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.llm.config import ChatConfig
@@ -133,7 +134,7 @@ class Subject:
         Path | None,
         Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
     ] = None
-    coerce_ids: Annotated[bool, Doc("Read ids that are whole numbers as text.")] = False
+    coerce_ids: Annotated[CoerceIds, Option()] = False
     encoder: o.IndexEncoder = None
     device: o.Device = None
 
