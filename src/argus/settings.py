@@ -28,7 +28,7 @@ from typing_extensions import Doc
 from argus.errors import InputError
 
 __all__ = [
-    "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
+    "TOP_K", "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
     "TopK", "check_settings", "checked_of", "nested", "setting_of", "settings_of",
 ]  # fmt: skip
 
@@ -278,4 +278,6 @@ def _default(f: Any) -> object:
 
 
 Seed = Annotated[int, Ge(0), Doc("Seed of every random choice.")]
+TOP_K = 10
+"""How far down a list is read, unless a job says otherwise."""
 TopK = Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")]
