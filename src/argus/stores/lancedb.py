@@ -13,6 +13,7 @@ from argus.errors import InputError
 from argus.stores.columns import chosen, id_column
 from argus.stores.errors import no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
@@ -24,10 +25,17 @@ class LanceStore:
     can_search_exactly = True
 
     def __init__(
-        self, table: Any, name: str, *, field: str | None, id_field: str | None, metric: str
+        self,
+        table: Any,
+        name: str,
+        *,
+        field: str | None,
+        id_field: str | None,
+        metric: str,
+        hidden: Sequence[str] = (),
     ) -> None:
-        self.name, self._table = name, table
-        with reported(name):
+        self.name, self._table, self._hidden = name, table, hidden
+        with reported(name, hidden):
             schema: pa.Schema = table.schema
             indexes = {column: i for i in table.list_indices() for column in i.columns}
         self._fields = tuple(f.name for f in schema if _is_vector(f.type))
@@ -39,7 +47,7 @@ class LanceStore:
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now; the metric is the index's, where there is one."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             rows = self._table.count_rows()
             kind = self._table.schema.field(self.field).type
             stats = self._table.index_stats(self._index.name) if self._index else None
@@ -59,11 +67,11 @@ class LanceStore:
         """Yield all rows, in the table's order."""
         dim = self.describe().dim
         columns = [self._id, self.field, *self._others]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             query = self._table.search().select(columns)
             batches = iter(query.to_batches(batch_size=size))
         while True:
-            with reported(self.name):
+            with reported(self.name, self._hidden):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -86,7 +94,7 @@ class LanceStore:
         )
         answers = []
         for vector in vectors:
-            with reported(self.name):
+            with reported(self.name, self._hidden):
                 query = self._table.search(vector, vector_column_name=self.field)
                 query = query.distance_type(str(self._metric)).select([self._id]).limit(k)
                 query = query.where(where, prefilter=True) if where else query
@@ -103,7 +111,7 @@ class LanceStore:
                 records.ids, records.vectors, records.payloads, strict=True
             )
         ]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             merge = self._table.merge_insert(self._id).when_matched_update_all()
             merge.when_not_matched_insert_all().execute(
                 pa.Table.from_pylist(rows, schema=self._table.schema)
@@ -111,7 +119,7 @@ class LanceStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._table.delete(f"{self._id} IN ({', '.join(map(_literal, ids))})")
 
     def close(self) -> None:
@@ -123,16 +131,18 @@ def open_lancedb(
     place: str, collection: str, *, field: str | None, id_field: str | None, metric: str | None
 ) -> LanceStore:
     """Open a table. metric: of a column without an index (cosine, dot or l2), which has none."""
-    name = f"lancedb:{place}/{collection}"
+    name, hidden = f"lancedb:{shown(place)}/{collection}", secrets(place)
     import lancedb
 
-    with reported(name):
+    with reported(name, hidden):
         database = lancedb.connect(place)
         names = list(database.list_tables(limit=10_000).tables)
         if collection not in names:
             raise no_collection(name, collection, names)
         table = database.open_table(collection)
-    return LanceStore(table, name, field=field, id_field=id_field, metric=metric or "l2")
+    return LanceStore(
+        table, name, field=field, id_field=id_field, metric=metric or "l2", hidden=hidden
+    )
 
 
 def _is_vector(kind: pa.DataType) -> bool:

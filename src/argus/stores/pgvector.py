@@ -17,6 +17,7 @@ from argus.errors import InputError
 from argus.stores.columns import chosen, id_column
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 if TYPE_CHECKING:
@@ -59,13 +60,15 @@ class PgVectorStore:
         field: str | None = None,
         id_field: str | None = None,
         metric: str | None = None,
+        hidden: Sequence[str] = (),
     ) -> None:
+        self._hidden = hidden
         self.name, self._db, self._table = name, connection, _quoted(table)
-        with reported(name):
+        with reported(name, hidden):
             regclass = connection.execute("SELECT to_regclass(%s)", [self._table]).fetchone()
         if regclass is None or regclass[0] is None:
             raise no_collection(name, table, self._tables())
-        with reported(name):
+        with reported(name, hidden):
             columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
         self._fields = tuple(c for c, kind in columns.items() if kind.startswith("vector"))
         self.field = chosen(self._fields, field, name)
@@ -73,7 +76,7 @@ class PgVectorStore:
         self._others = [c for c in columns if c not in {self._id, *self._fields}]
         kind = columns[self.field]
         self._dim = int(kind[len("vector(") : -1]) if "(" in kind else 0
-        with reported(name):
+        with reported(name, hidden):
             index = connection.execute(_INDEX, [self._table, self.field]).fetchone()
         self._index: tuple[str, str, list[str] | None] | None = index
         default = Metric(metric) if metric else Metric.COSINE
@@ -81,7 +84,7 @@ class PgVectorStore:
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now; the metric is the index's, where there is one."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             (n,) = self._one(f"SELECT count(*) FROM {self._table}")
             if not self._dim and n:
                 (self._dim,) = self._one(
@@ -111,7 +114,7 @@ class PgVectorStore:
             ]
         )
         with (
-            reported(self.name),
+            reported(self.name, self._hidden),
             self._db.transaction(),
             self._db.cursor(name="argus_reading") as cursor,
         ):
@@ -141,7 +144,7 @@ class PgVectorStore:
         )
         values = list((matching or {}).values())
         answers = []
-        with reported(self.name), self._searching(k, exact=exact):
+        with reported(self.name, self._hidden), self._searching(k, exact=exact):
             for vector in vectors:
                 text = _written(vector)
                 rows = self._db.execute(statement, [text, *values, text, k], prepare=False)
@@ -163,12 +166,12 @@ class PgVectorStore:
                 records.ids, records.vectors, records.payloads, strict=True
             )
         ]
-        with reported(self.name), self._db.transaction(), self._db.cursor() as cursor:
+        with reported(self.name, self._hidden), self._db.transaction(), self._db.cursor() as cursor:
             cursor.executemany(statement, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        with reported(self.name), self._db.transaction():
+        with reported(self.name, self._hidden), self._db.transaction():
             self._db.execute(
                 f"DELETE FROM {self._table} WHERE {_quoted(self._id)}::text = ANY(%s)", [list(ids)]
             )
@@ -209,15 +212,16 @@ def open_pgvector(
     """Open a table. place: postgresql://...; password: kept out of the address and of messages."""
     import psycopg
 
-    from argus.stores.spec import shown
-
-    name = f"pgvector:{shown(place)}/{table}"
+    name, hidden = f"pgvector:{shown(place)}/{table}", secrets(place, password)
     options: dict[str, Any] = {"password": password} if password else {}
-    with reported(name):
+    with reported(name, hidden):
         connection = psycopg.connect(place, autocommit=True, connect_timeout=10, **options)
         connection.prepare_threshold = None
     with closed_on_error(connection):
-        return PgVectorStore(connection, table, name, field=field, id_field=id_field, metric=metric)
+        return PgVectorStore(
+            connection, table, name,
+            field=field, id_field=id_field, metric=metric, hidden=hidden,
+        )  # fmt: skip
 
 
 def _parsed(text: str) -> FloatArray:
