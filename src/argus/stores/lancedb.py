@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen, id_column
+from argus.stores.columns import check_keys, chosen, id_column
 from argus.stores.errors import no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -41,6 +41,7 @@ class LanceStore:
         self._fields = tuple(f.name for f in schema if _is_vector(f.type))
         self.field = chosen(self._fields, field, name)
         self._id = id_column([f.name for f in schema], id_field, name)
+        self._paths = dict(_paths(schema))
         self._others = [f.name for f in schema if f.name not in {self._id, *self._fields}]
         self._index = indexes.get(self.field)
         self._metric = Metric(METRICS[metric])
@@ -89,8 +90,9 @@ class LanceStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
+        check_keys(matching or {}, self._paths, self.name)
         where = " AND ".join(
-            f"{key} = {_literal(value)}" for key, value in (matching or {}).items()
+            f"{self._paths[key]} = {_literal(value)}" for key, value in (matching or {}).items()
         )
         answers = []
         for vector in vectors:
@@ -120,7 +122,7 @@ class LanceStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         with reported(self.name, self._hidden):
-            self._table.delete(f"{self._id} IN ({', '.join(map(_literal, ids))})")
+            self._table.delete(f"{self._paths[self._id]} IN ({', '.join(map(_literal, ids))})")
 
     def close(self) -> None:
         """Let go of the table."""
@@ -148,6 +150,17 @@ def open_lancedb(
 def _is_vector(kind: pa.DataType) -> bool:
     lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
     return bool(lists and pa.types.is_floating(kind.value_type))
+
+
+def _paths(
+    fields: Iterable[pa.Field], dotted: str = "", quoted: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each field, and of those within it, with how SQL has it."""
+    for field in fields:
+        name, sql = dotted + field.name, quoted + "`" + field.name.replace("`", "``") + "`"
+        yield name, sql
+        if pa.types.is_struct(field.type):
+            yield from _paths(field.type.fields, name + ".", sql + ".")
 
 
 def _dim(kind: pa.DataType, table: Any, field: str) -> int:

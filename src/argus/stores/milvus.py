@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen
+from argus.stores.columns import check_keys, chosen
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
+_FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
 FLOAT_VECTOR = 101
 """Of pymilvus.DataType."""
@@ -42,8 +44,11 @@ class MilvusStore:
             names = client.list_collections()
             if collection not in names:
                 raise no_collection(name, collection, names)
-            fields = client.describe_collection(collection)["fields"]
+            schema = client.describe_collection(collection)
             client.load_collection(collection)
+        fields = schema["fields"]
+        self._columns = [f["name"] for f in fields]
+        self._is_open = bool(schema.get("enable_dynamic_field"))
         self._dims = {
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
@@ -105,6 +110,9 @@ class MilvusStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
+        for key in matching or {}:
+            if not (self._is_open and _FIELD.fullmatch(key)):
+                check_keys([key], self._columns, self.name)
         terms = [f"{key} == {_literal(value)}" for key, value in (matching or {}).items()]
         with reported(self.name, self._hidden):
             answers = self._client.search(
@@ -154,10 +162,9 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
 
 
 def _literal(value: Any) -> str:
+    """Return a value as Milvus has it in an expression."""
     if isinstance(value, bool):
         return str(value).lower()
-    return (
-        repr(value)
-        if isinstance(value, int | float)
-        else '"' + str(value).replace('"', '\\"') + '"'
-    )
+    if isinstance(value, int | float):
+        return repr(value)
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -14,7 +14,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen, id_column
+from argus.stores.columns import check_keys, chosen, id_column
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -135,6 +135,7 @@ class PgVectorStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
+        check_keys(matching or {}, [self._id, *self._others], self.name)
         operator = _BY_METRIC[self._metric]
         where = " AND ".join(f"{_quoted(key)} = %s" for key in matching or {})
         distance = f"{_quoted(self.field)} {operator} %s::vector"
