@@ -34,7 +34,7 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
-_INDEX = """
+_INDEXES = """
 SELECT am.amname, opc.opcname, c.reloptions
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam
@@ -42,7 +42,13 @@ JOIN pg_opclass opc ON opc.oid = i.indclass[0]
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 WHERE i.indrelid = %s::regclass AND a.attname = %s AND am.amname IN ('hnsw', 'ivfflat')
   AND i.indisvalid
-ORDER BY c.relname LIMIT 1
+  AND opc.opcname = ANY(%s)
+ORDER BY c.relname
+"""
+_PRIMARY = """
+SELECT a.attname FROM pg_index i
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+WHERE i.indrelid = %s::regclass AND i.indisprimary AND i.indnkeyatts = 1
 """
 
 
@@ -72,25 +78,31 @@ class PgVectorStore:
             columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
         self._fields = tuple(c for c, kind in columns.items() if kind.startswith("vector"))
         self.field = chosen(self._fields, field, name)
-        self._id = id_column(list(columns), id_field, name)
+        with reported(name, hidden):
+            primary = connection.execute(_PRIMARY, [self._table]).fetchone()
+        self._id = id_column(list(columns), id_field or (primary and primary[0]), name)
         self._others = [c for c in columns if c not in {self._id, *self._fields}]
         kind = columns[self.field]
         self._dim = int(kind[len("vector(") : -1]) if "(" in kind else 0
         with reported(name, hidden):
-            index = connection.execute(_INDEX, [self._table, self.field]).fetchone()
-        self._index: tuple[str, str, list[str] | None] | None = index
-        default = Metric(metric) if metric else Metric.COSINE
-        self._metric = OPERATORS[index[1]][1] if index else default
+            indexes = connection.execute(
+                _INDEXES, [self._table, self.field, list(OPERATORS)]
+            ).fetchall()
+        ranking = {OPERATORS[i[1]][1]: i for i in reversed(indexes)}  # the first of each metric
+        first = OPERATORS[indexes[0][1]][1] if indexes else Metric.COSINE
+        self._metric = Metric(metric) if metric else first
+        self._index: tuple[str, str, list[str] | None] | None = ranking.get(self._metric)
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now; the metric is the index's, where there is one."""
+        """Return what is known of it now; the metric is the index's, or the one that was named."""
         with reported(self.name, self._hidden):
             (n,) = self._one(f"SELECT count(*) FROM {self._table}")
             if not self._dim and n:
-                (self._dim,) = self._one(
+                first = self._one(
                     f"SELECT vector_dims({_quoted(self.field)}) FROM {self._table} "
                     f"WHERE {_quoted(self.field)} IS NOT NULL LIMIT 1"
                 )
+                self._dim = first[0] if first else 0
         kind = self._index[0] if self._index else ""
         options = f" ({', '.join(self._index[2])})" if self._index and self._index[2] else ""
         return StoreFacts(
@@ -149,7 +161,8 @@ class PgVectorStore:
             for vector in vectors:
                 text = _written(vector)
                 rows = self._db.execute(statement, [text, *values, text, k], prepare=False)
-                answers.append([(row[0], -float(row[1])) for row in rows])
+                # a row without a vector has no distance, and comes last
+                answers.append([(id_, -float(far)) for id_, far in rows if far is not None])
         return answers
 
     def upsert(self, records: Records) -> None:
