@@ -96,7 +96,7 @@ class QdrantStore:
         matching: Filter | None = None,
         exact: bool = False,
     ) -> list[Hits]:
-        """Return the k best of each vector."""
+        """Return the k best of each vector; L2 distances have their sign turned."""
         from qdrant_client import models
 
         must = [
@@ -115,7 +115,8 @@ class QdrantStore:
         ]
         with reported(self.name, self._hidden):
             answers = self._client.query_batch_points(self._collection, requests)
-        return [[(str(hit.id), float(hit.score)) for hit in a.points] for a in answers]
+        sign = -1 if self._fields[self.field].distance.value == "Euclid" else 1
+        return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
 
     def upsert(self, records: Records) -> None:
         """Write points; a row without a whole vector is refused."""
