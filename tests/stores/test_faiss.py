@@ -38,7 +38,7 @@ def _held(store, size=25):
     return ids, np.concatenate([page.vectors for page in pages])
 
 
-@pytest.mark.parametrize("kind", ["IVF4,Flat", "L2norm,IVF4,Flat", "IDMap,IVF4,Flat", "IDMap,Flat"])
+@pytest.mark.parametrize("kind", ["IVF4,Flat", "RR16,IVF4,Flat", "IDMap,IVF4,Flat", "IDMap,Flat"])
 def test_ids_that_were_added_are_read_and_searched(kind, written):
     with open_store(written(kind, IDS)) as store:
         ids, held = _held(store)

@@ -32,8 +32,10 @@ class FaissStore:
         inner: Any = faiss.downcast_index(index)
         self._map = inner if hasattr(inner, "id_map") else None
         self._vectors: Any = faiss.downcast_index(inner.index) if self._map else inner
-        is_transformed = isinstance(self._vectors, faiss.IndexPreTransform)
-        core = faiss.downcast_index(self._vectors.index) if is_transformed else self._vectors
+        self._transform: Any = (
+            self._vectors if isinstance(self._vectors, faiss.IndexPreTransform) else None
+        )
+        core = faiss.downcast_index(self._transform.index) if self._transform else self._vectors
         self._lists = Lists(core) if isinstance(core, faiss.IndexIVF) else None
         rows = np.arange(index.ntotal)
         are_rows = np.array_equal(np.sort(self._numbers()), rows)
@@ -133,7 +135,7 @@ class FaissStore:
 
     def close(self) -> None:
         """Let go of the index."""
-        del self._index, self._vectors, self._lists, self._map
+        del self._index, self._vectors, self._transform, self._lists, self._map
 
     def _id(self, number: int) -> str:
         """Return the id of what a search brings, or of a row where there are no own ids."""
@@ -156,10 +158,10 @@ class FaissStore:
         if self._lists is None:
             return np.asarray(self._vectors.reconstruct_n(start, n), np.float32)
         coded = self._lists.vectors(start, n)
-        if not isinstance(self._vectors, faiss.IndexPreTransform):
+        if self._transform is None:
             return coded
         vectors = np.empty((n, self._index.d), np.float32)
-        self._vectors.reverse_chain(n, faiss.swig_ptr(coded), faiss.swig_ptr(vectors))
+        self._transform.reverse_chain(n, faiss.swig_ptr(coded), faiss.swig_ptr(vectors))
         return vectors
 
     def _write(self) -> None:
