@@ -29,7 +29,9 @@ def test_an_address_is_shown_without_secrets(place):
 
 
 def test_a_plain_address_is_shown_as_it_is():
-    for place in ("http://127.0.0.1:6333", "/data/a@b/docs.db", "postgresql://h/db?user=u"):
+    for place in (
+        "http://127.0.0.1:6333", "/data/a@b/docs.db", "postgresql://h/db?user=u", "s3://b/key=3/db",
+    ):  # fmt: skip
         assert shown(place) == place
 
 

@@ -19,7 +19,7 @@ EXAMPLES = (
 
 _USER = re.compile(r"//(?P<user>[^/?#\s]*)@")
 _PARAMETER = re.compile(
-    r"(?P<name>\b\w*(?:password|passwd|pwd|key|token|secret))\s*=\s*(?P<value>'[^']*'|[^&\s]*)",
+    r"(?P<name>(?<![^?&\s])[\w-]*(?:password|passwd|pwd|key|token|secret))\s*=\s*(?P<value>'[^']*'|[^&\s]*)",
     re.IGNORECASE,
 )
 
