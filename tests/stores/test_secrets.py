@@ -16,6 +16,7 @@ from argus.stores.spec import parse_store, secrets, shown
     [
         "http://user:topsecret@127.0.0.1:6333",
         "http://user:top@topsecret@127.0.0.1:6333",
+        "http://user:a/topsecret#?@127.0.0.1:6333",
         "postgresql://h/db?user=u&password=topsecret",
         "postgresql://h/db?sslpassword=topsecret&user=u",
         "host=h password='topsecret' dbname=db",
@@ -31,6 +32,7 @@ def test_an_address_is_shown_without_secrets(place):
 def test_a_plain_address_is_shown_as_it_is():
     for place in (
         "http://127.0.0.1:6333", "/data/a@b/docs.db", "postgresql://h/db?user=u", "s3://b/key=3/db",
+        "http://h:6333/a@b",
     ):  # fmt: skip
         assert shown(place) == place
 

@@ -17,7 +17,8 @@ EXAMPLES = (
 )
 
 
-_USER = re.compile(r"//(?P<user>[^/?#\s]*)@")
+_USER = re.compile(r"//(?P<user>[^/?#\s]*|[^/\s:@]*:(?!\d+/)\S*)@")
+"""User and password, also one with a slash in it, but no port with a path behind it."""
 _PARAMETER = re.compile(
     r"(?P<name>(?<![^?&\s])[\w-]*(?:password|passwd|pwd|key|token|secret))\s*=\s*(?P<value>'[^']*'|[^&\s]*)",
     re.IGNORECASE,
