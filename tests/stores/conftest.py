@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from argus.stores.protocol import Metric
 from tests.support.stores import LOCAL, Filled, pgvector
 
 
@@ -28,3 +29,11 @@ def filled(request, tmp_path) -> Filled:
     if request.param == "pgvector":
         return pgvector(request.getfixturevalue("postgres"))
     return LOCAL[request.param](tmp_path / "store")
+
+
+@pytest.fixture(params=[*LOCAL, "pgvector"])
+def filled_by_l2(request, tmp_path) -> Filled:
+    """Each of the stores in turn, ranking by L2 vectors of many lengths."""
+    if request.param == "pgvector":
+        return pgvector(request.getfixturevalue("postgres"), Metric.L2)
+    return LOCAL[request.param](tmp_path / "store", Metric.L2)

@@ -21,10 +21,10 @@ def store(filled):
         yield opened
 
 
-def test_it_describes_itself(store):
+def test_it_describes_itself(store, filled):
     facts = store.describe()
     assert (facts.records, facts.dim) == (N, DIM)
-    assert facts.metric in (Metric.COSINE, Metric.DOT)
+    assert (facts.metric, facts.is_exact) == (filled.metric, filled.is_exact)
     assert facts.vector_field in facts.vector_fields and facts.index
 
 
@@ -56,6 +56,18 @@ def test_a_search_agrees_with_a_plain_one(store, filled):
     assert all(a >= b for hits in answers for (_, a), (_, b) in pairwise(hits))
     if store.can_search_exactly:
         assert store.search(filled.vectors[:8], 5, exact=True) == answers
+
+
+def test_a_store_of_l2_ranks_by_distance(filled_by_l2):
+    with open_store(filled_by_l2.spec, StoreConfig(**filled_by_l2.options)) as store:
+        facts, answers = store.describe(), store.search(filled_by_l2.vectors[:8], 5)
+    assert (facts.metric, facts.is_exact) == (Metric.L2, filled_by_l2.is_exact)
+    apart = filled_by_l2.vectors[:8, None] - filled_by_l2.vectors[None]
+    best = np.argsort(np.linalg.norm(apart, axis=2), axis=1)[:, :5]
+    assert [[id_ for id_, _ in hits] for hits in answers] == [
+        [filled_by_l2.ids[row] for row in rows] for rows in best
+    ]
+    assert all(a >= b for hits in answers for (_, a), (_, b) in pairwise(hits))
 
 
 def test_a_filter_hides_the_rest(store, filled):

@@ -12,6 +12,7 @@ import numpy as np
 from argus.data.types import FloatArray
 from argus.stores.errors import no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ TEXT = "document"
 
 
 class ChromaStore:
-    """A collection. client: opened by the caller."""
+    """A collection. client: opened by the caller; hidden: what no message shows."""
 
     can_search_exactly = False
 
-    def __init__(self, client: ClientAPI, collection: str, name: str) -> None:
-        self.name = name
-        with reported(name):
+    def __init__(
+        self, client: ClientAPI, collection: str, name: str, hidden: Sequence[str] = ()
+    ) -> None:
+        self.name, self._hidden = name, hidden
+        with reported(name, hidden):
             names = [c.name for c in client.list_collections()]
             if collection not in names:
                 raise no_collection(name, collection, names)
@@ -38,7 +41,7 @@ class ChromaStore:
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             hnsw: Any = self._collection.configuration_json.get("hnsw") or {}
             first = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
             records = self._collection.count()
@@ -60,7 +63,7 @@ class ChromaStore:
         """Yield all records, in the order in which they were added."""
         dim, offset = self.describe().dim, 0
         while True:
-            with reported(self.name):
+            with reported(self.name, self._hidden):
                 page: Any = self._collection.get(
                     limit=size, offset=offset, include=["embeddings", "metadatas", "documents"]
                 )
@@ -85,7 +88,7 @@ class ChromaStore:
         """Return the k best of each vector; scores are distances with their sign turned."""
         terms = [{key: {"$eq": value}} for key, value in (matching or {}).items()]
         where: Any = None if not terms else terms[0] if len(terms) == 1 else {"$and": terms}
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             answer: Any = self._collection.query(
                 query_embeddings=np.asarray(vectors, np.float32), n_results=k, where=where,
                 include=["distances"],
@@ -98,7 +101,7 @@ class ChromaStore:
     def upsert(self, records: Records) -> None:
         """Write records; the payload's text becomes the record's document."""
         metadatas = [{k: v for k, v in p.items() if k != TEXT} or None for p in records.payloads]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._collection.upsert(
                 ids=list(records.ids),
                 embeddings=records.vectors,
@@ -108,7 +111,7 @@ class ChromaStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove records."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._collection.delete(ids=list(ids))
 
     def close(self) -> None:
@@ -120,16 +123,17 @@ def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
     import chromadb
     from chromadb.config import Settings
 
-    name, settings = f"chroma:{place}/{collection}", Settings(anonymized_telemetry=False)
+    name, hidden = f"chroma:{shown(place)}/{collection}", secrets(place, key)
+    settings = Settings(anonymized_telemetry=False)
     if place.startswith(("http://", "https://")):
         url = urlsplit(place)
-        with reported(name):
+        with reported(name, hidden):
             client = chromadb.HttpClient(
                 host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
                 headers={"x-chroma-token": key} if key else None, settings=settings,
             )  # fmt: skip
-        return ChromaStore(client, collection, name)
+        return ChromaStore(client, collection, name, hidden)
     if not (Path(place) / "chroma.sqlite3").is_file():
         raise no_folder(place, "Chroma")
-    with reported(name):
+    with reported(name, hidden):
         return ChromaStore(chromadb.PersistentClient(place, settings=settings), collection, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from argus.data.corpus import ID_FIELDS
 from argus.errors import InputError
@@ -25,6 +25,18 @@ def chosen(fields: Sequence[str], field: str | None, name: str) -> str:
         fix="Name it with --vector-field.",
         where=name,
     )
+
+
+def check_keys(keys: Iterable[str], columns: Collection[str], name: str) -> None:
+    """Raise InputError for a filter by what is no column."""
+    for key in keys:
+        if key not in columns:
+            raise InputError(
+                f"a filter by {key!r}",
+                expected=f"one of {', '.join(columns)}",
+                fix="Correct --where.",
+                where=name,
+            )
 
 
 def id_column(columns: Sequence[str], id_field: str | None, name: str) -> str:

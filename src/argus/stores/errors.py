@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from argus.errors import ArgusError, InputError
+from argus.stores.spec import scrubbed, shown
 
 
 @contextmanager
-def reported(name: str) -> Iterator[None]:
-    """Turn whatever a client raises into an ArgusError. name: of the store, without its key."""
+def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
+    """Turn whatever a client raises into an ArgusError.
+
+    name: of the store, without its key; hidden: what its messages may not show.
+    """
     try:
         yield
     except ArgusError:
         raise
     except Exception as error:  # clients let through whatever their transports raise
-        line = next(iter(str(error).strip().splitlines()), "no message")[:200]
+        line = next(iter(scrubbed(str(error), hidden).strip().splitlines()), "no message")[:200]
         raise ArgusError(
             f"{name}: {type(error).__name__}: {line}. Check the address, the key and that the "
             "store is up."
@@ -50,5 +54,5 @@ def no_folder(path: str, product: str) -> InputError:
         "no such file or folder",
         expected=f"what {product} wrote, or http://HOST:PORT",
         fix="Check the path.",
-        where=path,
+        where=shown(path),
     )

@@ -18,7 +18,7 @@ IDS = ".ids"
 
 
 class FaissStore:
-    """An index. Ids of an IDMap are its own; else lines of a file, or row numbers.
+    """An index. Ids are its own (of an IDMap, or given to an IVF); else lines of a file, or rows.
 
     Vectors of a compressed index (PQ, SQ) come back as it has them, which is not as they were.
     """
@@ -30,21 +30,29 @@ class FaissStore:
 
         self._index, self.name, self._path = index, name, path
         inner: Any = faiss.downcast_index(index)
-        self._map = hasattr(inner, "id_map")
-        if self._map:
-            own = faiss.vector_to_array(inner.id_map)
-            self._ids, self._vectors = [str(i) for i in own], faiss.downcast_index(inner.index)
-        else:
-            self._ids = list(ids) if ids is not None else [str(i) for i in range(index.ntotal)]
-            self._vectors = inner
-        if len(self._ids) != index.ntotal:
+        self._map = inner if hasattr(inner, "id_map") else None
+        self._vectors: Any = faiss.downcast_index(inner.index) if self._map else inner
+        self._transform: Any = (
+            self._vectors if isinstance(self._vectors, faiss.IndexPreTransform) else None
+        )
+        core = faiss.downcast_index(self._transform.index) if self._transform else self._vectors
+        self._lists = Lists(core) if isinstance(core, faiss.IndexIVF) else None
+        rows = np.arange(index.ntotal)
+        are_rows = np.array_equal(np.sort(self._numbers()), rows)
+        self._has_ids = self._map is not None or not are_rows
+        if ids is not None and len(ids) != index.ntotal:
             raise InputError(
-                f"{len(self._ids):,} ids of {index.ntotal:,} vectors",
+                f"{len(ids):,} ids of {index.ntotal:,} vectors",
                 expected="an id on each line of the file of ids",
                 fix="Write the file anew, in the order of the index.",
                 where=name,
             )
-        self._rows = {id_: row for row, id_ in enumerate(self._ids)}
+        if ids is not None and self._has_ids:
+            raise InputError(
+                "a file of ids", expected="none: the index holds ids of its own",
+                fix="Take the file away.", where=name,
+            )  # fmt: skip
+        self._listed = ids
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
@@ -63,14 +71,21 @@ class FaissStore:
         )
 
     def iterate(self, size: int) -> Iterator[Records]:
-        """Yield all vectors, in the order of the index."""
-        if hasattr(self._vectors, "make_direct_map"):
-            self._vectors.make_direct_map()
-        for start in range(0, len(self._ids), size):
-            n = min(size, len(self._ids) - start)
-            with reported(self.name):
-                vectors = np.asarray(self._vectors.reconstruct_n(start, n), np.float32)
-            yield Records(self._ids[start : start + n], vectors, [{}] * n)
+        """Yield all vectors, in the order of the index or of its lists."""
+        numbers = self._numbers()
+        for start in range(0, len(numbers), size):
+            n = min(size, len(numbers) - start)
+            try:
+                vectors = self._read(start, n)
+            except RuntimeError as error:
+                raise InputError(
+                    f"{type(self._vectors).__name__} does not hand out its vectors",
+                    expected="an index that can reconstruct them",
+                    fix="Build it as Flat, HNSW, IVF, PQ or SQ.",
+                    where=self.name,
+                ) from error
+            ids = [self._id(number) for number in self._named(numbers[start : start + n]).tolist()]
+            yield Records(ids, vectors, [{}] * n)
 
     def search(
         self,
@@ -100,49 +115,105 @@ class FaissStore:
 
     def upsert(self, records: Records) -> None:
         """Add vectors under their ids, in the place of what is there; the file is written."""
-        import faiss
-
-        if not self._map or not all(id_.isdecimal() for id_ in records.ids):
+        if not self._has_ids or not all(id_.isdecimal() for id_ in records.ids):
             raise self._fixed()
-        known = [id_ for id_ in records.ids if id_ in self._rows]
-        if known:
-            self.delete(known)
         ids = np.array([int(id_) for id_ in records.ids], np.int64)
         with reported(self.name):
+            if np.isin(ids, self._named(self._numbers())).any():  # not every index can remove
+                self._index.remove_ids(ids)
             self._index.add_with_ids(np.ascontiguousarray(records.vectors, np.float32), ids)
-        self._ids += list(records.ids)
-        self._written(faiss)
+        self._write()
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove vectors; the file is written."""
-        import faiss
-
-        if not self._map:
+        if not self._has_ids:
             raise self._fixed()
-        gone = np.array([int(id_) for id_ in ids if id_ in self._rows], np.int64)
+        gone = np.array([int(id_) for id_ in ids if id_.lstrip("-").isdecimal()], np.int64)
         with reported(self.name):
             self._index.remove_ids(gone)
-        inner: Any = faiss.downcast_index(self._index)
-        self._ids = [str(i) for i in faiss.vector_to_array(inner.id_map)]
-        self._written(faiss)
+        self._write()
 
     def close(self) -> None:
         """Let go of the index."""
-        del self._index, self._vectors
+        del self._index, self._vectors, self._transform, self._lists, self._map
 
-    def _id(self, row: int) -> str:
-        return str(row) if self._map else self._ids[row]
+    def _id(self, number: int) -> str:
+        """Return the id of what a search brings, or of a row where there are no own ids."""
+        return str(number) if self._has_ids or self._listed is None else self._listed[number]
 
-    def _written(self, faiss: Any) -> None:
-        self._rows = {id_: row for row, id_ in enumerate(self._ids)}
+    def _numbers(self) -> Any:
+        """Return the number of each vector, in the order in which they are read."""
+        return self._lists.numbers() if self._lists else np.arange(self._index.ntotal)
+
+    def _named(self, numbers: Any) -> Any:
+        """Return the numbers of an index as a search brings them."""
+        import faiss
+
+        return numbers if self._map is None else faiss.vector_to_array(self._map.id_map)[numbers]
+
+    def _read(self, start: int, n: int) -> FloatArray:
+        """Return n vectors as (n, dim). Raises RuntimeError where the index has none."""
+        import faiss
+
+        if self._lists is None:
+            return np.asarray(self._vectors.reconstruct_n(start, n), np.float32)
+        coded = self._lists.vectors(start, n)
+        if self._transform is None:
+            return coded
+        vectors = np.empty((n, self._index.d), np.float32)
+        self._transform.reverse_chain(n, faiss.swig_ptr(coded), faiss.swig_ptr(vectors))
+        return vectors
+
+    def _write(self) -> None:
+        import faiss
+
         if self._path is not None:
             with reported(self.name):
                 faiss.write_index(self._index, str(self._path))
 
     def _fixed(self) -> ArgusError:
         return ArgusError(
-            f"{self.name}: an index without ids of its own is not changed; build it as an IDMap2."
+            f"{self.name}: only an index with ids of its own is changed, by whole numbers; build "
+            "it as an IDMap2."
         )
+
+
+class Lists:
+    """The inverted lists of an IVF index, one after another. Numbers in them may repeat."""
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    def numbers(self) -> Any:
+        """Return the number (row or id) of each vector: int64 of (n,)."""
+        import faiss
+
+        held, lists = [np.empty(0, np.int64)], self._index.invlists
+        for list_, length in enumerate(self._lengths()):
+            if length:
+                held.append(faiss.rev_swig_ptr(lists.get_ids(list_), int(length)).copy())
+        return np.concatenate(held)
+
+    def vectors(self, start: int, n: int) -> FloatArray:
+        """Return n vectors of the lists as they are coded there: (n, dim of the lists).
+
+        Raises RuntimeError where the index cannot: FastScan's lists end the process instead.
+        """
+        import faiss
+
+        if isinstance(self._index, faiss.IndexIVFFastScan):
+            raise RuntimeError("lists of FastScan are not decoded one by one")
+        ends = np.cumsum(self._lengths())
+        out = np.empty((n, self._index.d), np.float32)
+        for row, place in enumerate(range(start, start + n)):
+            list_ = int(np.searchsorted(ends, place, side="right"))
+            offset = place - (int(ends[list_ - 1]) if list_ else 0)
+            self._index.reconstruct_from_offset(list_, offset, faiss.swig_ptr(out[row]))
+        return out
+
+    def _lengths(self) -> Any:
+        lists = self._index.invlists
+        return np.array([lists.list_size(list_) for list_ in range(self._index.nlist)], np.int64)
 
 
 def open_faiss(place: str, id_file: str | None) -> FaissStore:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen, id_column
+from argus.stores.columns import check_keys, chosen, id_column
 from argus.stores.errors import no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
@@ -24,27 +25,36 @@ class LanceStore:
     can_search_exactly = True
 
     def __init__(
-        self, table: Any, name: str, *, field: str | None, id_field: str | None, metric: str
+        self,
+        table: Any,
+        name: str,
+        *,
+        field: str | None,
+        id_field: str | None,
+        metric: str | None,
+        hidden: Sequence[str] = (),
     ) -> None:
-        self.name, self._table = name, table
-        with reported(name):
+        self.name, self._table, self._hidden = name, table, hidden
+        with reported(name, hidden):
             schema: pa.Schema = table.schema
-            indexes = {column: i for i in table.list_indices() for column in i.columns}
         self._fields = tuple(f.name for f in schema if _is_vector(f.type))
         self.field = chosen(self._fields, field, name)
         self._id = id_column([f.name for f in schema], id_field, name)
+        self._paths = dict(_paths(schema))
         self._others = [f.name for f in schema if f.name not in {self._id, *self._fields}]
-        self._index = indexes.get(self.field)
-        self._metric = Metric(METRICS[metric])
+        self._has_numbers = pa.types.is_integer(schema.field(self._id).type)
+        with reported(name, hidden):
+            indexes = {column: i for i in table.list_indices() for column in i.columns}
+            self._index = indexes.get(self.field)
+            stats = table.index_stats(self._index.name) if self._index else None
+        of_index = str(stats.distance_type).lower() if stats and stats.distance_type else None
+        self._metric = _ranking(metric, of_index, name)
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now; the metric is the index's, where there is one."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             rows = self._table.count_rows()
             kind = self._table.schema.field(self.field).type
-            stats = self._table.index_stats(self._index.name) if self._index else None
-        if stats is not None and stats.distance_type:
-            self._metric = METRICS[str(stats.distance_type).lower()]
         return StoreFacts(
             records=rows,
             dim=_dim(kind, self._table, self.field),
@@ -59,11 +69,11 @@ class LanceStore:
         """Yield all rows, in the table's order."""
         dim = self.describe().dim
         columns = [self._id, self.field, *self._others]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             query = self._table.search().select(columns)
             batches = iter(query.to_batches(batch_size=size))
         while True:
-            with reported(self.name):
+            with reported(self.name, self._hidden):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -81,14 +91,16 @@ class LanceStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
+        check_keys(matching or {}, self._paths, self.name)
         where = " AND ".join(
-            f"{key} = {_literal(value)}" for key, value in (matching or {}).items()
+            f"{self._paths[key]} = {_literal(value)}" for key, value in (matching or {}).items()
         )
         answers = []
         for vector in vectors:
-            with reported(self.name):
+            with reported(self.name, self._hidden):
                 query = self._table.search(vector, vector_column_name=self.field)
-                query = query.distance_type(str(self._metric)).select([self._id]).limit(k)
+                query = query.distance_type(str(self._metric))
+                query = query.select([self._id, "_distance"]).limit(k)
                 query = query.where(where, prefilter=True) if where else query
                 rows = (query.bypass_vector_index() if exact else query).to_arrow()
             ids, distances = rows[self._id].to_pylist(), rows["_distance"].to_pylist()
@@ -98,12 +110,12 @@ class LanceStore:
     def upsert(self, records: Records) -> None:
         """Write rows; those whose id is there take its place."""
         rows = [
-            {self._id: id_, self.field: vector.tolist(), **payload}
+            {self._id: self._native(id_), self.field: vector.tolist(), **payload}
             for id_, vector, payload in zip(
                 records.ids, records.vectors, records.payloads, strict=True
             )
         ]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             merge = self._table.merge_insert(self._id).when_matched_update_all()
             merge.when_not_matched_insert_all().execute(
                 pa.Table.from_pylist(rows, schema=self._table.schema)
@@ -111,33 +123,71 @@ class LanceStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        with reported(self.name):
-            self._table.delete(f"{self._id} IN ({', '.join(map(_literal, ids))})")
+        listed = ", ".join(_literal(self._native(id_)) for id_ in ids)
+        with reported(self.name, self._hidden):
+            self._table.delete(f"{self._paths[self._id]} IN ({listed})")
 
     def close(self) -> None:
         """Let go of the table."""
         self._table = None
+
+    def _native(self, id_: str) -> int | str:
+        """Return an id as the column of ids has them."""
+        if not self._has_numbers:
+            return id_
+        if not id_.lstrip("-").isdecimal():
+            raise InputError(
+                f"id {id_!r}", expected=f"a whole number, as {self._id!r} holds them",
+                fix="Correct it.", where=self.name,
+            )  # fmt: skip
+        return int(id_)
 
 
 def open_lancedb(
     place: str, collection: str, *, field: str | None, id_field: str | None, metric: str | None
 ) -> LanceStore:
     """Open a table. metric: of a column without an index (cosine, dot or l2), which has none."""
-    name = f"lancedb:{place}/{collection}"
+    name, hidden = f"lancedb:{shown(place)}/{collection}", secrets(place)
     import lancedb
 
-    with reported(name):
+    with reported(name, hidden):
         database = lancedb.connect(place)
         names = list(database.list_tables(limit=10_000).tables)
         if collection not in names:
             raise no_collection(name, collection, names)
         table = database.open_table(collection)
-    return LanceStore(table, name, field=field, id_field=id_field, metric=metric or "l2")
+    return LanceStore(table, name, field=field, id_field=id_field, metric=metric, hidden=hidden)
+
+
+def _ranking(metric: str | None, of_index: str | None, name: str) -> Metric:
+    """Return by what a table ranks: by its index's metric, or by the one that is named."""
+    if of_index is not None and of_index not in METRICS:
+        raise InputError(
+            f"ranks by {of_index}", expected=f"one of {', '.join(METRICS)}",
+            fix="Argus cannot recompute that.", where=name,
+        )  # fmt: skip
+    if metric is not None and of_index not in (None, metric):
+        raise InputError(
+            f"--store-metric {metric}", expected=f"{of_index}, by which its index ranks",
+            fix="Leave it out.", where=name,
+        )  # fmt: skip
+    return METRICS[of_index or metric or "l2"]
 
 
 def _is_vector(kind: pa.DataType) -> bool:
     lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
     return bool(lists and pa.types.is_floating(kind.value_type))
+
+
+def _paths(
+    fields: Iterable[pa.Field], dotted: str = "", quoted: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each field, and of those within it, with how SQL has it."""
+    for field in fields:
+        name, sql = dotted + field.name, quoted + "`" + field.name.replace("`", "``") + "`"
+        yield name, sql
+        if pa.types.is_struct(field.type):
+            yield from _paths(field.type.fields, name + ".", sql + ".")
 
 
 def _dim(kind: pa.DataType, table: Any, field: str) -> int:

@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen
+from argus.stores.columns import check_keys, chosen
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
+_FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
 FLOAT_VECTOR = 101
 """Of pymilvus.DataType."""
 
 
 class MilvusStore:
-    """One dense field of a collection. client: opened; closed with the store."""
+    """One dense field of a collection. client: opened; closed with the store.
+
+    hidden: what no message shows.
+    """
 
     can_search_exactly = False
 
-    def __init__(self, client: Any, collection: str, name: str, field: str | None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        collection: str,
+        name: str,
+        field: str | None,
+        hidden: Sequence[str] = (),
+    ) -> None:
         self.name, self._client, self._collection = name, client, collection
-        with reported(name):
+        self._hidden = hidden
+        with reported(name, hidden):
             names = client.list_collections()
             if collection not in names:
                 raise no_collection(name, collection, names)
-            fields = client.describe_collection(collection)["fields"]
+            schema = client.describe_collection(collection)
             client.load_collection(collection)
+        fields = schema["fields"]
+        self._columns = [f["name"] for f in fields]
+        self._is_open = bool(schema.get("enable_dynamic_field"))
         self._dims = {
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
         self.field = chosen(list(self._dims), field, name)
         self._key = next(f["name"] for f in fields if f.get("is_primary"))
-        with reported(name):
+        with reported(name, hidden):
             indexes = client.list_indexes(collection, field_name=self.field)
             index = client.describe_index(collection, indexes[0]) if indexes else {}
         self._index = str(index.get("index_type", ""))
@@ -51,7 +68,7 @@ class MilvusStore:
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
         assert self._metric is not None
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             rows = self._client.query(self._collection, filter="", output_fields=["count(*)"])
         return StoreFacts(
             records=int(rows[0]["count(*)"]),
@@ -65,13 +82,13 @@ class MilvusStore:
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all entities."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             pages = self._client.query_iterator(
                 self._collection, batch_size=size, output_fields=["*"]
             )
         try:
             while True:
-                with reported(self.name):
+                with reported(self.name, self._hidden):
                     rows = pages.next()
                 if not rows:
                     return
@@ -93,8 +110,11 @@ class MilvusStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
+        for key in matching or {}:
+            if not (self._is_open and _FIELD.fullmatch(key)):
+                check_keys([key], self._columns, self.name)
         terms = [f"{key} == {_literal(value)}" for key, value in (matching or {}).items()]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             answers = self._client.search(
                 self._collection, data=[v.tolist() for v in vectors], limit=k,
                 anns_field=self.field, filter=" and ".join(terms), output_fields=[self._key],
@@ -112,12 +132,12 @@ class MilvusStore:
                 records.ids, records.vectors, records.payloads, strict=True
             )
         ]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._client.upsert(self._collection, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._client.delete(self._collection, ids=[self._native(id_) for id_ in ids])
 
     def close(self) -> None:
@@ -132,20 +152,19 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
     """Open a collection of a server (http://...), or of a file of Milvus Lite."""
     from pymilvus import MilvusClient
 
-    name = f"milvus:{place}/{collection}"
+    name, hidden = f"milvus:{shown(place)}/{collection}", secrets(place, key)
     if not place.startswith(("http://", "https://")) and not Path(place).exists():
         raise no_folder(place, "Milvus Lite")
-    with reported(name):
+    with reported(name, hidden):
         client = MilvusClient(uri=place, token=key or "")
     with closed_on_error(client):
-        return MilvusStore(client, collection, name, field)
+        return MilvusStore(client, collection, name, field, hidden)
 
 
 def _literal(value: Any) -> str:
+    """Return a value as Milvus has it in an expression."""
     if isinstance(value, bool):
         return str(value).lower()
-    return (
-        repr(value)
-        if isinstance(value, int | float)
-        else '"' + str(value).replace('"', '\\"') + '"'
-    )
+    if isinstance(value, int | float):
+        return repr(value)
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'

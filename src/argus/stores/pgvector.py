@@ -14,9 +14,10 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen, id_column
+from argus.stores.columns import check_keys, chosen, id_column
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
-_INDEX = """
+_INDEXES = """
 SELECT am.amname, opc.opcname, c.reloptions
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam
@@ -41,7 +42,13 @@ JOIN pg_opclass opc ON opc.oid = i.indclass[0]
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 WHERE i.indrelid = %s::regclass AND a.attname = %s AND am.amname IN ('hnsw', 'ivfflat')
   AND i.indisvalid
-ORDER BY c.relname LIMIT 1
+  AND opc.opcname = ANY(%s)
+ORDER BY c.relname
+"""
+_PRIMARY = """
+SELECT a.attname FROM pg_index i
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+WHERE i.indrelid = %s::regclass AND i.indisprimary AND i.indnkeyatts = 1
 """
 
 
@@ -59,35 +66,43 @@ class PgVectorStore:
         field: str | None = None,
         id_field: str | None = None,
         metric: str | None = None,
+        hidden: Sequence[str] = (),
     ) -> None:
+        self._hidden = hidden
         self.name, self._db, self._table = name, connection, _quoted(table)
-        with reported(name):
+        with reported(name, hidden):
             regclass = connection.execute("SELECT to_regclass(%s)", [self._table]).fetchone()
         if regclass is None or regclass[0] is None:
             raise no_collection(name, table, self._tables())
-        with reported(name):
+        with reported(name, hidden):
             columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
         self._fields = tuple(c for c, kind in columns.items() if kind.startswith("vector"))
         self.field = chosen(self._fields, field, name)
-        self._id = id_column(list(columns), id_field, name)
+        with reported(name, hidden):
+            primary = connection.execute(_PRIMARY, [self._table]).fetchone()
+        self._id = id_column(list(columns), id_field or (primary and primary[0]), name)
         self._others = [c for c in columns if c not in {self._id, *self._fields}]
         kind = columns[self.field]
         self._dim = int(kind[len("vector(") : -1]) if "(" in kind else 0
-        with reported(name):
-            index = connection.execute(_INDEX, [self._table, self.field]).fetchone()
-        self._index: tuple[str, str, list[str] | None] | None = index
-        default = Metric(metric) if metric else Metric.COSINE
-        self._metric = OPERATORS[index[1]][1] if index else default
+        with reported(name, hidden):
+            indexes = connection.execute(
+                _INDEXES, [self._table, self.field, list(OPERATORS)]
+            ).fetchall()
+        ranking = {OPERATORS[i[1]][1]: i for i in reversed(indexes)}  # the first of each metric
+        first = OPERATORS[indexes[0][1]][1] if indexes else Metric.COSINE
+        self._metric = Metric(metric) if metric else first
+        self._index: tuple[str, str, list[str] | None] | None = ranking.get(self._metric)
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now; the metric is the index's, where there is one."""
-        with reported(self.name):
+        """Return what is known of it now; the metric is the index's, or the one that was named."""
+        with reported(self.name, self._hidden):
             (n,) = self._one(f"SELECT count(*) FROM {self._table}")
             if not self._dim and n:
-                (self._dim,) = self._one(
+                first = self._one(
                     f"SELECT vector_dims({_quoted(self.field)}) FROM {self._table} "
                     f"WHERE {_quoted(self.field)} IS NOT NULL LIMIT 1"
                 )
+                self._dim = first[0] if first else 0
         kind = self._index[0] if self._index else ""
         options = f" ({', '.join(self._index[2])})" if self._index and self._index[2] else ""
         return StoreFacts(
@@ -111,7 +126,7 @@ class PgVectorStore:
             ]
         )
         with (
-            reported(self.name),
+            reported(self.name, self._hidden),
             self._db.transaction(),
             self._db.cursor(name="argus_reading") as cursor,
         ):
@@ -132,6 +147,7 @@ class PgVectorStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
+        check_keys(matching or {}, [self._id, *self._others], self.name)
         operator = _BY_METRIC[self._metric]
         where = " AND ".join(f"{_quoted(key)} = %s" for key in matching or {})
         distance = f"{_quoted(self.field)} {operator} %s::vector"
@@ -141,11 +157,12 @@ class PgVectorStore:
         )
         values = list((matching or {}).values())
         answers = []
-        with reported(self.name), self._searching(k, exact=exact):
+        with reported(self.name, self._hidden), self._searching(k, exact=exact):
             for vector in vectors:
                 text = _written(vector)
                 rows = self._db.execute(statement, [text, *values, text, k], prepare=False)
-                answers.append([(row[0], -float(row[1])) for row in rows])
+                # a row without a vector has no distance, and comes last
+                answers.append([(id_, -float(far)) for id_, far in rows if far is not None])
         return answers
 
     def upsert(self, records: Records) -> None:
@@ -163,12 +180,12 @@ class PgVectorStore:
                 records.ids, records.vectors, records.payloads, strict=True
             )
         ]
-        with reported(self.name), self._db.transaction(), self._db.cursor() as cursor:
+        with reported(self.name, self._hidden), self._db.transaction(), self._db.cursor() as cursor:
             cursor.executemany(statement, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        with reported(self.name), self._db.transaction():
+        with reported(self.name, self._hidden), self._db.transaction():
             self._db.execute(
                 f"DELETE FROM {self._table} WHERE {_quoted(self._id)}::text = ANY(%s)", [list(ids)]
             )
@@ -209,15 +226,16 @@ def open_pgvector(
     """Open a table. place: postgresql://...; password: kept out of the address and of messages."""
     import psycopg
 
-    from argus.stores.spec import shown
-
-    name = f"pgvector:{shown(place)}/{table}"
+    name, hidden = f"pgvector:{shown(place)}/{table}", secrets(place, password)
     options: dict[str, Any] = {"password": password} if password else {}
-    with reported(name):
+    with reported(name, hidden):
         connection = psycopg.connect(place, autocommit=True, connect_timeout=10, **options)
         connection.prepare_threshold = None
     with closed_on_error(connection):
-        return PgVectorStore(connection, table, name, field=field, id_field=id_field, metric=metric)
+        return PgVectorStore(
+            connection, table, name,
+            field=field, id_field=id_field, metric=metric, hidden=hidden,
+        )  # fmt: skip
 
 
 def _parsed(text: str) -> FloatArray:

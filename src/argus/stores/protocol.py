@@ -44,6 +44,7 @@ class StoreFacts:
 class Records:
     """Some records, in the store's order.
 
+    ids: may repeat, where the store has none of its own and a column is taken for them.
     vectors: (n, dim); a row that has no whole vector is NaN, and `broken` says why by its row.
     """
 

@@ -11,6 +11,7 @@ from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ METRICS = {"Cosine": Metric.COSINE, "Dot": Metric.DOT, "Euclid": Metric.L2}
 class QdrantStore:
     """One vector field of a collection. client: opened; closed with the store.
 
-    is_served: by a server; the client's own modes compare every vector.
+    is_served: by a server; the client's own modes compare every vector. hidden: of messages.
     """
 
     can_search_exactly = True
@@ -35,10 +36,11 @@ class QdrantStore:
         field: str | None = None,
         *,
         is_served: bool = True,
+        hidden: Sequence[str] = (),
     ) -> None:
         self._client, self._collection, self.name = client, collection, name
-        self._is_served = is_served
-        with reported(self.name):
+        self._is_served, self._hidden = is_served, hidden
+        with reported(self.name, self._hidden):
             if not client.collection_exists(collection):
                 names = [c.name for c in client.get_collections().collections]
                 raise no_collection(name, collection, names)
@@ -46,7 +48,7 @@ class QdrantStore:
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             info = self._client.get_collection(self._collection)
         params: Any = self._fields[self.field]
         hnsw: Any = info.config.hnsw_config
@@ -74,7 +76,7 @@ class QdrantStore:
         dim = self.describe().dim
         offset: Any = None
         while True:
-            with reported(self.name):
+            with reported(self.name, self._hidden):
                 points, offset = self._client.scroll(
                     self._collection, limit=size, offset=offset, with_payload=True,
                     with_vectors=[self.field] if self.field else True,
@@ -94,7 +96,7 @@ class QdrantStore:
         matching: Filter | None = None,
         exact: bool = False,
     ) -> list[Hits]:
-        """Return the k best of each vector."""
+        """Return the k best of each vector; L2 distances have their sign turned."""
         from qdrant_client import models
 
         must = [
@@ -111,9 +113,10 @@ class QdrantStore:
             )
             for vector in vectors
         ]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             answers = self._client.query_batch_points(self._collection, requests)
-        return [[(str(hit.id), float(hit.score)) for hit in a.points] for a in answers]
+        sign = -1 if self._fields[self.field].distance.value == "Euclid" else 1
+        return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
 
     def upsert(self, records: Records) -> None:
         """Write points; a row without a whole vector is refused."""
@@ -129,14 +132,14 @@ class QdrantStore:
                 records.ids, records.vectors, records.payloads, strict=True
             )
         ]
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._client.upsert(self._collection, points, wait=True)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove points."""
         from qdrant_client import models
 
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             self._client.delete(
                 self._collection, models.PointIdsList(points=[_native(i) for i in ids]), wait=True
             )
@@ -147,7 +150,7 @@ class QdrantStore:
 
     def _chosen(self, field: str | None) -> tuple[str, dict[str, Any]]:
         """Return the field that is searched, and all dense fields with what is set of them."""
-        with reported(self.name):
+        with reported(self.name, self._hidden):
             vectors = self._client.get_collection(self._collection).config.params.vectors
         fields: dict[str, Any] = vectors if isinstance(vectors, dict) else {"": vectors}
         fields = {
@@ -173,14 +176,14 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
     """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
     from qdrant_client import QdrantClient
 
-    name = f"qdrant:{place}/{collection}"
+    name, hidden = f"qdrant:{shown(place)}/{collection}", secrets(place, key)
     if place.startswith(("http://", "https://")):
         client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
         with closed_on_error(client):
-            return QdrantStore(client, collection, name, field)
+            return QdrantStore(client, collection, name, field, hidden=hidden)
     if not Path(place).is_dir():
         raise no_folder(place, "Qdrant")
-    with reported(name):
+    with reported(name, hidden):
         client = QdrantClient(path=place)
     with closed_on_error(client):
         return QdrantStore(client, collection, name, field, is_served=False)

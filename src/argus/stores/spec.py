@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from argus.errors import InputError
 
@@ -15,7 +17,12 @@ EXAMPLES = (
 )
 
 
-_USER = re.compile(r"(?<=:)//[^/@\s]*@")
+_USER = re.compile(r"//(?P<user>[^/?#\s]*|[^/\s:@]*:(?!\d+/)\S*)@")
+"""User and password, also one with a slash in it, but no port with a path behind it."""
+_PARAMETER = re.compile(
+    r"(?P<name>(?<![^?&\s])[\w-]*(?:password|passwd|pwd|key|token|secret))\s*=\s*(?P<value>'[^']*'|[^&\s]*)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +67,20 @@ def parse_store(text: str) -> StoreSpec:
 
 
 def shown(place: str) -> str:
-    """Return an address without user and password."""
-    return _USER.sub("//", place)
+    """Return an address without user, password and keys: as a person may see it."""
+    return _PARAMETER.sub(r"\g<name>=***", _USER.sub("//", place))
+
+
+def secrets(place: str, key: str | None = None) -> tuple[str, ...]:
+    """Return what no message may show: passwords and keys of an address, and the store's key."""
+    values = [m["value"].strip("'") for m in _PARAMETER.finditer(place)]
+    values += [m["user"].partition(":")[2] for m in _USER.finditer(place)]
+    both = {key or "", *values, *map(unquote, values)} - {""}
+    return tuple(sorted(both, key=len, reverse=True))
+
+
+def scrubbed(message: str, hidden: Sequence[str]) -> str:
+    """Return a message without what is to be hidden. hidden: longest first."""
+    for secret in hidden:
+        message = message.replace(secret, "***")
+    return shown(message)

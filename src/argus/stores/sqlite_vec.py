@@ -11,7 +11,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import chosen
+from argus.stores.columns import check_keys, chosen
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
@@ -86,6 +86,7 @@ class SqliteVecStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
+        check_keys(matching or {}, [self._key, *self._others], self.name)
         where = "".join(f" AND {_quoted(key)} = ?" for key in matching or {})
         statement = (
             f"SELECT {_quoted(self._key)}, distance FROM {_quoted(self._table)} "

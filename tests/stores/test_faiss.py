@@ -1,0 +1,105 @@
+"""FAISS: ids and vectors of every kind of index that holds them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from argus.errors import InputError
+from argus.stores.config import StoreConfig
+from argus.stores.opening import open_store
+from argus.stores.protocol import Records
+from tests.support.stores import DIM, N, vectors
+
+IDS = [7 * i + 1000 for i in range(N)]
+
+
+@pytest.fixture
+def written(tmp_path):
+    """What writes an index by its factory's name: with ids where some are named."""
+    import faiss
+
+    def write(kind, ids=None):
+        index = faiss.index_factory(DIM, kind, faiss.METRIC_L2)
+        index.train(vectors())
+        if ids is None:
+            index.add(vectors())
+        else:
+            index.add_with_ids(vectors(), np.array(ids))
+        faiss.write_index(index, str(tmp_path / "docs.index"))
+        return f"faiss:{tmp_path / 'docs.index'}"
+
+    return write
+
+
+def _held(store, size=25):
+    pages = list(store.iterate(size))
+    ids = [id_ for page in pages for id_ in page.ids]
+    return ids, np.concatenate([page.vectors for page in pages])
+
+
+@pytest.mark.parametrize("kind", ["IVF4,Flat", "RR16,IVF4,Flat", "IDMap,IVF4,Flat", "IDMap,Flat"])
+def test_ids_that_were_added_are_read_and_searched(kind, written):
+    with open_store(written(kind, IDS)) as store:
+        ids, held = _held(store)
+        expected = dict(zip(map(str, IDS), vectors(), strict=True))
+        assert sorted(ids) == sorted(expected)
+        np.testing.assert_allclose(held, [expected[id_] for id_ in ids], atol=1e-6)
+        hits = store.search(vectors(), 1)
+        assert [hit[0][0] for hit in hits] == [str(id_) for id_ in IDS]
+
+
+@pytest.mark.parametrize("kind", ["IVF4,Flat", "IVF4,SQ8", "PQ4x4", "HNSW8", "Flat"])
+def test_rows_are_named_by_the_file_of_ids(kind, written, tmp_path):
+    spec = written(kind)
+    (tmp_path / "docs.index.ids").write_text("".join(f"d{i}\n" for i in range(N)))
+    with open_store(spec) as store:
+        ids, held = _held(store)
+        assert sorted(ids) == sorted(f"d{i}" for i in range(N))
+        error = np.linalg.norm(held - vectors()[[int(id_[1:]) for id_ in ids]], axis=1)
+        assert error.max() < (0.9 if "PQ" in kind else 0.05)
+        assert store.describe().is_exact == (kind == "Flat")
+
+
+def test_repeated_ids_keep_their_own_vectors(written):
+    with open_store(written("IVF4,Flat", [5] * N)) as store:
+        ids, held = _held(store)
+    assert ids == ["5"] * N and len(np.unique(held, axis=0)) == N
+
+
+def test_an_ivf_with_own_ids_is_written(written):
+    vector = np.eye(DIM, dtype=np.float32)[:1]
+    spec = written("IVF4,Flat", IDS)
+    with open_store(spec) as store:
+        store.upsert(Records([str(IDS[0])], vector, [{}]))
+        store.delete([str(IDS[1]), "nobody"])
+    with open_store(spec) as store:
+        assert store.describe().records == N - 1
+        assert store.search(vector, 1)[0][0][0] == str(IDS[0])
+
+
+def test_a_file_of_ids_beside_own_ids_is_refused(written, tmp_path):
+    spec = written("IVF4,Flat", IDS)
+    (tmp_path / "other.ids").write_text("".join(f"d{i}\n" for i in range(N)))
+    config = StoreConfig(id_file=str(tmp_path / "other.ids"))
+    with pytest.raises(InputError, match="ids of its own"), open_store(spec, config):
+        pass
+
+
+def _spectral(file):
+    import faiss
+
+    quantizer = faiss.IndexFlatL2(DIM)
+    index = faiss.IndexIVFSpectralHash(quantizer, DIM, 2, 8, 1.0)
+    index.train(vectors())
+    index.add(vectors())
+    faiss.write_index(index, file)
+
+
+@pytest.mark.parametrize("kind", ["spectral", "IVF4,PQ4x4fs"])
+def test_an_index_without_vectors_is_an_input_error(kind, written, tmp_path):
+    spec = written("Flat" if kind == "spectral" else kind)
+    if kind == "spectral":
+        _spectral(spec.removeprefix("faiss:"))
+    with open_store(spec) as store, pytest.raises(InputError, match="does not hand out"):
+        list(store.iterate(25))

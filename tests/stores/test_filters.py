@@ -1,0 +1,55 @@
+"""A filter is by a field and a value: neither can say more to the store."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.errors import InputError
+from argus.stores.config import StoreConfig
+from argus.stores.opening import open_store
+from tests.support.stores import DIM, LOCAL, N, pgvector, vectors
+
+INJECTED = ["1=1 OR tenant", 'tenant" = 1 OR "tenant', "tenant` = 1 OR `tenant", "nothing = 1 --"]
+
+
+def _filled(kind, request, tmp_path):
+    if kind == "pgvector":
+        return pgvector(request.getfixturevalue("postgres"))
+    return LOCAL[kind](tmp_path / "store")
+
+
+@pytest.mark.parametrize("kind", ["lancedb", "milvus", "pgvector", "sqlite-vec"])
+def test_a_filter_by_no_column_is_refused_by_name(kind, request, tmp_path):
+    filled = _filled(kind, request, tmp_path)
+    with open_store(filled.spec, StoreConfig(**filled.options)) as store:
+        for key in INJECTED:
+            with pytest.raises(InputError) as error:
+                store.search(vectors()[:1], N, matching={key: 1})
+            assert repr(key) in error.value.got and "id" in error.value.expected
+
+
+@pytest.mark.parametrize("kind", ["lancedb", "milvus", "pgvector", "qdrant", "chroma"])
+@pytest.mark.parametrize("value", ['\\" or id != "', "' OR '1' = '1", "\\", 'a" or 1 == 1 or "b'])
+def test_a_value_is_only_ever_a_value(kind, value, request, tmp_path):
+    filled = _filled(kind, request, tmp_path)
+    with open_store(filled.spec, StoreConfig(**filled.options)) as store:
+        assert store.search(vectors()[:1], N, matching={"text": value}) == [[]]
+
+
+def test_lancedb_filters_by_names_of_any_letters_and_depth(tmp_path):
+    import lancedb
+    import pyarrow as pa
+
+    rows = vectors()
+    table = pa.table(
+        {
+            "id": [f"d{i}" for i in range(N)],
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), DIM),
+            "The Tenant": [i % 3 for i in range(N)],
+            "meta": [{"Page": i} for i in range(N)],
+        }
+    )
+    lancedb.connect(str(tmp_path)).create_table("docs", table)
+    with open_store(f"lancedb:{tmp_path}/docs") as store:
+        assert len(store.search(rows[:1], N, matching={"The Tenant": 1})[0]) == N // 3
+        assert store.search(rows[:1], N, matching={"meta.Page": 7})[0][0][0] == "d7"
