@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 app = Group("Repair an index, with a receipt, and undo a repair.")
 
 Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX]
+Repaired = Annotated[Index, o.OUTPUT]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,7 @@ class Proof:
     out: Annotated[
         Path | None,
         Doc("Folder for the receipt; default INDEX/remedies/ID."),
+        o.OUTPUT,
     ] = None
 
     def options(self) -> dict[str, Any]:
@@ -72,7 +74,7 @@ class Proof:
 @example("argus remedy expand --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def expand(
-    index: Index,
+    index: Repaired,
     reference: ReferenceConfig,
     risk: Risk,
     proof: Proof,
@@ -96,7 +98,7 @@ def expand(
 @example("argus remedy synthesize --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def synthesize(
-    index: Index,
+    index: Repaired,
     reference: ReferenceConfig,
     risk: Risk,
     model: LanguageModel,
@@ -161,7 +163,7 @@ def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> No
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
-    index: Index,
+    index: Repaired,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
