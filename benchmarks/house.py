@@ -16,6 +16,7 @@ from pathlib import Path
 
 PARTICIPLES = ("found", "asked", "said", "given", "told", "chosen", "wanted", "kept")
 Trees = dict[str, tuple[Path, ast.Module]]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def read(src: Path) -> Trees:
@@ -111,20 +112,20 @@ def is_untyped(annotation: ast.expr | None) -> bool:
     return annotation is not None and "dict[str, Any]" in ast.unparse(annotation)
 
 
-def functions(trees: Trees) -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions(trees: Trees) -> Iterator[tuple[str, Function]]:
     """Yield every function with its module."""
     for name, (_, tree) in trees.items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, Function):
                 yield name, node
 
 
-def uses(function: ast.FunctionDef, name: str) -> bool:
+def uses(function: Function, name: str) -> bool:
     """Return whether a function has a variable of this name."""
     return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
 
 
-def length(function: ast.FunctionDef) -> int:
+def length(function: Function) -> int:
     """Return the lines of a function's body, without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0

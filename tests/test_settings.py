@@ -21,6 +21,7 @@ from argus.settings import (
     Option,
     check_settings,
     nested,
+    setting_of,
     settings_of,
 )
 
@@ -104,3 +105,12 @@ def test_a_value_out_of_bounds_names_option_and_bound(values, where, expected):
 def test_what_fits_is_taken_and_none_where_it_may_be():
     config = Config(k=(1, 2), weight=0, rate=None, order=Order.DOWN, dtype="y")
     assert config.k == (1, 2) and config.rate is None
+
+
+def test_of_several_docs_and_options_the_last_holds():
+    shared = Annotated[int, Ge(1), Doc("Of all."), Option(panel="All")]
+    one = setting_of("k", Annotated[shared, Option(panel="One")])
+    other = setting_of("k", Annotated[shared, Doc("Of one.")])
+    assert one is not None and other is not None
+    assert (one.text, one.option.panel, one.least) == ("Of all.", "One", 1)
+    assert (other.text, other.option.panel, other.least) == ("Of one.", "All", 1)

@@ -28,8 +28,8 @@ from typing_extensions import Doc
 from argus.errors import InputError
 
 __all__ = [
-    "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
-    "check_settings", "checked_of", "nested", "setting_of", "settings_of",
+    "TOP_K", "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
+    "TopK", "check_settings", "checked_of", "nested", "setting_of", "settings_of",
 ]  # fmt: skip
 
 
@@ -214,13 +214,14 @@ def _checked_of(config: Any) -> tuple[Setting, ...]:
 def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | None:
     """Return the setting that a field, or a parameter, of this type declares; None without a Doc.
 
-    default: MISSING where it has to be given.
+    default: MISSING where it has to be given. Of several Docs or Options the last holds, so that
+    `Annotated[Device, Option(panel="Decoding")]` shows a shared setting under another heading.
     """
     kind, notes = _bare(hint)
-    text = next((n.documentation for n in notes if isinstance(n, Doc)), None)
+    text = next((n.documentation for n in reversed(notes) if isinstance(n, Doc)), None)
     if text is None:
         return None
-    option = next((n for n in notes if isinstance(n, Option)), Option())
+    option = next((n for n in reversed(notes) if isinstance(n, Option)), Option())
     kind, optional = _without_none(kind)
     container = get_origin(kind) if get_origin(kind) in (tuple, list) else None
     if container is not None:
@@ -277,4 +278,6 @@ def _default(f: Any) -> object:
 
 
 Seed = Annotated[int, Ge(0), Doc("Seed of every random choice.")]
-"""As every config declares it."""
+TOP_K = 10
+"""How far down a list is read, unless a job says otherwise."""
+TopK = Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")]

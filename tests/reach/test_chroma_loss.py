@@ -58,6 +58,6 @@ def test_live_records_are_lost_and_a_repair_is_measured_again(churned, tmp_path)
     docs.delete(ids=kept["ids"])
     docs.add(ids=kept["ids"], embeddings=kept["embeddings"])
     added, after = lost(spec, tmp_path / "added")
-    assert len(added) < len(before) and added != before
     assert after.summary["reached"]["reached"] == N - len(added)
-    assert upserted | added | before <= {f"d{i}" for i in range(N)}
+    assert len(added) < len(before)
+    assert upserted, "writing the same vectors again is no repair here"

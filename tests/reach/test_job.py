@@ -23,10 +23,11 @@ class PlainStore:
     name = "plain:memory"
     can_search_exactly = False
 
-    def __init__(self, vectors, metric=Metric.COSINE, lost=(), payloads=None):
+    def __init__(self, vectors, metric=Metric.COSINE, lost=(), payloads=None, backwards=False):
         self.vectors = np.asarray(vectors, np.float32)
         self.metric, self.lost = metric, set(lost)
         self.payloads = payloads or [{}] * len(self.vectors)
+        self.order = list(range(len(self.vectors)))[:: -1 if backwards else 1]
 
     def describe(self):
         return StoreFacts(
@@ -36,9 +37,13 @@ class PlainStore:
 
     def iterate(self, size):
         for start in range(0, len(self.vectors), size):
-            part = slice(start, start + size)
-            ids = [str(i) for i in range(len(self.vectors))][part]
-            yield Records(ids, self.vectors[part], self.payloads[part])
+            part = self.order[start : start + size]
+            yield Records(
+                [self.id(i) for i in part], self.vectors[part], [self.payloads[i] for i in part]
+            )
+
+    def id(self, row):
+        return str(row)
 
     def search(self, vectors, k, *, matching=None, exact=False):
         answers = []
@@ -49,7 +54,9 @@ class PlainStore:
                 if row in self.lost or hidden or not np.isfinite(scores[row]):
                     scores[row] = -np.inf
             order = np.argsort(-scores, kind="stable")[:k]
-            answers.append([(str(r), float(scores[r])) for r in order if np.isfinite(scores[r])])
+            answers.append(
+                [(self.id(r), float(scores[r])) for r in order if np.isfinite(scores[r])]
+            )
         return answers
 
     def _scores(self, query):
@@ -105,6 +112,75 @@ def test_long_vectors_outscore_short_ones_by_dot_product(vectors, tmp_path):
     assert "records score higher" in result.table["detail"][0].as_py()
 
 
+@pytest.mark.parametrize("metric", [Metric.DOT, Metric.L2])
+def test_one_long_vector_blurs_nothing(metric, tmp_path):
+    rows = np.random.default_rng(2).normal(size=(300, 64)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[0] *= 300
+    lost = range(200, 300)
+    told = reach(PlainStore(rows, metric, lost=lost), out=tmp_path, config=ReachConfig(k=20))
+    index = {id_ for id_, cause in causes(told).items() if cause == Cause.INDEX}
+    assert index == {str(i) for i in lost}
+    assert 0.6 < told.summary["recall"]["recall"] < 0.75
+
+
+def test_near_duplicates_are_no_equal_vectors(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(60, 384)).astype(np.float32)
+    rows[:20] = rows[0] + 0.005 * rng.normal(size=(20, 384))  # cosine 0.99998 or so
+    result = reach(PlainStore(rows, lost=[5]), out=tmp_path)
+    assert causes(result) == {"5": str(Cause.INDEX)}
+    assert result.table["detail"].to_pylist() == ["exact search finds it at 1"]
+
+
+def test_ids_that_repeat_are_refused(vectors, tmp_path):
+    class Chunks(PlainStore):
+        def id(self, row):
+            return f"doc-{row // 2}"
+
+    for config in (ReachConfig(), ReachConfig(sample=50)):
+        with pytest.raises(InputError, match=r"100 of 200 records.*--store-id"):
+            reach(Chunks(vectors), out=tmp_path, config=config)
+
+
+def test_a_filter_of_texts_takes_the_type_of_the_records(vectors, tmp_path):
+    payloads = [{"tenant": str(i % 2), "meta": {"year": 2000 + i % 3}} for i in range(200)]
+    store = PlainStore(vectors, payloads=payloads)
+    store.search = lambda rows, k, matching=None, exact=False: PlainStore.search(
+        PlainStore(vectors, lost=[i for i in range(200) if i % 3 or i % 2 == 0]), rows, k
+    )
+    result = reach(store, out=tmp_path, matching={"tenant": "1", "meta.year": "2000"})
+    assert result.summary["matching"] == {"tenant": "1", "meta.year": 2000}
+    assert result.summary["reached"]["asked"] == sum(i % 2 == 1 and i % 3 == 0 for i in range(200))
+
+
+@pytest.mark.parametrize(
+    ("matching", "problem"),
+    [
+        ({"tenants": "1"}, "no record holds a field 'tenants'; expected one of tenant"),
+        ({"tenant": "one"}, "tenant=one; expected a value as the records have them: 0, 1"),
+        ({"tenant": "9"}, "tenant=9 matches none of 200 records"),
+    ],
+)
+def test_a_filter_that_shows_nothing_is_refused(matching, problem, vectors, tmp_path):
+    store = PlainStore(vectors, payloads=[{"tenant": i % 2} for i in range(200)])
+    with pytest.raises(InputError, match=problem):
+        reach(store, out=tmp_path, matching=matching)
+
+
+def test_broken_records_of_others_are_not_told(vectors, tmp_path):
+    vectors[[3, 4]] = 0
+    store = PlainStore(vectors, payloads=[{"tenant": i % 2} for i in range(200)])
+    assert causes(reach(store, out=tmp_path, matching={"tenant": 1})) == {"3": str(Cause.BROKEN)}
+
+
+def test_recall_is_of_all_that_were_asked_for(vectors, tmp_path):
+    store = PlainStore(vectors, payloads=[{"tenant": i < 20} for i in range(200)])
+    config = ReachConfig(recall_sample=15)
+    result = reach(store, out=tmp_path, matching={"tenant": True}, config=config)
+    assert result.summary["recall"]["queries"] == 15
+
+
 def test_a_filter_hides_records_and_they_are_not_asked_for(vectors, tmp_path):
     store = PlainStore(vectors, payloads=[{"tenant": i % 4} for i in range(200)])
     result = reach(store, out=tmp_path, matching={"tenant": 1})
@@ -116,8 +192,9 @@ def test_a_filter_hides_records_and_they_are_not_asked_for(vectors, tmp_path):
 def test_a_sample_is_the_same_whatever_the_order(config, vectors, tmp_path):
     lost = range(0, 200, 2)
     first = reach(PlainStore(vectors, lost=lost), out=tmp_path / "a", config=config)
-    again = reach(PlainStore(vectors, lost=lost), out=tmp_path / "b", config=config)
-    assert first.summary == again.summary
+    backwards = PlainStore(vectors, lost=lost, backwards=True)
+    again = reach(backwards, out=tmp_path / "b", config=config)
+    assert first.summary == again.summary and first.table == again.table
     reached = first.summary["reached"]
     assert reached["asked"] < 200 and reached["low"] < 0.5 < reached["high"]
     if config.until_width:

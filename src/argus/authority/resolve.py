@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.serving import Chains, Places
+from argus.authority.serving import CHAINS, PLACES, Chains, Places
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
@@ -61,8 +61,8 @@ def resolve(
     *,
     k: int | None = None,
     anchors: int | None = None,
-    places: Places = Places.ANCHOR,
-    chains: Chains = Chains.ALL,
+    places: Places = PLACES,
+    chains: Chains = CHAINS,
     theta: float = 0.0,
 ) -> Run:
     """Return a run in which no superseded document stands in for what controls it.
@@ -85,8 +85,8 @@ def trace(
     *,
     k: int | None = None,
     anchors: int | None = None,
-    places: Places = Places.ANCHOR,
-    chains: Chains = Chains.ALL,
+    places: Places = PLACES,
+    chains: Chains = CHAINS,
     theta: float = 0.0,
 ) -> Resolution:
     """Resolve one ranking and say what led to every hit; parameters as for `resolve`."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+ANCHORS = 20
+"""Retrieved documents that are looked at (CAR section 5: "the initial top-20")."""
+
 
 class Places(StrEnum):
     """Where what supersedes an anchor is ranked."""
@@ -22,3 +25,8 @@ class Chains(StrEnum):
     FIRST = "first"
     """That of the best anchor: where a scope is ambiguous (phi < 1), the right chain is guessed to
     be the most relevant one (Proposition 1, middle factor)."""
+
+
+PLACES = Places.ANCHOR
+CHAINS = Chains.ALL
+"""As every search serves them, unless told otherwise."""

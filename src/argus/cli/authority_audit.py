@@ -10,7 +10,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
-from argus.settings import Doc, Ge
+from argus.settings import TOP_K, Doc, Ge
 
 
 @example("argus authority audit --records records.jsonl --rules rules.yaml --out authority/")
@@ -19,7 +19,7 @@ def audit(
     source: AuthoritySource,
     encoder: EncoderConfig,
     out: o.Out = Path("argus-out"),
-    k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = 10,
+    k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = TOP_K,
     store: o.Store = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

@@ -11,7 +11,7 @@ from argus.authority.jobs.config import AuthoritySource, LintBounds
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.settings import Doc, Ge
+from argus.settings import TOP_K, Doc, Ge
 
 
 @example(
@@ -22,7 +22,7 @@ def lint(
     *,
     run: Annotated[Path, typer.Argument(help="TREC run file (.gz too) or JSON.")],
     source: AuthoritySource,
-    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = 10,
+    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = TOP_K,
     queries: Annotated[
         Path | None,
         Doc("Rows of _id and anchor: what each query is about."),

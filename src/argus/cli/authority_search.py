@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.authority.jobs.config import AuthoritySource
-from argus.authority.serving import Chains, Places
+from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.search import snippet
-from argus.settings import Doc, Ge
+from argus.settings import TOP_K, Doc, Ge
 
 if TYPE_CHECKING:
     from argus.authority.jobs.summary import SearchHit
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def search(
     query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
     source: AuthoritySource,
-    k: o.K = 10,
-    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = 20,
+    k: o.K = TOP_K,
+    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
     index: Annotated[
         str | None,
         Doc("Search this index (PATH or PATH@STATE) for anchors."),
@@ -42,11 +42,11 @@ def search(
     places: Annotated[
         Places,
         Doc("What supersedes: in its anchor's place (anchor), or first."),
-    ] = Places.ANCHOR,
+    ] = PLACES,
     chains: Annotated[
         Chains,
         Doc("Of anchors of one scope: all chains, or the first's alone."),
-    ] = Chains.ALL,
+    ] = CHAINS,
     named: Annotated[
         bool,
         Doc("Look up what the question names (a CVE id, a case) first."),

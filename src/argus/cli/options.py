@@ -22,6 +22,7 @@ from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
 from argus.remedies.diagnosis.config import Tau as Tau
 from argus.settings import Doc, Ge, Le, Option
+from argus.settings import Seed as Seed
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -97,7 +98,6 @@ Limit = Annotated[
     Doc("Only the first so many documents."),
     Option(("--limit",), panel="Input"),
 ]
-Seed = Annotated[int, Ge(0), Doc("Seed of every random choice."), Option(("--seed",))]
 Fresh = Annotated[
     bool, Doc("Delete what OUT holds first, or go on with it."), Option(("--fresh/--resume",))
 ]

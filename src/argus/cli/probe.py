@@ -10,7 +10,7 @@ from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import Group, example
 from argus.encoders.config import EncoderConfig
 from argus.knowledge.source import KnowledgeSource
-from argus.retrievability.audit.config import Pooling
+from argus.retrievability.audit.config import POOLING, Pooling
 from argus.retrievability.probes.config import ProbeConfig
 from argus.settings import Doc, Option
 
@@ -64,7 +64,7 @@ def predict(
         Doc("Folder of a fit; default: what ships for the encoder."),
     ] = None,
     out: o.Out = Path("argus-out"),
-    pooling: Annotated[Pooling, Doc("span or sentence, where no --probe says it.")] = "span",
+    pooling: Annotated[Pooling, Doc("span or sentence, where no --probe says it.")] = POOLING,
     encoder: EncoderConfig,
     store: o.Store = None,
     limit: o.Limit = None,

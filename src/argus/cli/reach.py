@@ -43,7 +43,6 @@ def reach(
 
     Writes unreached.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.reach.findings import as_filter
     from argus.reach.job import reach as run
 
     result = run(
@@ -51,7 +50,7 @@ def reach(
         out=out,
         config=measure,
         opening=opening,
-        matching=as_filter(_pairs(where or [])) or None,
+        matching=_pairs(where or []) or None,
         queries=queries or (),
         encoder=encoder,
         fresh=fresh,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ from argus.errors import InputError
 from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
-from argus.settings import Doc, Ge, Option, check_settings
+from argus.settings import TOP_K, Doc, Ge, Option, check_settings
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
@@ -42,10 +42,6 @@ class Risk:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def options(self) -> dict[str, Any]:
-        """Return what a workflow is told of what is at risk."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
@@ -58,16 +54,12 @@ class Proof:
         Doc("Where titles are, to tell implicit questions apart."),
         o.CORPUS,
     ] = None
-    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = 10
+    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
     out: Annotated[
         Path | None,
         Doc("Folder for the receipt; default INDEX/remedies/ID."),
         o.OUTPUT,
     ] = None
-
-    def options(self) -> dict[str, Any]:
-        """Return what a workflow is told of the receipt."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @app.command()
@@ -89,8 +81,11 @@ def expand(
     """
     from argus.remedies.repair.expand import expand_index
 
-    options = risk.options() | proof.options()
-    result = expand_index(index, reference=reference, config=expansion, **options)
+    result = expand_index(
+        index, reference=reference, config=expansion,
+        probe=risk.probe, encoder=risk.encoder, tau=risk.tau, device=risk.device,
+        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, k=proof.k, out=proof.out,
+    )  # fmt: skip
     show_remedy(result, json)
 
 
@@ -119,11 +114,19 @@ def synthesize(
     from argus.remedies.repair.synthesize import estimate_synthesis, synthesize_index
 
     synthesis = _synthesis(model, settings)
-    options: dict[str, Any] = {"reference": reference, "config": synthesis} | risk.options()
     if estimate:
-        print_estimate(estimate_synthesis(index, **options), json)
+        prompts = estimate_synthesis(
+            index, reference=reference, config=synthesis,
+            probe=risk.probe, encoder=risk.encoder, tau=risk.tau, device=risk.device,
+        )  # fmt: skip
+        print_estimate(prompts, json)
         return
-    show_remedy(synthesize_index(index, **options, **proof.options(), engine=engine), json)
+    result = synthesize_index(
+        index, reference=reference, config=synthesis, engine=engine,
+        probe=risk.probe, encoder=risk.encoder, tau=risk.tau, device=risk.device,
+        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, k=proof.k, out=proof.out,
+    )  # fmt: skip
+    show_remedy(result, json)
 
 
 def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:

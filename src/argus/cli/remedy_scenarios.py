@@ -16,6 +16,7 @@ from argus.cli.remedy import app, print_estimate, show_remedy
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.scenarios.profile import COMPONENT
 from argus.scenarios.profiles.config import ProfileSettings
 from argus.settings import Doc, settings_of
 
@@ -95,7 +96,7 @@ def scenarios(
     model: LanguageModel,
     asking: ProfileSettings,
     engine: EngineConfig | None,
-    component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = "M+E",
+    component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = COMPONENT,
     queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
     encoder: o.IndexEncoder = None,

@@ -12,7 +12,8 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.errors import InputError
 from argus.indexes.weighing import RELEVANCE_WEIGHT
-from argus.settings import Doc, Ge
+from argus.scenarios.qa.config import MAX_CHARS
+from argus.settings import TOP_K, Doc, Ge
 
 if TYPE_CHECKING:
     from argus.indexes.sources import ViewScenario
@@ -31,7 +32,7 @@ def search(
         Doc("Index folder; PATH@STATE for an earlier one."),
         o.INDEX,
     ],
-    k: o.K = 10,
+    k: o.K = TOP_K,
     hybrid: Annotated[
         str | None,
         Doc("Fuse with BM25: rrf, min-max or z. Default: dense only."),
@@ -42,7 +43,7 @@ def search(
         bool,
         Doc("Only a context block for a language model."),
     ] = False,
-    max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = 48_000,
+    max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = MAX_CHARS,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     json: o.AsJson = False,

@@ -8,6 +8,7 @@ from typing import Annotated
 from argus.settings import Doc, Option
 
 _PANEL = "Input"
+CoerceIds = Annotated[bool, Doc("Read ids that are whole numbers as text."), Option(panel=_PANEL)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,4 @@ class FieldNames:
     text: Annotated[
         str | None, Doc("Column of the text."), Option(("--text-field",), panel=_PANEL)
     ] = None
-    coerce_ids: Annotated[
-        bool, Doc("Read ids that are whole numbers as text."), Option(panel=_PANEL)
-    ] = False
+    coerce_ids: CoerceIds = False

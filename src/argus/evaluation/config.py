@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
+from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Seed, check_settings
 
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
@@ -23,9 +24,7 @@ class EvaluateConfig:
     ] = MEASURES
     headline: Annotated[str, Doc("The measure by which a query counts as harmed.")] = "nDCG@10"
     depth: Annotated[int, Ge(1), Doc("Results kept per query.")] = 100
-    resamples: Annotated[int, Ge(1_000), Doc("Of the test and the intervals; 1,000 or more.")] = (
-        10_000
-    )
+    resamples: Resamples = RESAMPLES
     seed: Seed = 0
 
     def __post_init__(self) -> None:

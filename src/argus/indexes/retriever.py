@@ -23,6 +23,7 @@ from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
 from argus.indexes.views import BEFORE, ViewIndex, served
 from argus.indexes.words import check_query
+from argus.settings import TOP_K
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""
@@ -210,7 +211,7 @@ def search_index(
     query: str,
     spec: str | Path | IndexSpec,
     *,
-    k: int = 10,
+    k: int = TOP_K,
     hybrid: str | None = None,
     weight: float = RELEVANCE_WEIGHT,
     encoder: Encoder | EncoderConfig | str | None = None,

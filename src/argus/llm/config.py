@@ -27,6 +27,9 @@ AnswerTokens = Annotated[
     Doc("Most tokens of one answer; default: what each prompt allows."),
     Option(("--max-tokens",), panel=PANEL),
 ]
+AcceptUnanswered = Annotated[
+    bool, Doc("Go on without the documents to which the endpoint never gave an answer.")
+]
 RetryFailed = Annotated[
     bool,
     Doc("Ask again what failed in an earlier run (default), or let it stand."),

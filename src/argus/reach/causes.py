@@ -12,6 +12,7 @@ class Cause(StrEnum):
 
     BROKEN = "broken vector"
     EQUAL = "equal vectors"
+    """As many records as a list holds are as near as the record itself."""
     INDEX = "lost by the approximate index"
     METRIC = "outscored: the metric does not fit the norms"
     CHANGED = "changed while it was read"
@@ -23,11 +24,11 @@ def cause(ranks: ExactRanks, row: int, k: int, *, is_exact: bool) -> Cause:
 
     is_exact: whether the store compares every vector, so that no index can lose one.
     """
-    higher, equal = int(ranks.higher[row]), int(ranks.equal[row])
-    if equal == 0:
+    higher, tied = int(ranks.higher[row]), int(ranks.tied[row])
+    if tied == 0:
         return Cause.CHANGED
     if higher >= k:
         return Cause.METRIC
-    if higher + equal > k:
+    if higher + tied > k:
         return Cause.EQUAL
     return Cause.CHANGED if is_exact else Cause.INDEX

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from argus.settings import Doc, Ge, Gt, Lt, Seed, check_settings
+from argus.settings import TOP_K, Doc, Ge, Gt, Lt, Seed, TopK, check_settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReachConfig:
     """How deep a store is searched, and how many of its records are asked for."""
 
-    k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10
+    k: TopK = TOP_K
     sample: Annotated[
         int | None, Ge(1), Doc("Ask for so many records, drawn at random; default: for all.")
     ] = None

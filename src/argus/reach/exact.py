@@ -8,92 +8,87 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.types import FloatArray, IntArray
+from argus.data.types import IntArray
 from argus.progress import progress
-from argus.reach.asked import AskedRecords, whole_rows
-from argus.reach.similarity import own_scores, similarities, tolerances
-from argus.reach.survey import matches
+from argus.reach.filters import shown_rows
+from argus.reach.self_queries import SelfQueries, whole_rows
+from argus.reach.similarity import Doubles, Scorer
 from argus.stores.protocol import Filter, Store, StoreFacts
 
-READ = 2_000
-"""Records that are compared at once."""
+READ = TOGETHER = 2_000
+"""Records, and queries, that are compared at once."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class ExactRanks:
     """How records stand among all others, asked for by their own vectors; arrays are (n,)."""
 
     higher: IntArray
     """Records that score higher than the record itself."""
-    equal: IntArray
-    """Records that score the same, itself among them; 0: it was not there any more."""
+    tied: IntArray
+    """Records that score as it does, itself among them: a store that reckons in float32 cannot
+    tell them apart. 0: it was not there any more."""
     recall: npt.NDArray[np.float64]
     """Of its list, the share that an exact search brings back; ties count as brought back."""
 
 
 def exact_ranks(
-    store: Store,
-    facts: StoreFacts,
-    asked: AskedRecords,
-    k: int,
-    longest: float,
-    matching: Filter | None = None,
+    store: Store, facts: StoreFacts, queries: SelfQueries, k: int, matching: Filter | None = None
 ) -> ExactRanks:
-    """Compare every record with those asked for, in constant memory.
-
-    longest: the norm of the longest record.
-    """
-    queries = asked.matrix
-    own = own_scores(queries, facts.metric).astype(np.float64)
-    near = tolerances(queries, longest, facts.metric)
-    higher, equal = np.zeros(len(own), np.int64), np.zeros(len(own), np.int64)
-    best = np.full((len(own), k), -np.inf, np.float32)
-    lists = _Lists(asked.hits)
+    """Compare every record with every query, in constant memory."""
+    blocks = [
+        _Block(queries, slice(start, start + TOGETHER), facts, k)
+        for start in range(0, len(queries), TOGETHER)
+    ]
     n = 0
     with progress("comparing exactly", facts.records) as advance:
         for records in store.iterate(READ):
-            rows, _ = whole_rows(records)
-            if matching:
-                rows = [row for row in rows if matches(records.payloads[row], matching)]
+            rows, _ = whole_rows(records, shown_rows(records, matching))
             if rows:
-                scores = similarities(queries, records.vectors[rows], facts.metric)
-                higher += (scores > (own + near)[:, None]).sum(axis=1)
-                equal += (np.abs(scores - own[:, None]) <= near[:, None]).sum(axis=1)
-                best = _best(best, scores)
-                lists.note([records.ids[row] for row in rows], scores)
-                n += len(rows)
+                ids = [records.ids[row] for row in rows]
+                for block in blocks:
+                    block.compare(ids, *block.scorer.scores(records.vectors[rows]))
+            n += len(rows)
             advance(len(records.ids))
-    return ExactRanks(higher, equal, lists.recall(best, near, min(k, n)))
+    return ExactRanks(
+        np.concatenate([block.higher for block in blocks]),
+        np.concatenate([block.tied for block in blocks]),
+        np.concatenate([block.recall(min(k, n)) for block in blocks]),
+    )
 
 
-class _Lists:
-    """The scores of what came back, found as the records go by."""
+class _Block:
+    """Some queries, and what they met so far."""
 
-    def __init__(self, hits: list[list[str]]) -> None:
+    def __init__(self, queries: SelfQueries, part: slice, facts: StoreFacts, k: int) -> None:
+        vectors, hits = np.stack(queries.vectors[part]), queries.hits[part]
+        self.scorer = Scorer(vectors, facts.metric)
+        self.higher = np.zeros(len(vectors), np.int64)
+        self.tied = np.zeros(len(vectors), np.int64)
+        self._best = np.full((len(vectors), k), -np.inf)
         self._places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._scores = [np.full(len(ids), -np.inf) for ids in hits]
         for query, ids in enumerate(hits):
             for place, id_ in enumerate(ids):
                 self._places[id_].append((query, place))
+        self._most = [np.full(len(ids), -np.inf) for ids in hits]
+        """What each result may have scored, at most."""
 
-    def note(self, ids: list[str], scores: FloatArray) -> None:
-        """Note the scores of those records that came back for any query."""
+    def compare(self, ids: list[str], scores: Doubles, near: Doubles) -> None:
+        """Note how these records score; near: by how much a score may be another."""
+        gap = scores - self.scorer.own[:, None]
+        self.higher += (gap > near).sum(axis=1)
+        self.tied += (np.abs(gap) <= near).sum(axis=1)
+        both = np.concatenate([self._best, scores], axis=1)
+        k = self._best.shape[1]
+        self._best = np.partition(both, both.shape[1] - k, axis=1)[:, -k:]
         for column, id_ in enumerate(ids):
             for query, place in self._places.get(id_, ()):
-                self._scores[query][place] = scores[query, column]
+                self._most[query][place] = scores[query, column] + near[query, column]
 
-    def recall(
-        self, best: FloatArray, near: npt.NDArray[np.float64], k: int
-    ) -> npt.NDArray[np.float64]:
-        """Return the share of the k best that each list holds; best: scores, highest first."""
-        worst = best[:, k - 1].astype(float) - near
-        found = [(scores >= w).sum() for scores, w in zip(self._scores, worst, strict=True)]
-        return np.minimum(np.array(found, float) / k, 1)
-
-
-def _best(best: FloatArray, scores: FloatArray) -> FloatArray:
-    """Return the highest scores of both, highest first, as many as before."""
-    both = np.concatenate([best, scores], axis=1)
-    k = best.shape[1]
-    top = np.partition(both, both.shape[1] - k, axis=1)[:, -k:]
-    return np.asarray(-np.sort(-top, axis=1), np.float32)
+    def recall(self, k: int) -> npt.NDArray[np.float64]:
+        """Return the share of the k best that each list holds."""
+        if not k:
+            return np.zeros(len(self._most))
+        worst = np.sort(self._best, axis=1)[:, -k]
+        right = [(most >= w).sum() for most, w in zip(self._most, worst, strict=True)]
+        return np.minimum(np.array(right, float) / k, 1)

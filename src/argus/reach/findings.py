@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from argus.measures import wilson
 from argus.reach.causes import Cause, cause
 from argus.reach.exact import ExactRanks
 from argus.reach.summary import Reached, ReachSummary, Recall, StoreRecord, UnreachedRecord
-from argus.reach.survey import Survey, reasons
+from argus.reach.survey import Survey
 from argus.stores.protocol import Filter, StoreFacts
 
 EXAMPLES = 50
@@ -49,9 +48,9 @@ class Findings:
 
     def _detail(self, why: Cause, row: int) -> str:
         assert self.unreached is not None
-        higher, equal = int(self.unreached.higher[row]), int(self.unreached.equal[row])
+        higher, tied = int(self.unreached.higher[row]), int(self.unreached.tied[row])
         if why is Cause.EQUAL:
-            return f"{equal:,} records have its vector"
+            return f"{tied:,} records, itself among them, are as near as it is"
         if why is Cause.METRIC:
             return f"{higher:,} records score higher for its own vector"
         return f"exact search finds it at {higher + 1:,}" if why is Cause.INDEX else ""
@@ -77,8 +76,9 @@ class Findings:
             "hidden": survey.hidden,
             "matching": dict(self.matching),
             "reached": _reached(survey),
-            "broken": reasons(survey.broken),
+            "broken": dict(Counter(survey.broken.values()).most_common()),
             "causes": dict(causes.most_common()),
+            "reachable": survey.reachable,
             "shortest": float(survey.shortest) if whole else None,
             "longest": float(survey.longest) if whole else None,
             "recall": _recall(self.recall),
@@ -126,19 +126,3 @@ def _recall(values: npt.NDArray[np.float64]) -> Recall | None:
     mean = float(values.mean())
     low, high = wilson(mean, len(values))
     return {"queries": len(values), "recall": mean, "low": float(low), "high": float(high)}
-
-
-def as_filter(matching: Mapping[str, str]) -> Filter:
-    """Return a filter of texts as a person gives them: numbers, true and false as such."""
-    return {key: _value(text) for key, text in matching.items()}
-
-
-def _value(text: str) -> str | int | float | bool:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -17,10 +17,11 @@ from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
-from argus.reach.asked import AskedRecords
 from argus.reach.config import ReachConfig
 from argus.reach.exact import exact_ranks
+from argus.reach.filters import typed
 from argus.reach.findings import Findings
+from argus.reach.self_queries import SelfQueries
 from argus.reach.summary import ReachSummary, headline
 from argus.reach.survey import Survey, survey
 from argus.reports import write_report
@@ -59,7 +60,8 @@ def reach(
     """Ask for stored records by their own vectors, and find why some do not come back.
 
     store: `KIND:PLACE/COLLECTION` (see `argus.stores.spec`), or one that is opened. matching: field
-    to value, as the team's own filter or tenant has it. queries, with the encoder that embeds them:
+    to value, as the team's own filter or tenant has it; a text stands for a number where the
+    records hold numbers. queries, with the encoder that embeds them:
     recall against an exact search is told for them, too. Raises InputError for what names no store
     and for queries without an encoder, ArgusError where the store fails.
     """
@@ -78,12 +80,13 @@ def reach(
         record = Record("reach", {**asdict(config), "store": opened.name, "matching": matching}, {})
         record.encoder["fingerprint"] = NO_ENCODER
         require_some(facts.records, "record in the store", "Check the collection's name.")
+        shown = typed(matching, opened, config.batch) if matching else None
         vectors = _vectors(questions, encoder, facts, record)
         record.open(folder)
         with record.timed("asking"):
-            surveyed = survey(opened, facts, config, matching)
+            surveyed = survey(opened, facts, config, shown)
         with record.timed("comparing"):
-            findings = _examined(opened, facts, config, matching or {}, surveyed, vectors)
+            findings = _examined(opened, facts, config, shown or {}, surveyed, vectors)
     return _keep(folder, record, findings)
 
 
@@ -96,18 +99,15 @@ def _examined(
     vectors: FloatArray | None,
 ) -> Findings:
     """Compare exactly, in one reading: what did not come back, the recall sample, the queries."""
-    asked, k = AskedRecords(), config.k
-    parts = [surveyed.unreached, surveyed.for_recall]
+    together, k = SelfQueries(), config.k
+    together.extend(surveyed.unreached)
+    together.extend(surveyed.for_recall)
     if vectors is not None:
-        parts.append(_queried(store, vectors, config, matching))
-    for part in parts:
-        asked.ids += part.ids
-        asked.vectors += part.vectors
-        asked.hits += part.hits
+        together.extend(_queried(store, vectors, config, matching))
     empty: npt.NDArray[np.float64] = np.zeros(0)
-    if not len(asked):
+    if not len(together):
         return Findings(store.name, facts, k, matching, surveyed, None, empty, None)
-    ranks = exact_ranks(store, facts, asked, k, surveyed.longest, matching)
+    ranks = exact_ranks(store, facts, together, k, matching)
     first = len(surveyed.unreached)
     then = first + len(surveyed.for_recall)
     queried = None if vectors is None else ranks.recall[then:]
@@ -118,15 +118,15 @@ def _examined(
 
 def _queried(
     store: Store, vectors: FloatArray, config: ReachConfig, matching: Filter
-) -> AskedRecords:
+) -> SelfQueries:
     """Ask for the queries; they have no record of their own."""
-    asked = AskedRecords()
+    queries = SelfQueries()
     for start in range(0, len(vectors), config.batch):
         part = vectors[start : start + config.batch]
         answers = store.search(part, config.k, matching=matching or None)
         for vector, hits in zip(part, answers, strict=True):
-            asked.add("", vector, hits)
-    return asked
+            queries.add("", vector, hits)
+    return queries
 
 
 def _vectors(

@@ -1,55 +1,52 @@
-"""The scores that stores rank by, computed in blocks: higher is nearer."""
+"""The scores that stores rank by, computed in float64: higher is nearer."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.stores.protocol import Metric
 
 Doubles = npt.NDArray[np.float64]
 
-
-def similarities(queries: FloatArray, records: FloatArray, metric: Metric) -> FloatArray:
-    """Return the scores of (n_queries, dim) against (n_records, dim): (n_queries, n_records).
-
-    L2 is the negative square distance.
-    """
-    if metric is Metric.COSINE:
-        queries, records = unit(queries), unit(records)
-    products = queries @ records.T
-    if metric is not Metric.L2:
-        return np.asarray(products, np.float32)
-    lengths = _squares(queries)[:, None] + _squares(records)[None, :]
-    return np.asarray(2 * products - lengths, np.float32)
+TOLERANCE = 1e-6
+"""Of two scores of one query, relative to what they are made of: stores reckon in float32, and may
+rank either first."""
 
 
-def own_scores(vectors: FloatArray, metric: Metric) -> FloatArray:
-    """Return what each vector scores against itself, (n,)."""
-    if metric is Metric.COSINE:
-        return np.ones(len(vectors), np.float32)
-    return np.zeros(len(vectors), np.float32) if metric is Metric.L2 else _squares(vectors)
+class Scorer:
+    """Scores queries against records. queries: (n_queries, dim)."""
+
+    def __init__(self, queries: FloatArray, metric: Metric) -> None:
+        self._metric = metric
+        self._queries = _prepared(queries, metric)
+        self._squares = _squares(self._queries)
+        self.own: Doubles = np.zeros(len(queries)) if metric is Metric.L2 else self._squares
+        """What each query scores against itself, (n_queries,)."""
+
+    def scores(self, records: FloatArray) -> tuple[Doubles, Doubles]:
+        """Return scores, and by how much each may differ from another and be one.
+
+        Both are (n_queries, n_records). L2 is the negative square distance.
+        """
+        rows = _prepared(records, self._metric)
+        squares = _squares(rows)
+        products = self._queries @ rows.T
+        if self._metric is Metric.L2:
+            sizes = (np.sqrt(self._squares)[:, None] + np.sqrt(squares)[None, :]) ** 2
+            scores = 2 * products - self._squares[:, None] - squares[None, :]
+            return scores, TOLERANCE * sizes
+        return products, TOLERANCE * np.sqrt(self._squares[:, None] * squares[None, :])
 
 
-def tolerances(queries: FloatArray, longest: float, metric: Metric) -> Doubles:
-    """Return by how much two scores may differ and be one, (n_queries,): products round.
-
-    longest: the norm of the longest record.
-    """
-    bound = 4 * rounding_bound(queries.shape[1])
-    if metric is Metric.COSINE:
-        return np.full(len(queries), bound)
-    reach = np.sqrt(_squares(queries).astype(float)) + longest
-    return np.asarray(bound * reach**2, np.float64)
+def _prepared(vectors: FloatArray, metric: Metric) -> Doubles:
+    rows = np.asarray(vectors, np.float64)
+    if metric is not Metric.COSINE:
+        return rows
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, np.finfo(np.float64).tiny), np.float64)
 
 
-def unit(vectors: FloatArray) -> FloatArray:
-    """Return vectors of length 1; a zero vector stays one."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(norms, np.finfo(np.float32).tiny), np.float32)
-
-
-def _squares(vectors: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("ij,ij->i", vectors, vectors), np.float32)
+def _squares(vectors: Doubles) -> Doubles:
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors), np.float64)

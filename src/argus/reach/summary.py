@@ -63,6 +63,8 @@ class ReachSummary(TypedDict):
     """Records without a vector to be found by, by reason."""
     causes: dict[str, int]
     """Records that did not come back, by cause; `broken` ones among them."""
+    reachable: int
+    """Records that could be asked for: shown by the filter, with a whole vector."""
     shortest: float | None
     longest: float | None
     """Norms of the vectors; None where none is whole."""
@@ -101,7 +103,20 @@ def headline(summary: ReachSummary) -> Iterator[str]:
     for record in summary["examples"][:5]:
         detail = f" ({record['detail']})" if record["detail"] else ""
         yield f"  {record['id']}: {record['cause']}{detail}"
+    if reached["asked"] < summary["reachable"]:
+        yield f"asked for {reached['asked']:,} of {summary['reachable']:,}, drawn at random"
     yield _meaning(summary)
+
+
+NEXT = {
+    "lost": "Write the lost records again (delete, then add), or search deeper; then run this "
+    "command again: a rebuild is no proof.",
+    "broken": "Write the vectors of the broken records again.",
+    "equal": "A list holds only so many of equal vectors: remove copies, or search deeper.",
+    "outscored": "Longer vectors win by dot product: store unit vectors, or rank by cosine.",
+    "changed": "Run it again when nothing is written to the store.",
+}
+"""What to do next, by how a cause begins; the first that there is."""
 
 
 def _meaning(summary: ReachSummary) -> str:
@@ -109,9 +124,7 @@ def _meaning(summary: ReachSummary) -> str:
     causes = summary["causes"]
     if not causes:
         return "Every record that was asked for comes back for its own vector."
-    if any(cause.startswith("lost") for cause in causes):
-        return (
-            "Write the lost records again (delete, then add) or search deeper, then run this "
-            "command again: a rebuild is no proof."
-        )
-    return "No query can bring these records back as they are: unreached.csv names them all."
+    return next(
+        (text for start, text in NEXT.items() if any(c.startswith(start) for c in causes)),
+        "unreached.csv names them.",
+    )

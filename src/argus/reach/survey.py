@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -11,37 +11,50 @@ import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray
+from argus.errors import InputError
 from argus.measures import wilson
 from argus.progress import progress
-from argus.reach.asked import AskedRecords, whole_rows
 from argus.reach.config import ReachConfig
-from argus.stores.protocol import Filter, Records, Store, StoreFacts
+from argus.reach.filters import refuse_nothing, shown_rows
+from argus.reach.self_queries import Reservoir, SelfQueries, whole_rows
+from argus.stores.protocol import Filter, Hits, Records, Store, StoreFacts
 
 EXPLAINED = 5_000
 """Records that do not come back of which vectors are kept, so that the cause can be sought."""
+MOST_DRAWN = 50_000
+"""Records that are asked for at most until an interval is narrow."""
 
 
 @dataclass
 class Survey:
     """What the first reading told. Counts are of records."""
 
+    for_recall: SelfQueries
+    """Some that were asked for, each with the same chance."""
     read: int = 0
     broken: dict[str, str] = field(default_factory=dict)
     """Id to why it has no vector to be found by."""
     hidden: int = 0
     """Records that the filter does not match: never asked for."""
+    reachable: int = 0
+    """Records that could be asked for."""
     asked: int = 0
     reached: int = 0
     first: int = 0
     """Of those reached, that came first."""
-    unreached: AskedRecords = field(default_factory=AskedRecords)
+    unreached: SelfQueries = field(default_factory=SelfQueries)
     """At most EXPLAINED of them."""
-    for_recall: AskedRecords = field(default_factory=AskedRecords)
     shortest: float = np.inf
     longest: float = 0.0
     """Norms of whole vectors."""
 
-    def count(self, id_: str, vector: FloatArray, hits: list[tuple[str, float]]) -> None:
+    @property
+    def width(self) -> float:
+        """The width of the 95% interval of the share that is reached."""
+        low, high = wilson(self.reached / self.asked, self.asked)
+        return float(high - low)
+
+    def count(self, id_: str, vector: FloatArray, hits: Hits) -> None:
         """Count one record that was asked for."""
         ids = [hit for hit, _ in hits]
         self.asked += 1
@@ -50,101 +63,109 @@ class Survey:
         if id_ not in ids and len(self.unreached) < EXPLAINED:
             self.unreached.add(id_, vector, hits)
 
+    def note(self, records: Records, matching: Filter | None) -> list[int]:
+        """Note what is hidden or broken in what was read; return the rows to ask for."""
+        shown = shown_rows(records, matching)
+        rows, broken = whole_rows(records, shown)
+        self.read += len(records.ids)
+        self.hidden += len(records.ids) - len(shown)
+        self.reachable += len(rows)
+        self.broken |= {records.ids[row]: why for row, why in broken.items()}
+        if rows:
+            norms = np.linalg.norm(records.vectors[rows], axis=1)
+            self.shortest = min(self.shortest, float(norms.min()))
+            self.longest = max(self.longest, float(norms.max()))
+        return rows
+
 
 def survey(
     store: Store, facts: StoreFacts, config: ReachConfig, matching: Filter | None = None
 ) -> Survey:
-    """Read every record; ask for all of them, or for those that are drawn."""
-    result = Survey()
-    drawn = _Drawn(config)
-    step = -(-max(facts.records, 1) // config.recall_sample)
+    """Read every record; ask for all of them, or for those that are drawn.
+
+    Raises InputError for ids that repeat, and for a filter that shows nothing.
+    """
+    reservoir = Reservoir(config.recall_sample, config.seed)
+    result = Survey(reservoir.kept)
+    drawn = _Drawn(config) if config.sample or config.until_width else None
+    hashes = array("q")
+    asking = _Asking(store, config, matching, result, reservoir)
     with progress("reading and asking", facts.records) as advance:
         for records in store.iterate(config.batch):
-            for rows in _usable(records, matching, result):
-                if drawn.all:
-                    _ask(store, records, rows, config, matching, result, step)
+            hashes.extend(_hash(id_, "") for id_ in records.ids)
+            if rows := result.note(records, matching):
+                if drawn is None:
+                    asking.ask(records, rows)
                 else:
                     drawn.offer(records, rows)
             advance(len(records.ids))
-    for records in drawn.batches(config.batch):
-        _ask(store, records, list(range(len(records.ids))), config, matching, result, 1)
-        if config.until_width and _width(result) <= config.until_width:
+    _refuse_repeated(hashes, store.name)
+    if matching and result.hidden == result.read:
+        raise refuse_nothing(matching, result.read)
+    for records in drawn.batches(config.batch) if drawn else ():
+        asking.ask(records, list(range(len(records.ids))))
+        if config.until_width and result.width <= config.until_width:
             break
     return result
 
 
-def _ask(
-    store: Store,
-    records: Records,
-    rows: list[int],
-    config: ReachConfig,
-    matching: Filter | None,
-    result: Survey,
-    step: int,
-) -> None:
-    """Ask for some rows by their own vectors; every `step`th list is kept for recall."""
-    vectors = records.vectors[rows]
-    answers = store.search(vectors, config.k, matching=matching)
-    for row, vector, hits in zip(rows, vectors, answers, strict=True):
-        if result.asked % step == 0 and len(result.for_recall) < config.recall_sample:
-            result.for_recall.add(records.ids[row], vector, hits)
-        result.count(records.ids[row], vector, hits)
+@dataclass(frozen=True)
+class _Asking:
+    store: Store
+    config: ReachConfig
+    matching: Filter | None
+    result: Survey
+    reservoir: Reservoir
 
-
-def _usable(records: Records, matching: Filter | None, result: Survey) -> Iterator[list[int]]:
-    """Note what is broken or hidden; yield the rows that can be asked for, if there are any."""
-    rows, broken = whole_rows(records)
-    result.read += len(records.ids)
-    result.broken |= {records.ids[row]: why for row, why in broken.items()}
-    if matching:
-        shown = [row for row in rows if matches(records.payloads[row], matching)]
-        result.hidden += len(rows) - len(shown)
-        rows = shown
-    if rows:
-        norms = np.linalg.norm(records.vectors[rows], axis=1)
-        result.shortest = min(result.shortest, float(norms.min()))
-        result.longest = max(result.longest, float(norms.max()))
-        yield rows
-
-
-def matches(payload: object, matching: Filter) -> bool:
-    """Return whether a payload holds what a filter asks for."""
-    return isinstance(payload, dict) and all(payload.get(k) == v for k, v in matching.items())
-
-
-def _width(result: Survey) -> float:
-    low, high = wilson(result.reached / result.asked, result.asked)
-    return float(high - low)
+    def ask(self, records: Records, rows: list[int]) -> None:
+        """Ask for some rows by their own vectors."""
+        vectors = records.vectors[rows]
+        answers = self.store.search(vectors, self.config.k, matching=self.matching)
+        for row, vector, hits in zip(rows, vectors, answers, strict=True):
+            self.reservoir.offer(records.ids[row], vector, hits)
+            self.result.count(records.ids[row], vector, hits)
 
 
 class _Drawn:
     """Records drawn at random, by a hash of their ids: the same whatever order they come in."""
 
     def __init__(self, config: ReachConfig) -> None:
-        self.all = config.sample is None and config.until_width is None
-        self._size = config.sample or EXPLAINED * 4
+        self._size = config.sample or MOST_DRAWN
         self._seed = str(config.seed)
-        self._heap: list[tuple[int, str, FloatArray]] = []
+        self._heap: list[tuple[int, str, int, FloatArray]] = []
+        self._n = 0
 
     def offer(self, records: Records, rows: list[int]) -> None:
         """Keep the records whose hashes are lowest."""
         for row in rows:
-            digest = content_hash(self._seed, records.ids[row], size=8)
-            key = -int.from_bytes(digest, "big")  # the heap's first is the highest hash
-            if len(self._heap) < self._size:
-                heapq.heappush(self._heap, (key, records.ids[row], records.vectors[row].copy()))
-            elif key > self._heap[0][0]:
-                heapq.heapreplace(self._heap, (key, records.ids[row], records.vectors[row].copy()))
+            key = -_hash(records.ids[row], self._seed)  # the heap's first is the highest hash
+            if len(self._heap) < self._size or key > self._heap[0][0]:
+                self._n += 1
+                item = (key, records.ids[row], self._n, records.vectors[row].copy())
+                full = len(self._heap) == self._size
+                (heapq.heapreplace if full else heapq.heappush)(self._heap, item)
 
     def batches(self, size: int) -> Iterator[Records]:
         """Yield what was drawn, by hash."""
-        ordered = sorted(self._heap, key=lambda item: -item[0])
+        ordered = sorted(self._heap, key=lambda item: (-item[0], item[1]))
         for start in range(0, len(ordered), size):
             part = ordered[start : start + size]
-            ids = [id_ for _, id_, _ in part]
-            yield Records(ids, np.stack([vector for *_, vector in part]), [{}] * len(part))
+            vectors = np.stack([vector for *_, vector in part])
+            yield Records([id_ for _, id_, *_ in part], vectors, [{}] * len(part))
 
 
-def reasons(broken: dict[str, str]) -> dict[str, int]:
-    """Return how many records have no vector to be found by, for each reason."""
-    return dict(Counter(broken.values()).most_common())
+def _hash(id_: str, seed: str) -> int:
+    """Return 63 bits of an id."""
+    return int.from_bytes(content_hash(seed, id_, size=8), "big") >> 1
+
+
+def _refuse_repeated(hashes: array[int], name: str) -> None:
+    """Refuse ids that several records share. hashes: eight bytes a record are all that is kept."""
+    repeated = len(hashes) - len(np.unique(np.frombuffer(hashes, np.int64)))
+    if repeated:
+        raise InputError(
+            f"{repeated:,} of {len(hashes):,} records have an id that another has",
+            expected="one record per id: no list could tell which of them came back",
+            fix="Name the column of the records' own ids with --store-id.",
+            where=name,
+        )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.snapshot import Snapshot
 from argus.remedies.diagnosis.diagnose import Risk
+from argus.settings import TOP_K
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def write_receipt(
     before: Snapshot,
     after: Snapshot,
     *,
-    k: int = 10,
+    k: int = TOP_K,
 ) -> Receipt:
     """Ask both states for every (document, entity) at risk by the entity's name.
 

@@ -19,6 +19,10 @@ class Component(StrEnum):
     IE = "I+E"
 
 
+COMPONENT = Component.ME
+"""What is indexed unless told otherwise: main topic and explanation (SPIKE)."""
+
+
 class ProfileState(StrEnum):
     """How the profile of a document ended."""
 
@@ -44,7 +48,7 @@ class ScenarioProfile:
     key_aspects: tuple[str, ...]
     scenarios: tuple[Scenario, ...]
 
-    def texts(self, component: Component = Component.ME) -> dict[int, str]:
+    def texts(self, component: Component = COMPONENT) -> dict[int, str]:
         """Return what is indexed, by position of the scenario; equal texts once.
 
         M is one text for all. Joined parts stand on lines of their own; an empty one is left out.
@@ -97,6 +101,6 @@ def component(text: str) -> Component:
         raise InputError(
             f"component {text!r}",
             expected=f"one of {', '.join(Component)}",
-            fix=f"Leave it out for {Component.ME}: main topic and explanation.",
+            fix=f"Leave it out for {COMPONENT}: main topic and explanation.",
             where="--component",
         ) from error

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from argus.data.types import View
 from argus.indexes.fold import SCENARIO
-from argus.scenarios.profile import Component, Profiled
+from argus.scenarios.profile import COMPONENT, Component, Profiled
 
 
 def scenario_views(
-    profiled: Iterable[Profiled], component: Component = Component.ME, *, label: str = "scenarios"
+    profiled: Iterable[Profiled], component: Component = COMPONENT, *, label: str = "scenarios"
 ) -> list[View]:
     """Return one view per distinct text of `component`; ids `DOC#label-N`, N from 1.
 

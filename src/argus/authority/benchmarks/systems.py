@@ -19,11 +19,9 @@ from argus.authority.entities import ScopeNames
 from argus.authority.relation import Authority
 from argus.authority.resolve import trace
 from argus.authority.scope_only import ScopeTimes
-from argus.authority.serving import Chains, Places
+from argus.authority.serving import ANCHORS, Chains, Places
 from argus.errors import InputError
 
-ANCHORS = 20
-"""Documents of the first stage that the second looks at (section 5: "the initial top-20")."""
 RERANKED = 20
 """Documents that a re-ranker sees of each first stage."""
 

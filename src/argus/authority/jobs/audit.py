@@ -26,6 +26,7 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
 from argus.reports import write_report
+from argus.settings import TOP_K
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +50,7 @@ def audit_authority(
     *,
     out: Path | str,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
-    k: int = 10,
+    k: int = TOP_K,
     store: Path | None = None,
     fresh: bool = False,
 ) -> AuthorityAuditResult:

@@ -35,6 +35,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
+from argus.settings import TOP_K
 
 SHOWN = 20
 """Violations that the summary names; the table holds all."""
@@ -69,7 +70,7 @@ def lint(
     run: Run | Path | str,
     source: AuthoritySource,
     *,
-    k: int = 10,
+    k: int = TOP_K,
     queries: Path | None = None,
     before: Run | Path | str | None = None,
     bounds: LintBounds | None = None,

@@ -12,7 +12,7 @@ from argus.authority.links import Link
 from argus.authority.relation import Authority
 from argus.authority.resolve import Hit, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
-from argus.authority.serving import Chains, Places
+from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.authority.theory import scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import ranking, read_run
@@ -28,9 +28,8 @@ from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, open_retriever
 from argus.indexes.words import check_query
 from argus.jobs.workspace import Record, open_encoder
+from argus.settings import TOP_K
 
-ANCHORS = 20
-"""How many retrieved documents are looked at; the paper's initial top-20 (section 5)."""
 QUERY = "query"
 """Id of the one question, where a search wants one."""
 Scores = dict[str, float]
@@ -41,13 +40,13 @@ def search_authority(
     query: str,
     source: AuthoritySource,
     *,
-    k: int = 10,
+    k: int = TOP_K,
     anchors: int = ANCHORS,
     index: str | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     hybrid: str | None = None,
-    places: Places = Places.ANCHOR,
-    chains: Chains = Chains.ALL,
+    places: Places = PLACES,
+    chains: Chains = CHAINS,
     named: bool = False,
     store: Path | None = None,
     run: Path | None = None,

@@ -64,11 +64,7 @@ def analyse(
         list[str] | None,
         Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
     ] = None,
-    device: Annotated[
-        str | None,
-        Doc("cpu, cuda, ...; default: a GPU when there is one."),
-        Option(panel="Replay"),
-    ] = None,
+    device: Annotated[o.Device, Option(panel="Replay")] = None,
     judge: Judge,
     estimate: Annotated[
         bool,

@@ -51,11 +51,7 @@ def search(
         Doc("What was indexed: shows its exact texts, not those that the tokens make."),
         o.CORPUS,
     ] = None,
-    device: Annotated[
-        str | None,
-        Doc("cpu, cuda, ...; default: a GPU when there is one."),
-        Option(panel="Decoding"),
-    ] = None,
+    device: Annotated[o.Device, Option(panel="Decoding")] = None,
     columns: FieldNames,
     limit: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None,
     fresh: o.Fresh = False,

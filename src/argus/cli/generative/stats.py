@@ -10,6 +10,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.generative.index.settings import LONGEST
 from argus.settings import Doc, Ge
 
 
@@ -17,7 +18,7 @@ from argus.settings import Doc, Ge
 @with_blocks
 def stats(
     index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
-    longest: Annotated[int, Ge(1), Doc("Tokens of the longest n-grams counted.")] = 10,
+    longest: Annotated[int, Ge(1), Doc("Tokens of the longest n-grams counted.")] = LONGEST,
     out: Annotated[Path | None, Doc("Also write a report into this folder."), o.OUTPUT] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

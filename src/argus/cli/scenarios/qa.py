@@ -11,6 +11,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LOCAL, LanguageModel
+from argus.data.fields import CoerceIds
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.llm.config import ChatConfig
@@ -133,14 +134,9 @@ class Subject:
         Path | None,
         Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
     ] = None
-    coerce_ids: Annotated[bool, Doc("Read ids that are whole numbers as text.")] = False
+    coerce_ids: Annotated[CoerceIds, Option()] = False
     encoder: o.IndexEncoder = None
     device: o.Device = None
-
-    def options(self) -> dict[str, Any]:
-        """Return what the workflow is told of it."""
-        names = ("answers", "qrels", "reasoned", "coerce_ids", "encoder", "device")
-        return {name: getattr(self, name) for name in names}
 
 
 @example(
@@ -178,12 +174,18 @@ def qa(
             fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
             where="--model",
         )
-    inputs = {"config": measure.by(answering, judge.config(model)), "out": out, **subject.options()}
+    whole = measure.by(answering, judge.config(model))
     if estimate:
-        estimates = estimate_answers(subject.index, subject.queries, **inputs)
+        estimates = estimate_answers(
+            subject.index, subject.queries, config=whole, out=out, answers=subject.answers,
+            qrels=subject.qrels, reasoned=subject.reasoned, encoder=subject.encoder,
+            device=subject.device, coerce_ids=subject.coerce_ids,
+        )  # fmt: skip
         o.print_json(estimates) if json else o.print_lines(estimate_lines(estimates))
         return
     result = compare_answers(
-        subject.index, subject.queries, **inputs, fresh=fresh, engine=engine
+        subject.index, subject.queries, config=whole, out=out, answers=subject.answers,
+        qrels=subject.qrels, reasoned=subject.reasoned, encoder=subject.encoder,
+        device=subject.device, coerce_ids=subject.coerce_ids, fresh=fresh, engine=engine,
     )  # fmt: skip
     o.show(result, as_json=json)

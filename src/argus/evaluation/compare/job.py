@@ -39,6 +39,7 @@ from argus.progress import announce
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.exposure.config import ExposureConfig
+from argus.settings import TOP_K
 
 NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""
@@ -168,7 +169,7 @@ def compare_indexes(
     queries: Path | Sequence[Query] = (),
     corpus: Path | None = None,
     diagnosis: Path | None = None,
-    k: int = 10,
+    k: int = TOP_K,
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
     weights: Sequence[float] = (),
@@ -222,7 +223,7 @@ def compare_two_runs(
     out: Path,
     queries: Path | Sequence[Query] = (),
     corpus: Path | None = None,
-    k: int = 10,
+    k: int = TOP_K,
     fresh: bool = False,
 ) -> CompareResult:
     """Compare the top k of two run files, TREC or JSON, of any retrievers.

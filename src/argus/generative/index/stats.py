@@ -24,6 +24,7 @@ from argus.generative.index import NgramIndex, profile
 from argus.generative.index.headline import stats_headline
 from argus.generative.index.profile import LONGEST as MOST
 from argus.generative.index.profile import NgramProfile
+from argus.generative.index.settings import LONGEST
 from argus.generative.index.summary import (
     Histogram,
     InnerTitle,
@@ -42,8 +43,6 @@ from argus.reports import write_report
 
 JOB = "generative_stats"
 TABLE = "ngram_profile"
-LONGEST = 10
-"""Tokens of the longest n-grams that are counted: as long as SEAL's searches write them."""
 BLOCK = 8192
 _QUANTILES = (0, 0.05, 0.5, 0.95, 1)
 _BINS = 40

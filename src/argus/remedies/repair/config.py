@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from argus.errors import InputError
 from argus.knowledge.config import GazetteerConfig
-from argus.llm.config import ChatConfig
+from argus.llm.config import AcceptUnanswered, ChatConfig
 from argus.llm.local_config import LocalConfig
 from argus.remedies.config import COSINE, MIN_SIMILARITY, PAPER, ROBUST, ExpandConfig
 from argus.settings import Doc, Option, check_settings
@@ -84,9 +84,7 @@ class SynthesizeSettings:
     without it nothing is added until all are answered.
     """
 
-    accept_unanswered: Annotated[
-        bool, Doc("Go on without the documents to which the endpoint never gave an answer.")
-    ] = False
+    accept_unanswered: AcceptUnanswered = False
     min_similarity: Annotated[
         float | None, COSINE, Doc("Context check without a model: least cosine.")
     ] = None
@@ -103,20 +101,16 @@ class SynthesizeSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthesizeConfig:
+class SynthesizeConfig(SynthesizeSettings):
     """How descriptions are written, and who writes them.
 
     model: a language model, at an endpoint or on this machine; None takes the knowledge base's own
-    short descriptions. title_first: as for expansions. The others: as `SynthesizeSettings` says.
+    short descriptions. title_first: as for expansions. min_similarity: never None here.
     """
 
     model: ChatConfig | LocalConfig | None = None
     min_similarity: Annotated[float, COSINE] = MIN_SIMILARITY
     title_first: bool = True
-    accept_unanswered: bool = False
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     @property
     def lookup(self) -> ExpandConfig:

@@ -18,6 +18,7 @@ from argus.remedies.repair.receipt import RepairResult, check_judged, settle
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply
 from argus.remedies.repair.summary import Origin
 from argus.retrievability.probes import Probe
+from argus.settings import TOP_K
 
 
 def expand_index(
@@ -31,7 +32,7 @@ def expand_index(
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
     corpus: Path | None = None,
-    k: int = 10,
+    k: int = TOP_K,
     device: str | None = None,
     out: Path | None = None,
 ) -> RepairResult:

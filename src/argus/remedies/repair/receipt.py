@@ -33,6 +33,7 @@ from argus.remedies.repair.receipt_judged import judged_documents, summarise_jud
 from argus.remedies.repair.remedy import Applied
 from argus.remedies.repair.summary import RemedySummary, RepairedRps, RiskQueries, headline
 from argus.reports import write_report
+from argus.settings import TOP_K
 
 S = TypeVar("S", bound=Mapping[str, object], covariant=True)
 NEIGHBOURS = 200
@@ -91,7 +92,7 @@ class _Findings:
 
 
 def settle(
-    applied: Applied, questions: JudgedQueries | None = None, *, k: int = 10
+    applied: Applied, questions: JudgedQueries | None = None, *, k: int = TOP_K
 ) -> RepairResult:
     """Compare the index before and after a remedy; write receipt, evaluation and report.
 

@@ -34,6 +34,7 @@ from argus.remedies.synthesize import (
     with_model,
 )
 from argus.retrievability.probes import Probe
+from argus.settings import TOP_K
 
 KIND = "synthesis"
 LEDGER = "answers.sqlite"
@@ -75,7 +76,7 @@ def synthesize_index(
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
     corpus: Path | None = None,
-    k: int = 10,
+    k: int = TOP_K,
     device: str | None = None,
     out: Path | None = None,
     engine: EngineConfig | Engine | None = None,

@@ -16,6 +16,7 @@ RESERVOIR_FROM = 50_000
 RESERVOIR = 20_000
 
 Pooling = Literal["span", "sentence"]
+POOLING: Pooling = "span"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class AuditConfig:
     pooling: Annotated[
         Pooling,
         Doc("span: the mention's tokens (the paper); sentence: the vector an index holds."),
-    ] = "span"
+    ] = POOLING
     reservoir: Annotated[
         int | None,
         Ge(0),

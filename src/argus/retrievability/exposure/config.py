@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from argus.settings import Doc, Ge, Seed, check_settings
+from argus.settings import TOP_K, Doc, Ge, Seed, TopK, check_settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExposureConfig:
     """How many probes a document is asked for by, and how far down a list counts."""
 
-    k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10
+    k: TopK = TOP_K
     sentences: Annotated[int, Ge(0), Doc("Sentences held out per document.")] = 2
     seed: Seed = 0
 

@@ -20,7 +20,7 @@ from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGrap
 from argus.knowledge.load import read_entities
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.audit.config import AuditConfig, Pooling
+from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
 from argus.retrievability.items import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
@@ -51,7 +51,7 @@ def predict_rps(
     *,
     out: Path | str,
     probe: Path | str | None = None,
-    pooling: Pooling = "span",
+    pooling: Pooling = POOLING,
     source: KnowledgeSource | None = None,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
     store: Path | None = None,

@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 from argus.errors import InputError
+from argus.retrievability.audit.config import POOLING
 from argus.retrievability.probes.persist import HEADER, load_probe
 from argus.retrievability.probes.probe import Probe, same_encoder
 
 DEFAULTS = Path(__file__).parent / "defaults"
 
 
-def load_default(encoder_fingerprint: str, pooling: str = "span") -> Probe:
+def load_default(encoder_fingerprint: str, pooling: str = POOLING) -> Probe:
     """Return the shipped probe for an encoder and a pooling.
 
     Raises InputError, which says how to fit one, where none ships.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from argus.errors import InputError
 from argus.scenarios.cells import Components, GridConfig, Weights
-from argus.scenarios.profile import Component
+from argus.scenarios.profile import COMPONENT
 from argus.settings import Doc, Ge, Seed, check_settings
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class PoolSetting:
 class NeedsConfig(GridConfig):
     """What is audited. k, pool: those of RPS; k is also how far down the whole corpus is read."""
 
-    components: Components = (Component.ME,)
+    components: Components = (COMPONENT,)
     weights: Weights = WEIGHTS
     k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10
     pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800

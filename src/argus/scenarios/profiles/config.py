@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Annotated
 
-from argus.llm.config import ChatConfig
+from argus.llm.config import AcceptUnanswered, ChatConfig
 from argus.llm.local_config import LocalConfig
 from argus.settings import Doc, Ge, check_settings
 
@@ -32,10 +32,7 @@ class ProfileSettings:
 
     role: Annotated[Role, Doc("teacher, or student: a model that was distilled.")] = Role.TEACHER
     max_chars: Annotated[int, Ge(1), Doc("More of a document is not shown.")] = MAX_DOCUMENT_CHARS
-    accept_unanswered: Annotated[
-        bool,
-        Doc("Go on without the documents to which the endpoint never gave an answer."),
-    ] = False
+    accept_unanswered: AcceptUnanswered = False
 
     def __post_init__(self) -> None:
         check_settings(self)

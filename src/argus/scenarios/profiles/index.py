@@ -26,7 +26,7 @@ from argus.remedies.repair.receipt import RemedyResult, check_judged
 from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK
 from argus.reports import write_report
 from argus.scenarios.files import FILE, read_profiles, write_profiles
-from argus.scenarios.profile import Component, Profiled
+from argus.scenarios.profile import COMPONENT, Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
 from argus.scenarios.profiles.summary import AddedScenarios, Writer, added_headline
 from argus.scenarios.views import scenario_views
@@ -58,7 +58,7 @@ def add_scenarios(
     index: Path | str,
     profiles: Path | str | Mapping[str, Profiled],
     *,
-    component: Component = Component.ME,
+    component: Component = COMPONENT,
     encoder: Encoder | EncoderConfig | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,

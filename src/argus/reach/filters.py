@@ -1,0 +1,95 @@
+"""The team's own filter, seen from the records: which it shows, and of what type its values are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from argus.errors import InputError
+from argus.stores.protocol import Filter, Payload, Records, Store
+
+LOOKED_AT = 20
+"""Pages of records in which the type of a field's values is looked for."""
+
+
+def shown_rows(records: Records, matching: Filter | None) -> list[int]:
+    """Return the rows that a filter shows; all where there is none."""
+    rows = range(len(records.ids))
+    return [row for row in rows if not matching or matches(records.payloads[row], matching)]
+
+
+def matches(payload: Payload, matching: Filter) -> bool:
+    """Return whether a payload holds what a filter asks for, in a list of values too."""
+    return all(value in values_of(payload, key) for key, value in matching.items())
+
+
+def values_of(payload: Payload, key: str) -> list[Any]:
+    """Return the values of a field, named as it is or by a dotted path into it."""
+    value: Any = payload.get(key)
+    if value is None and "." in key:
+        value = payload
+        for name in key.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def typed(matching: Filter, store: Store, size: int) -> Filter:
+    """Return a filter whose texts are of the type that the store's records have.
+
+    Raises InputError for a field that no record holds, or whose
+    values are of another type, naming some of them.
+    """
+    examples = {key: _examples(key, store, size) for key in matching}
+    return {
+        key: _value(key, value, examples[key]) if isinstance(value, str) else value
+        for key, value in matching.items()
+    }
+
+
+def _examples(key: str, store: Store, size: int) -> list[Any]:
+    values: list[Any] = []
+    fields: dict[str, None] = {}
+    for records in islice(store.iterate(size), LOOKED_AT):
+        for payload in records.payloads:
+            fields |= dict.fromkeys(payload)
+            values += values_of(payload, key)
+        if values:
+            return values
+    raise InputError(
+        f"no record holds a field {key!r}",
+        expected=f"one of {', '.join(fields) or '(the records have no fields)'}",
+        fix="Check the name; a field inside another is written with a dot.",
+        where="--where",
+    )
+
+
+def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | bool:
+    kind = type(examples[0])
+    if kind is bool and text in ("true", "false"):
+        return text == "true"
+    try:
+        if kind in (int, float):
+            return int(text) if kind is int else float(text)
+    except ValueError:
+        pass
+    if kind is str:
+        return text
+    shown = ", ".join(dict.fromkeys(map(repr, examples[:1000])))[:200]
+    raise InputError(
+        f"{key}={text}", expected=f"a value as the records have them: {shown}",
+        fix="Correct it.", where="--where",
+    )  # fmt: skip
+
+
+def refuse_nothing(matching: Filter, n: int) -> InputError:
+    """Return what is raised where a filter shows none of n records."""
+    conditions = ", ".join(f"{key}={value}" for key, value in matching.items())
+    return InputError(
+        f"{conditions} matches none of {n:,} records",
+        expected="a filter that some record passes",
+        fix="Check the values.",
+        where="--where",
+    )

@@ -1,0 +1,69 @@
+"""Records that ask for themselves by their own vectors, and what their lists held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from argus.data.types import FloatArray
+from argus.stores.protocol import Hits, Records
+
+NAN, ZERO = "a value that is no number", "all zeros"
+
+
+@dataclass
+class SelfQueries:
+    """Records with their vectors and the ids that came back; the id of a plain query is ""."""
+
+    ids: list[str] = field(default_factory=list)
+    vectors: list[FloatArray] = field(default_factory=list)
+    hits: list[list[str]] = field(default_factory=list)
+
+    def add(self, id_: str, vector: FloatArray, hits: Hits) -> None:
+        """Keep one record; the vector is copied, since it is a row of what was read."""
+        self.ids.append(id_)
+        self.vectors.append(np.array(vector, np.float32))
+        self.hits.append([hit for hit, _ in hits])
+
+    def replace(self, row: int, id_: str, vector: FloatArray, hits: Hits) -> None:
+        """Put a record in the place of another."""
+        self.ids[row], self.vectors[row] = id_, np.array(vector, np.float32)
+        self.hits[row] = [hit for hit, _ in hits]
+
+    def extend(self, other: SelfQueries) -> None:
+        """Add the records of another list."""
+        self.ids += other.ids
+        self.vectors += other.vectors
+        self.hits += other.hits
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Reservoir:
+    """So many records of a stream, each with the same chance (Vitter, 1985, algorithm R)."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.kept = SelfQueries()
+        self._size, self._seen = size, 0
+        self._rng = np.random.default_rng(seed)
+
+    def offer(self, id_: str, vector: FloatArray, hits: Hits) -> None:
+        """Take a record, or not."""
+        self._seen += 1
+        if len(self.kept) < self._size:
+            self.kept.add(id_, vector, hits)
+        elif (row := int(self._rng.integers(self._seen))) < self._size:
+            self.kept.replace(row, id_, vector, hits)
+
+
+def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
+    """Return which of the rows hold vectors that can be searched by, and why others do not."""
+    broken = {row: why for row, why in records.broken.items() if row in set(rows)}
+    odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
+    zero = np.flatnonzero(~records.vectors.any(axis=1))
+    for those, why in ((odd, NAN), (zero, ZERO)):
+        broken |= {row: why for row in those.tolist() if row not in broken and row in set(rows)}
+    return [row for row in rows if row not in broken], broken
