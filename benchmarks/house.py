@@ -16,6 +16,7 @@ from pathlib import Path
 
 PARTICIPLES = ("found", "asked", "said", "given", "told", "chosen", "wanted", "kept")
 Trees = dict[str, tuple[Path, ast.Module]]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def read(src: Path) -> Trees:
@@ -111,20 +112,20 @@ def is_untyped(annotation: ast.expr | None) -> bool:
     return annotation is not None and "dict[str, Any]" in ast.unparse(annotation)
 
 
-def functions(trees: Trees) -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions(trees: Trees) -> Iterator[tuple[str, Function]]:
     """Yield every function with its module."""
     for name, (_, tree) in trees.items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, Function):
                 yield name, node
 
 
-def uses(function: ast.FunctionDef, name: str) -> bool:
+def uses(function: Function, name: str) -> bool:
     """Return whether a function has a variable of this name."""
     return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
 
 
-def length(function: ast.FunctionDef) -> int:
+def length(function: Function) -> int:
     """Return the lines of a function's body, without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
@@ -164,6 +165,38 @@ def declared_options(trees: Trees) -> list[tuple[str, str]]:
     return options
 
 
+def repeated_settings(trees: Trees) -> list[str]:
+    """Return the settings that are declared again, in the same words under the same name.
+
+    A type that settings share, such as `Seed`, counts as a declaration of `seed`.
+    """
+    declarations: Counter[tuple[str, str]] = Counter()
+    for _, tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg):
+                name, value = node.arg, node.annotation
+            elif isinstance(node, ast.AnnAssign):
+                name, value = ast.unparse(node.target), node.annotation
+            elif isinstance(node, ast.Assign):
+                name, value = ast.unparse(node.targets[0]), node.value
+            else:
+                continue
+            declarations.update((name.lower(), text) for text in _help_of(value))
+    return sorted(name for (name, _), n in declarations.items() for _ in range(n - 1))
+
+
+def _help_of(annotation: ast.expr | None) -> list[str]:
+    """Return the text of the `Doc` in an `Annotated` type; nothing for any other expression."""
+    if not isinstance(annotation, ast.Subscript) or ast.unparse(annotation.value) != "Annotated":
+        return []
+    notes = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
+    return [
+        ast.unparse(note.args[0])
+        for note in notes
+        if isinstance(note, ast.Call) and ast.unparse(note.func) == "Doc" and note.args
+    ]
+
+
 def figures(src: Path) -> dict[str, object]:
     """Return all figures of the package in a folder."""
     trees = read(src)
@@ -187,6 +220,7 @@ def figures(src: Path) -> dict[str, object]:
         "circles": circles(graph),
         "options declared in cli": len(options),
         "of a config's field's name": sum(option in fields for _, option in options),
+        "settings declared again": repeated_settings(trees),
         "functions that return dict[str, Any]": sum(is_untyped(f.returns) for _, f in bodies),
         "parameters of dict[str, Any]": sum(is_untyped(a.annotation) for a in parameters),
         "modules with one importer": len(alone),

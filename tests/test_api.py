@@ -1,8 +1,12 @@
+import ast
+import dataclasses
 import inspect
 import json
 import subprocess
 import sys
 import typing
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -60,7 +64,12 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("add_scenarios", "remedy scenarios"), ("audit_needs", "scenarios needs"),
         ("ablate_scenarios", "scenarios ablate"), ("compare_answers", "scenarios qa"),
         ("distill", "scenarios distill"), ("analyse_failures", "generative analyse"),
-        ("build_kb", "kb build"), ("plan", "plan"),
+        ("build_kb", "kb build"), ("plan", "plan"), ("reach", "reach"),
+        ("lint", "authority lint"), ("audit_authority", "authority audit"),
+        ("search_authority", "authority search"), ("score_systems", "authority score"),
+        ("generate_benchmark", "authority generate"), ("build_ngrams", "generative build"),
+        ("train_generative", "generative train"), ("search_ngrams", "generative search"),
+        ("ngram_stats", "generative stats"),
     ],
 )  # fmt: skip
 def test_every_command_has_a_function(name, command):
@@ -92,28 +101,41 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def argus_types(hint):
     """Yield the classes of this package in a type, those inside it included."""
-    for inner in typing.get_args(hint):
+    for inner in hint if isinstance(hint, list) else typing.get_args(hint):
         yield from argus_types(inner)
     if isinstance(hint, type) and hint.__module__.startswith("argus"):
         yield hint
 
 
-def signatures(name):
-    """Yield the functions of a public name: itself, or its public methods."""
-    value = getattr(argus, name)
-    if inspect.isfunction(value):
-        yield value
-    elif inspect.isclass(value):
-        yield from (m for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != "_")
+@cache
+def names_in(module):
+    """Return all names of a module, those that it imports for type checkers alone included."""
+    names = dict(vars(sys.modules[module]))
+    for node in ast.parse(Path(names["__file__"]).read_text("utf-8")).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            exec(compile(ast.Module(node.body, []), module, "exec"), names)
+    return names
+
+
+def hints_of(value):
+    """Yield the types of a public name: of a function's signature; of a dataclass's fields;
+    of a class's public methods and properties. The parts of a summary are read by their keys."""
+    if dataclasses.is_dataclass(value):
+        homes = [kind.__module__ for kind in value.__mro__ if kind.__module__.startswith("argus")]
+        names = {name: v for home in reversed(homes) for name, v in names_in(home).items()}
+        fields = typing.get_type_hints(value, localns=names)
+        yield from (hint for name, hint in fields.items() if name[0] != "_")
+    if inspect.isclass(value):
+        for name, member in vars(value).items():
+            if name[0] != "_":
+                inner = getattr(member, "fget", None) or getattr(member, "func", None)
+                yield from hints_of(inner or getattr(member, "__func__", member))
+    elif inspect.isfunction(value):
+        function = inspect.unwrap(value)
+        yield from typing.get_type_hints(function, names_in(function.__module__)).values()
 
 
 @pytest.mark.parametrize("name", argus.__all__)
 def test_what_a_public_signature_names_is_public(name):
-    for function in signatures(name):
-        try:
-            hints = typing.get_type_hints(function)
-        except NameError:  # a type of a library that is imported for type checkers alone
-            continue
-        for hint in hints.values():
-            for kind in argus_types(hint):
-                assert kind.__name__ in argus.__all__, f"{kind} in {function.__qualname__}"
+    kinds = {kind for hint in hints_of(getattr(argus, name)) for kind in argus_types(hint)}
+    assert not [kind for kind in kinds if getattr(argus, kind.__name__, None) is not kind]

@@ -112,6 +112,7 @@ from .data.field_paths import (
     FieldPath as FieldPath,
 )
 from .data.dpr import (
+    DprKey as DprKey,
     DprPassage as DprPassage,
     DprResult as DprResult,
 )
@@ -219,6 +220,7 @@ from .explanation.types import (
 from .generative.answer import (
     Answer as Answer,
     Hit as Hit,
+    HitKey as HitKey,
 )
 from .generative.decode.settings import (
     Decoding as Decoding,
@@ -233,6 +235,7 @@ from .generative.failures.jobs.settings import (
     ReplayConfig as ReplayConfig,
 )
 from .generative.failures.summary import (
+    FailureSettings as FailureSettings,
     FailureSummary as FailureSummary,
 )
 from .generative.index.job import (
@@ -254,6 +257,7 @@ from .generative.index.stats import (
     ngram_stats as ngram_stats,
 )
 from .generative.index.summary import (
+    NgramBuildSummary as NgramBuildSummary,
     StatsSummary as StatsSummary,
 )
 from .generative.jobs.outputs import (
@@ -268,6 +272,7 @@ from .generative.jobs.settings import (
     NgramSearchConfig as NgramSearchConfig,
 )
 from .generative.jobs.summary import (
+    SearchSettings as SearchSettings,
     SearchSummary as SearchSummary,
 )
 from .generative.settings import (
@@ -288,6 +293,9 @@ from .generative.training.settings import (
 )
 from .generative.training.summary import (
     TrainSummary as TrainSummary,
+)
+from .generative.vocabulary import (
+    Vocabulary as Vocabulary,
 )
 from .indexes.fold import (
     Layout as Layout,
@@ -403,7 +411,9 @@ from .remedies.repair.remedy import (
     rollback as rollback,
 )
 from .remedies.repair.summary import (
+    ReferenceSettings as ReferenceSettings,
     RollbackNote as RollbackNote,
+    SynthesisSettings as SynthesisSettings,
 )
 from .remedies.repair.synthesize import (
     synthesize_index as synthesize_index,
@@ -448,6 +458,9 @@ from .retrievability.pairs import (
 from .retrievability.probes.config import (
     ProbeConfig as ProbeConfig,
 )
+from .retrievability.probes.domain import (
+    ProbeDomain as ProbeDomain,
+)
 from .retrievability.probes.fit import (
     ProbeResult as ProbeResult,
     fit_probe as fit_probe,
@@ -478,6 +491,7 @@ from .retrievers.protocol import (
 )
 from .scenarios.ablation.config import (
     AblateConfig as AblateConfig,
+    ComparisonSettings as ComparisonSettings,
 )
 from .scenarios.ablation.job import (
     AblateResult as AblateResult,
@@ -502,7 +516,7 @@ from .scenarios.files import (
 )
 from .scenarios.needs.config import (
     NeedsConfig as NeedsConfig,
-    Setting as Setting,
+    PoolSetting as PoolSetting,
 )
 from .scenarios.needs.job import (
     NeedsResult as NeedsResult,
@@ -510,6 +524,7 @@ from .scenarios.needs.job import (
 )
 from .scenarios.needs.summary import (
     NeedsSummary as NeedsSummary,
+    PoolRecord as PoolRecord,
 )
 from .scenarios.profile import (
     Component as Component,
@@ -543,6 +558,10 @@ from .scenarios.qa.job import (
 )
 from .scenarios.qa.summary import (
     QASummary as QASummary,
+)
+from .settings import (
+    Option as Option,
+    Setting as Setting,
 )
 from .stores.config import (
     StoreConfig as StoreConfig,

@@ -16,7 +16,7 @@ import pytest
 
 from argus.encoders import EncoderConfig, load_encoder
 from argus.retrievability.probes import Probe, save_probe
-from argus.retrievability.probes.domain import Domain
+from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import LinearModel
 
 FLOAT32 = ("--precision", "float32")
@@ -36,7 +36,7 @@ def wiki2(shared, tmp_path):
 def save_ridge(folder, fingerprint, dim, pooling):
     """Write a probe that takes every vector."""
     one = np.eye(1, dim, dtype=np.float16)
-    domain = Domain(np.zeros(dim, np.float32), one, np.ones(1, np.float32), 1.0, 1e6)
+    domain = ProbeDomain(np.zeros(dim, np.float32), one, np.ones(1, np.float32), 1.0, 1e6)
     model = LinearModel(np.random.default_rng(0).normal(size=dim) / 8, 0.5)
     return save_probe(Probe(model, domain, fingerprint, pooling, dim, 50, 800), folder)
 

@@ -12,7 +12,7 @@ from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
 from argus.remedies.repair.config import ReferenceConfig
 from argus.retrievability.probes import Probe
-from argus.retrievability.probes.domain import Domain
+from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import LinearModel
 
 CAPITALS = ReferenceConfig(mentions="capitals")
@@ -31,7 +31,7 @@ class SentenceOnly(SentenceTransformerEncoder):
 def everywhere(dim):
     """A region that holds every vector."""
     one = np.eye(1, dim, dtype=np.float16)
-    return Domain(np.zeros(dim, np.float32), one, np.ones(1, np.float32), 1.0, 1e6)
+    return ProbeDomain(np.zeros(dim, np.float32), one, np.ones(1, np.float32), 1.0, 1e6)
 
 
 def probe_for(encoder, *, seed=0, fingerprint=None):

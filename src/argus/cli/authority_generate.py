@@ -17,7 +17,7 @@ from argus.settings import Doc
 @with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
-    out: Annotated[Path, Doc("Folder for the benchmark.")],
+    out: Annotated[Path, Doc("Folder for the benchmark."), o.OUTPUT],
     contaminated: Annotated[
         bool,
         Doc("Some distractors get the scope that is asked about."),

@@ -32,7 +32,9 @@ def lint(
         Doc("The run before superseded documents were removed."),
     ] = None,
     bounds: LintBounds,
-    out: Annotated[Path | None, Doc("Folder for table and report; default: none.")] = None,
+    out: Annotated[
+        Path | None, Doc("Folder for table and report; default: none."), o.OUTPUT
+    ] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,

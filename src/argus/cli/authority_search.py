@@ -58,6 +58,7 @@ def search(
     store: Annotated[
         Path | None,
         Doc("Folder that keeps the records' vectors between calls."),
+        o.OUTPUT,
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,

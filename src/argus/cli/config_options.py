@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
 from types import NoneType
@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 import typer
 
 from argus.cli.inputs import check_inputs, inputs_of
+from argus.cli.outputs import outputs_of, stopped
 from argus.errors import InputError
 from argus.settings import Setting, nested, setting_of, settings_of
 
@@ -87,9 +88,11 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     """
     options = _options_of(command)
     blocks, own, hints = options.blocks, options.own, options.hints
-    inputs = inputs_of(hints)
+    inputs, outputs = inputs_of(hints), outputs_of(hints)
     for block in blocks.values():
-        inputs |= inputs_of(get_type_hints(block.config, include_extras=True))
+        fields = get_type_hints(block.config, include_extras=True)
+        inputs |= inputs_of(fields)
+        outputs |= outputs_of(fields)
 
     @functools.wraps(command)
     def run(**values: Any) -> R:
@@ -100,7 +103,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             check_inputs(inputs, plain | alone | configs)
             return command(**plain | alone | configs)
         except KeyboardInterrupt:
-            typer.echo(f"\nargus: {stopped(values)}", err=True)
+            typer.echo(f"\nargus: {stopped(outputs, values)}", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
     run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
@@ -153,15 +156,6 @@ def _add_own(options: _Options, name: str, parameter: inspect.Parameter) -> None
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it: 128 and the signal's number."""
-
-
-def stopped(options: Mapping[str, Any]) -> str:
-    """Say what Ctrl-C left, and how to go on. options: of the command that was stopped."""
-    home = options.get("out") or options.get("index")
-    if home is None:
-        return "stopped; nothing was being written"
-    again = "the same command without --fresh" if options.get("fresh") else "the same command"
-    return f"stopped; what was finished is kept in {home}: {again} goes on from there"
 
 
 def _block(hint: Any) -> Block | None:

@@ -45,6 +45,7 @@ def exposure(
         Path | None,
         Doc("Write the probes here as a BEIR collection, to be run elsewhere; ask nothing."),
         Option(panel=RETRIEVER),
+        o.ALONE,
     ] = None,
     encoder: EncoderConfig,
     engine: EngineConfig | None,

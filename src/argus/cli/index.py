@@ -17,7 +17,7 @@ from argus.settings import Doc, Option
 
 app = Group("Build and change indexes.")
 
-Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), o.INDEX]
+Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), o.INDEX, o.OUTPUT]
 Vectors = Annotated[
     Path | None,
     Doc(

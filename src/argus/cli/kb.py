@@ -24,7 +24,7 @@ app = Group("Make knowledge bases: entities, first paragraphs, relations, aliase
 @with_blocks
 def build(
     *,
-    out: Annotated[Path, Doc("Folder for the knowledge base.")],
+    out: Annotated[Path, Doc("Folder for the knowledge base."), o.OUTPUT],
     sources: Sources,
     shards: Annotated[
         str | None,

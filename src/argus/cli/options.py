@@ -14,6 +14,9 @@ import typer
 from argus.cli.config import read_config
 from argus.cli.inputs import CORPUS as CORPUS
 from argus.cli.inputs import INDEX as INDEX
+from argus.cli.outputs import ALONE as ALONE
+from argus.cli.outputs import OUTPUT as OUTPUT
+from argus.cli.outputs import Output as Output
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -83,7 +86,7 @@ Corpus = Annotated[
     Option(("--corpus",)),
     CORPUS,
 ]
-Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",))]
+Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",)), OUTPUT]
 Store = Annotated[
     Path | None,
     Doc("Folder for vectors, to share between runs; default OUT/embeddings."),
@@ -132,5 +135,5 @@ IndexEncoder = Annotated[
 K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]
 Queries = Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")]
 Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC).")]
-Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost.")]
-IndexOut = Annotated[Path, Doc("Folder for the index.")]
+Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
+IndexOut = Annotated[Path, Doc("Folder for the index."), OUTPUT]

@@ -23,7 +23,11 @@ app = Group("Predict which entities will not come back, before anything is index
 def fit(
     *,
     audit: Annotated[Path, Doc("Folder that argus audit wrote.")],
-    out: Annotated[Path | None, Doc("Folder for the results; default: the audit's.")] = None,
+    out: Annotated[
+        Path | None,
+        Doc("Folder for the results; default: the audit's."),
+        o.Output(lambda options: options["audit"]),
+    ] = None,
     measure: ProbeConfig,
     fresh: Annotated[
         bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 app = Group("Repair an index, with a receipt, and undo a repair.")
 
 Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX]
+Repaired = Annotated[Index, o.OUTPUT]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ class Proof:
     out: Annotated[
         Path | None,
         Doc("Folder for the receipt; default INDEX/remedies/ID."),
+        o.OUTPUT,
     ] = None
 
 
@@ -64,7 +66,7 @@ class Proof:
 @example("argus remedy expand --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def expand(
-    index: Index,
+    index: Repaired,
     reference: ReferenceConfig,
     risk: Risk,
     proof: Proof,
@@ -91,7 +93,7 @@ def expand(
 @example("argus remedy synthesize --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def synthesize(
-    index: Index,
+    index: Repaired,
     reference: ReferenceConfig,
     risk: Risk,
     model: LanguageModel,
@@ -164,7 +166,7 @@ def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> No
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
-    index: Index,
+    index: Repaired,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:

@@ -43,6 +43,7 @@ class Source:
         Path | None,
         Doc("Index to add the scenarios to; default: only write them."),
         o.INDEX,
+        o.OUTPUT,
     ] = None
     profiles: Annotated[
         Path | None,
@@ -54,6 +55,7 @@ class Source:
     out: Annotated[
         Path | None,
         Doc("Folder for profiles; default INDEX/scenarios or argus-out."),
+        o.Output(lambda options: None if options["index"] else "argus-out"),
     ] = None
     columns: FieldNames = field(default_factory=FieldNames)
     limit: o.Limit = None

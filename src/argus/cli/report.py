@@ -9,12 +9,15 @@ import typer
 
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.cli.outputs import OUTPUT
 
 
 @example("argus report report/")
 @with_blocks
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder that audit, exposure or demo wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder that audit, exposure or demo wrote."), OUTPUT
+    ],
 ) -> None:
     """Write FOLDER/report.html from the results in FOLDER."""
     from argus.reports import write_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.authority.jobs.audit import AuthorityAuditResult, audit_authority
+from argus.authority.jobs.audit import AuthorityAuditResult, audit_opened
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import OpenedAuthority
 from argus.authority.records import Record
@@ -54,4 +54,4 @@ def audit_deprecations(
     authority = OpenedAuthority(Authority(records, edges=edges), [], source)
     inputs: dict[str, Path | None] = {"corpus": path / "corpus.jsonl", "edges": source.edges}
     record = workspace.Record("authority", {"k": k, "relation": "deprecations"}, inputs)
-    return audit_authority(authority, out=folder.path, encoder=encoder, k=k, record=record)
+    return audit_opened(authority, folder, record, encoder=encoder, k=k)

@@ -74,13 +74,19 @@ def check_vector(
         "closest_cosine": round(near, 4),
         "title_from": title,
     }
-    how = _how(variant, near, evidence)
+    return _mismatch(case, cosine, _how(variant, near, evidence), evidence)
+
+
+def _mismatch(
+    case: Case, cosine: float, how: str, evidence: VectorEvidence
+) -> Finding[VectorEvidence]:
+    """Return the finding that the stored vector is another's. how: what would explain it."""
     everywhere = 2 * evidence["sampled_also_off"] > evidence["sampled"]
     alone = evidence["rank_with_its_own_vector"]
     rank = evidence["rank_with_nearest_embedded_again"] if everywhere else alone
     anew = f"with its {evidence['embedded_again']} nearest rivals " if everywhere else ""
     return Finding(
-        cause, Verdict.FOUND,
+        Cause.VECTOR, Verdict.FOUND,
         f"its stored vector is not that of its text (cosine {cosine:.2f}): {how}; "
         f"{evidence['sampled_also_off']} of {evidence['sampled']} others sampled are off too; "
         f"embedded anew {anew}it would rank {rank}",

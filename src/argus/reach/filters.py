@@ -86,9 +86,9 @@ def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | 
 
 def refuse_nothing(matching: Filter, n: int) -> InputError:
     """Return what is raised where a filter shows none of n records."""
-    said = ", ".join(f"{key}={value}" for key, value in matching.items())
+    conditions = ", ".join(f"{key}={value}" for key, value in matching.items())
     return InputError(
-        f"{said} matches none of {n:,} records",
+        f"{conditions} matches none of {n:,} records",
         expected="a filter that some record passes",
         fix="Check the values.",
         where="--where",

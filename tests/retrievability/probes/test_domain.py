@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from argus.retrievability.probes.domain import QUANTILE, Domain, fit_domain
+from argus.retrievability.probes.domain import QUANTILE, ProbeDomain, fit_domain
 
 
 def cloud(n, dim=20, seed=0):
@@ -45,7 +45,7 @@ def test_any_training_set_gives_finite_scores_when_stored(n, dim, seed):
     domain = fit_domain(train, train)
     scores = domain.scores(train)
     assert np.isfinite(scores).all() and np.isfinite(domain.threshold)
-    again = Domain.from_arrays(domain.arrays())
+    again = ProbeDomain.from_arrays(domain.arrays())
     np.testing.assert_array_equal(again.scores(train), scores)
     assert again.threshold == domain.threshold
 

@@ -21,7 +21,7 @@ def chat(endpoint):
 def test_a_budget_is_that_of_all_stages_together(chat, ledger):
     stages = Stages(chat(), chat(model="j", input_price=7.0), ledger)
     assert len(list(stages.answering().complete([Prompt("x"), Prompt("y")]))) == 2
-    left = stages.judging().model.config
+    left = stages.judging().inner.config
     assert left.max_total_tokens == 5_000 - 2 * 5
     assert left.budget == pytest.approx(1 - 2 * 5 / 1e6)
     assert (left.model, left.input_price) == ("j", 7.0)
@@ -30,17 +30,17 @@ def test_a_budget_is_that_of_all_stages_together(chat, ledger):
 def test_a_local_model_is_opened_once_beside_an_endpoint(chat, ledger):
     local = LocalConfig(model="somewhere")
     stages = Stages(local, local, ledger)
-    assert stages.answering().model is stages.judging().model
+    assert stages.answering().inner is stages.judging().inner
     other = Stages(local, chat(), ledger)
     other.answering()
-    assert other.judging().model.config == chat()
+    assert other.judging().inner.config == chat()
 
 
 def test_only_a_local_model_answers_on_the_engine(chat, ledger):
     engine = InProcessEngine()
     stages = Stages(LocalConfig(model="somewhere"), chat(), ledger, engine)
-    assert stages.answering().model.engine is engine
-    assert not hasattr(stages.judging().model, "engine")
+    assert stages.answering().inner.engine is engine
+    assert not hasattr(stages.judging().inner, "engine")
 
 
 def test_a_stage_counts_its_own_tokens_and_equal_prompts_once(chat, ledger, endpoint):

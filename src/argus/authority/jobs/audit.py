@@ -53,22 +53,36 @@ def audit_authority(
     k: int = TOP_K,
     store: Path | None = None,
     fresh: bool = False,
-    record: Record | None = None,
 ) -> AuthorityAuditResult:
     """Ask for what controls every superseded document with its own title and text.
 
-    k: how far down a list counts as reachable. store: as for `argus.audit`. record: what to note
-    the run as, where another job runs it. Raises InputError for bad input, ArgusError when nothing
-    is superseded.
+    k: how far down a list counts as reachable. store: as for `argus.audit`. Raises
+    InputError for bad input, ArgusError when nothing is superseded.
     """
     if k < 1:
         raise InputError(f"{k}", expected="a whole number from 1", fix="Try 10.", where="--k")
     opened = source if isinstance(source, OpenedAuthority) else open_authority(source)
     folder = ArtifactFolder(Path(out), fresh=fresh)
+    times = {"as_of": opened.source.as_of, "known_by": opened.source.known_by}
+    record = Record("authority", {"k": k, **times}, opened.inputs)
+    return audit_opened(opened, folder, record, encoder=encoder, k=k, store=store)
+
+
+def audit_opened(
+    opened: OpenedAuthority,
+    folder: ArtifactFolder,
+    record: Record,
+    *,
+    encoder: Encoder | EncoderConfig | str,
+    k: int,
+    store: Path | None = None,
+) -> AuthorityAuditResult:
+    """Audit a relation that is open, as `audit_authority` does, into a folder.
+
+    record: what the run is noted as. Raises ArgusError when nothing is superseded.
+    """
     pairs = list(supersessions(opened.authority))
     require_some(len(pairs), "record is superseded", "Look at what the rules found.")
-    times = {"as_of": opened.source.as_of, "known_by": opened.source.known_by}
-    record = record or Record("authority", {"k": k, **times}, opened.inputs)
     texts = _texts(opened.authority)
     sample = list(texts.values())
     with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened_store):

@@ -70,6 +70,7 @@ def analyse(
         bool,
         Doc("Only say what --llm would be asked and what it would cost."),
         Option(panel="Language model"),
+        o.ALONE,
     ] = False,
     columns: FieldNames,
     workers: Workers = None,

@@ -40,6 +40,7 @@ def search(
         Path | None,
         Doc(f"Folder for the results; default {OUT}, and nowhere for --query."),
         Option(default=""),
+        o.Output(lambda options: None if options["query"] is not None else OUT),
     ] = None,
     topics: Annotated[
         str,

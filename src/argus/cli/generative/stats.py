@@ -19,7 +19,7 @@ from argus.settings import Doc, Ge
 def stats(
     index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
     longest: Annotated[int, Ge(1), Doc("Tokens of the longest n-grams counted.")] = LONGEST,
-    out: Annotated[Path | None, Doc("Also write a report into this folder.")] = None,
+    out: Annotated[Path | None, Doc("Also write a report into this folder."), o.OUTPUT] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from argus.generative.failures.tables.records import Figures, Value
-from argus.jobs.heard import Answers
+from argus.jobs.recorded_model import Answers
 
 
 class FailureSettings(TypedDict):

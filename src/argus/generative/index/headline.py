@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from argus.generative.index.summary import BuildSummary, Spread, StatsSummary, TitleCounts
+from argus.generative.index.summary import NgramBuildSummary, Spread, StatsSummary, TitleCounts
 
 
-def build_headline(summary: BuildSummary) -> Iterator[str]:
+def build_headline(summary: NgramBuildSummary) -> Iterator[str]:
     """Yield what was indexed, what was left out, and where the index is."""
     passages, tokens = summary["passages"], summary["tokens"]
     if "added" in summary:

@@ -20,8 +20,8 @@ from argus.generative.index.manifest import TOKENIZER, read_manifest
 from argus.generative.index.settings import TRAINED, NgramBuildConfig
 from argus.generative.index.summary import (
     BuildSettings,
-    BuildSummary,
     CorpusQueries,
+    NgramBuildSummary,
     WithAddition,
 )
 from argus.generative.pseudo_queries import OfCorpus, of_documents
@@ -39,7 +39,7 @@ class BuildResult(Result):
     """The index, and what became of the corpus; the figures are also in summary.json."""
 
     index: NgramIndex
-    summary: BuildSummary
+    summary: NgramBuildSummary
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -216,7 +216,7 @@ def _texts(documents: Sequence[Document], queries: Mapping[str, list[str]]) -> I
         yield from queries.get(document.id, ())
 
 
-def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> BuildSummary:
+def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> NgramBuildSummary:
     index, manifest = built.index, manifest_of(home)
     counts = manifest.counts
     size = sum(index.bytes().values())

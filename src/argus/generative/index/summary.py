@@ -56,7 +56,7 @@ class CorpusQueries(TypedDict):
     elsewhere: int
 
 
-class BuildSummary(WithAddition):
+class NgramBuildSummary(WithAddition):
     """What a build comes to; bytes are of the arrays on disk."""
 
     index: str

@@ -7,7 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.jobs.heard import Answers, spent
+from argus.jobs.recorded_model import Answers, spent
 
 
 class ReferenceSettings(TypedDict):

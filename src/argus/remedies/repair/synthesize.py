@@ -15,8 +15,8 @@ from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
-from argus.jobs.heard import Answers, Heard, require_answers
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.recorded_model import Answers, RecordedModel, require_answers
 from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.remedies.diagnosis.config import TAU
@@ -183,7 +183,7 @@ def _answered(
     opened = making.opened
     patient = replace(model, retry_failed=False) if config.accept_unanswered else model
     with Ledger(opened.index.path / LEDGER) as ledger:
-        answers = Heard(open_model(patient, ledger, opened.engine))
+        answers = RecordedModel(open_model(patient, ledger, opened.engine))
         texts = list(with_model(opened.documents, candidates, answers))
     require_answers(
         answers, accept=config.accept_unanswered, undone=" and nothing was added to the index"

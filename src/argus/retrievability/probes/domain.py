@@ -21,7 +21,7 @@ QUANTILE = 0.99
 
 
 @dataclass(frozen=True)
-class Domain:
+class ProbeDomain:
     """A Gaussian of q principal directions and one variance for all others."""
 
     mean: FloatArray
@@ -60,7 +60,7 @@ class Domain:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Domain:
+    def from_arrays(cls, arrays: Arrays) -> ProbeDomain:
         """Build it again; KeyError or ValueError when arrays lack or do not fit."""
         mean, variances = (arrays[name].astype(np.float32) for name in ("mean", "variances"))
         components = arrays["components"].astype(np.float16)
@@ -70,7 +70,7 @@ class Domain:
         return cls(mean, components, variances, noise, threshold)
 
 
-def fit_domain(train: FloatArray, validation: FloatArray) -> Domain:
+def fit_domain(train: FloatArray, validation: FloatArray) -> ProbeDomain:
     """Fit the density on `train` (n, dim) and put the threshold at QUANTILE of `validation`."""
     from scipy.linalg import eigh
 
@@ -82,7 +82,7 @@ def fit_domain(train: FloatArray, validation: FloatArray) -> Domain:
     largest, directions = eigh(covariance, subset_by_index=[dim - q, dim - 1])
     noise = (np.trace(covariance) - largest.sum()) / max(dim - q, 1)
     floor = 1e-12  # vectors that do not vary leave no variance to divide by
-    domain = Domain(
+    domain = ProbeDomain(
         mean.astype(np.float32),
         directions[:, ::-1].T.astype(np.float16),
         np.maximum(largest[::-1], floor).astype(np.float32),

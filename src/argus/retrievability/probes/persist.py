@@ -18,7 +18,7 @@ from argus.data.artifacts import replacing
 from argus.data.provenance import file_hash
 from argus.data.records import read_record
 from argus.errors import InputError, Location
-from argus.retrievability.probes.domain import Domain
+from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import (
     LinearModel,
     MlpModel,
@@ -125,7 +125,7 @@ def load_probe(folder: Path) -> Probe:
             else _tensors(folder / name)
         )
         model: Model = _KINDS[header["family"]].from_arrays(arrays)
-        domain = Domain.from_arrays(_tensors(folder / DOMAIN))
+        domain = ProbeDomain.from_arrays(_tensors(folder / DOMAIN))
         _check_dim(model, domain, header["dim"])
     except (KeyError, ValueError, IndexError) as error:
         raise _damaged(folder / HEADER, f"does not fit its weights ({error})") from error
@@ -163,7 +163,7 @@ def _header(path: Path) -> Header:
     return header
 
 
-def _check_dim(model: Model, domain: Domain, dim: int) -> None:
+def _check_dim(model: Model, domain: ProbeDomain, dim: int) -> None:
     widths = [len(domain.mean)]
     if isinstance(model, LinearModel):
         widths.append(len(model.coefficients))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray
 from argus.errors import FingerprintMismatch, InputError
-from argus.retrievability.probes.domain import Domain
+from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import Floats, Model, Parameters
 from argus.retrievability.probes.summary import FitMetrics, Training
 
@@ -40,7 +40,7 @@ class Probe:
     """A model of RPS_{k,N} over the vectors of one encoder, pooled in one way."""
 
     model: Model
-    domain: Domain
+    domain: ProbeDomain
     fingerprint: str
     """Of the encoder whose vectors it was fitted on."""
     pooling: str

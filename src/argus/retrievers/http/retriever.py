@@ -122,13 +122,13 @@ class HttpRetriever:
         if result is None:
             raise RetrievalError(self._scrubbed(str(tries)))
         if isinstance(result, Refusal):
-            said = self._scrubbed(f"{self.name} refused with {result}")
+            message = self._scrubbed(f"{self.name} refused with {result}")
             if result.for_all:
                 raise ArgusError(
-                    f"{said}. Check address, method and headers. What was answered so far is kept: "
-                    "the same command asks only the rest."
+                    f"{message}. Check address, method and headers. What was answered so far is "
+                    "kept: the same command asks only the rest."
                 )
-            raise RetrievalError(said)
+            raise RetrievalError(message)
         try:
             content = json.loads(result)
         except ValueError as error:

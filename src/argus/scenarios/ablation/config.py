@@ -16,7 +16,7 @@ LEAST_DEPTH = 100
 
 
 @dataclass(frozen=True)
-class Settings:
+class ComparisonSettings:
     """How runs are compared. measure: the one that cells are judged by."""
 
     measure: str
@@ -72,6 +72,8 @@ class AblateConfig(GridConfig):
         return max(LEAST_DEPTH, *(cutoff(name) or 0 for name in self.measures))
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ComparisonSettings:
         """How runs are compared."""
-        return Settings(self.measures[0], self.measures, self.tune_share, self.resamples, self.seed)
+        return ComparisonSettings(
+            self.measures[0], self.measures, self.tune_share, self.resamples, self.seed
+        )

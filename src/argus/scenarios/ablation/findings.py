@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.measures import Evaluation, paired_difference
-from argus.scenarios.ablation.config import Settings
+from argus.scenarios.ablation.config import ComparisonSettings
 from argus.scenarios.ablation.grid import Cell, best_cell, split, usual_cell
 from argus.scenarios.ablation.summary import (
     DOCUMENTS,
@@ -43,7 +43,7 @@ class Ablation:
     n_profiled: int
     alone: Evaluation
     cells: Mapping[Cell, Evaluation]
-    settings: Settings
+    settings: ComparisonSettings
     baselines: Mapping[Baseline, Evaluation] = field(default_factory=dict)
     placebos: Mapping[Cell, Evaluation] = field(default_factory=dict)
     """Per question the mean over several exchanges of the profiles."""

@@ -21,7 +21,7 @@ from argus.engine import Engine
 from argus.errors import InputError
 from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import Judged, System, judge, missing_gold, without_failed
-from argus.jobs.heard import Heard, require_answers
+from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.workspace import read_documents, require_some, texts_cut
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.scenarios.ablation.grid import (
@@ -174,11 +174,11 @@ def write_by_model(
     """
     documents = [d for d in source.documents if d.id in source.profiles]
     with Ledger(folder / LEDGER) as ledger:
-        heard = Heard(open_model(config, ledger, engine))
-        expansions = {e.doc_id: e for e in generate_expansions(documents, heard)}
-    require_answers(heard, accept=False, can_accept=False)
+        model = RecordedModel(open_model(config, ledger, engine))
+        expansions = {e.doc_id: e for e in generate_expansions(documents, model)}
+    require_answers(model, accept=False, can_accept=False)
     write_expansions(folder.own(EXPANSIONS), expansions.values())
-    return expansions, {"model": heard.name, "language_model": heard.summary()}
+    return expansions, {"model": model.name, "language_model": model.summary()}
 
 
 @dataclass(frozen=True)

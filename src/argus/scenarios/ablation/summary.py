@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
 from argus.evaluation.summary import MissingDocuments
-from argus.jobs.heard import Answers
+from argus.jobs.recorded_model import Answers
 from argus.jobs.workspace import TextWindow
 from argus.measures.significance import DifferenceFigures
 from argus.scenarios.profiles.summary import ProfiledDocuments

@@ -11,20 +11,20 @@ from argus.scenarios.profile import COMPONENT
 from argus.settings import Doc, Ge, Seed, check_settings
 
 if TYPE_CHECKING:
-    from argus.scenarios.needs.summary import Bounds
+    from argus.scenarios.needs.summary import PoolRecord
 
 WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)
 """λ of the grid, as in SPIKE Table 7."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PoolSetting:
     """In the top k of N candidates."""
 
     k: int
     pool: int
 
-    def record(self) -> Bounds:
+    def record(self) -> PoolRecord:
         """Return it for the summary."""
         return {"k": self.k, "pool": self.pool}
 
@@ -51,9 +51,9 @@ class NeedsConfig(GridConfig):
             )
         object.__setattr__(self, "components", tuple(dict.fromkeys(self.components)))
 
-    def fitting(self, n: int) -> Setting:
+    def fitting(self, n: int) -> PoolSetting:
         """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""
         if self.pool <= n:
-            return Setting(self.k, self.pool)
+            return PoolSetting(self.k, self.pool)
         pool = max(2, n // 2)
-        return Setting(min(self.k, max(1, pool // 20)), pool)
+        return PoolSetting(min(self.k, max(1, pool // 20)), pool)

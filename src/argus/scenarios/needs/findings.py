@@ -21,7 +21,7 @@ from argus.measures.significance import (
 from argus.retrievability.audit.findings import HISTOGRAM_EDGES
 from argus.retrievability.rps import Scores, band, count_bands, score
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts, usual_cell
-from argus.scenarios.needs.config import Setting
+from argus.scenarios.needs.config import PoolSetting
 from argus.scenarios.needs.ranks import NeedRanks, pair_ranks
 from argus.scenarios.needs.summary import (
     AuditedDocuments,
@@ -112,8 +112,8 @@ class Findings:
     ranks: Mapping[Component, NeedRanks]
     """Of the needs that could be asked; λ = 1 first."""
     cells: Sequence[Cell]
-    rps: Setting
-    nominal: Setting
+    rps: PoolSetting
+    nominal: PoolSetting
     """What `rps` would be in a corpus that is large enough."""
     seed: int
 

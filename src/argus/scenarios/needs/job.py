@@ -29,7 +29,7 @@ from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.files import FILE, read_profiles
-from argus.scenarios.needs.config import NeedsConfig, Setting
+from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
 from argus.scenarios.needs.summary import NeedsSummary, headline
@@ -110,7 +110,7 @@ def _finish(
     with record.timed("scoring"):
         findings = Findings(
             source.documents, source.profiles, vectors, ranks, config.cells,
-            config.fitting(len(vectors.documents.ids)), Setting(config.k, config.pool),
+            config.fitting(len(vectors.documents.ids)), PoolSetting(config.k, config.pool),
             config.seed,
         )  # fmt: skip
         table, needs = documents_table(findings), needs_table(findings)

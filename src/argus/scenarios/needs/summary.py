@@ -16,8 +16,8 @@ Figure: TypeAlias = Literal["found_at_1", "found_at_k", "rps"]
 """What is measured of a document: its needs that find it first and in the top k, and RPS."""
 
 
-class Bounds(TypedDict):
-    """In the top k of N candidates (`pool`)."""
+class PoolRecord(TypedDict):
+    """A `PoolSetting` in summary.json: in the top k of N candidates (`pool`)."""
 
     k: int
     pool: int
@@ -104,8 +104,8 @@ class NeedsFigures(TypedDict):
     """What the needs say. k: how far down the corpus is read. wanted: `rps` as it was set."""
 
     k: int
-    rps: Bounds
-    wanted: Bounds
+    rps: PoolRecord
+    wanted: PoolRecord
     documents: AuditedDocuments
     needs: NeedCounts
     scenarios_failed: int

@@ -14,8 +14,8 @@ from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
-from argus.jobs.heard import Heard, require_answers
 from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     NO_ENCODER,
@@ -86,18 +86,18 @@ def profile_documents(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
     )
     check_folder(folder, record)
-    profiles, heard = _ask(documents, config, folder, record, engine)
+    profiles, model = _ask(documents, config, folder, record, engine)
     write_profiles(folder / FILE, profiles.values())
     summary: ProfileSummary = {
         **summarise(profiles),
         "written_by": config.model.label,
         "role": str(config.role),
-        "language_model": heard.summary(),
+        "language_model": model.summary(),
     }
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
     report = write_report(folder.path)
-    require_answers(heard, accept=config.accept_unanswered)
+    require_answers(model, accept=config.accept_unanswered)
     _require_scenarios(summary, folder)
     return ProfileResult(folder.path, report, profiles, summary)
 
@@ -108,8 +108,8 @@ def _ask(
     folder: ArtifactFolder,
     record: Record,
     engine: EngineConfig | Engine | None,
-) -> tuple[dict[str, Profiled], Heard]:
-    """Open the folder and ask; return the profiles by document, and what was heard."""
+) -> tuple[dict[str, Profiled], RecordedModel]:
+    """Open the folder and ask; return the profiles by document, and the model with its outcomes."""
     with ExitStack() as stack:
         local = isinstance(config.model, LocalConfig)
         running = stack.enter_context(open_engine(engine if local else None))
@@ -117,9 +117,9 @@ def _ask(
         record.open(folder)
         stack.enter_context(record.timed("asking for scenarios"))
         ledger = stack.enter_context(Ledger(folder / LEDGER))
-        heard = Heard(open_model(config.model, ledger, running))
-        profiled = generate(documents, heard, config.role, max_chars=config.max_chars)
-        return {p.doc_id: p for p in profiled}, heard
+        model = RecordedModel(open_model(config.model, ledger, running))
+        profiled = generate(documents, model, config.role, max_chars=config.max_chars)
+        return {p.doc_id: p for p in profiled}, model
 
 
 def _require_scenarios(summary: ProfileSummary, folder: ArtifactFolder) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.jobs.heard import Answers, spent
+from argus.jobs.recorded_model import Answers, spent
 
 
 class ProfiledDocuments(TypedDict):

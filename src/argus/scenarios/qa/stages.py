@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from argus.engine import Engine
-from argus.jobs.heard import Heard
+from argus.jobs.recorded_model import RecordedModel
 from argus.llm import (
     ChatConfig,
     LanguageModel,
@@ -27,9 +27,9 @@ from argus.scenarios.qa.summary import StageUsage
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: what was heard in it, and what its model had taken before."""
+    """One stage: its model with the outcomes, and what that had taken before."""
 
-    heard: Heard
+    model: RecordedModel
     before: Spending
 
 
@@ -46,52 +46,52 @@ class Stages:
         self._model, self._judge, self._ledger, self._engine = model, judge, ledger, engine
         self._stages: dict[str, Stage] = {}
 
-    def reasoning(self) -> Heard:
+    def reasoning(self) -> RecordedModel:
         """Return the model that reformulates questions."""
         return self._open("reformulating", self._model)
 
-    def answering(self) -> Heard:
+    def answering(self) -> RecordedModel:
         """Return the model that answers."""
         return self._open("answering", self._model)
 
-    def judging(self) -> Heard:
+    def judging(self) -> RecordedModel:
         """Return the model that judges."""
         return self._open("judging", self._judge)
 
     @property
     def missing(self) -> int:
         """How many prompts were not asked, or never answered; equal ones count once."""
-        outcomes = [o for stage in self._stages.values() for o in stage.heard.outcomes]
+        outcomes = [o for stage in self._stages.values() for o in stage.model.outcomes]
         missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
         return len({o.prompt.key for o in missing})
 
     def summary(self) -> dict[str, StageUsage]:
-        """Return what each stage asked and took; see `Heard.summary`."""
+        """Return what each stage asked and took; see `RecordedModel.summary`."""
         stages = list(self._stages.items())
         usage: dict[str, StageUsage] = {}
         for i, (name, stage) in enumerate(stages):
-            later = [s.before for _, s in stages[i + 1 :] if s.heard.model is stage.heard.model]
-            after = later[0] if later else stage.heard.model.spent
-            own = stage.heard.summary()
+            later = [s.before for _, s in stages[i + 1 :] if s.model.inner is stage.model.inner]
+            after = later[0] if later else stage.model.inner.spent
+            own = stage.model.summary()
             own["tokens_in"] = after.tokens_in - stage.before.tokens_in
             own["tokens_out"] = after.tokens_out - stage.before.tokens_out
-            usage[name] = {"model": stage.heard.name, **own}
+            usage[name] = {"model": stage.model.name, **own}
         return usage
 
-    def _open(self, name: str, config: AnyConfig) -> Heard:
-        opened = [s.heard.model for s in self._stages.values() if s.heard.model.config == config]
+    def _open(self, name: str, config: AnyConfig) -> RecordedModel:
+        opened = [s.model.inner for s in self._stages.values() if s.model.inner.config == config]
         model: OpenedModel
         if isinstance(config, LocalConfig):
             model = opened[0] if opened else open_model(config, self._ledger, self._engine)
         else:
             model = open_model(self._left(config), self._ledger)
-        stage = Stage(Heard(model), model.spent)
+        stage = Stage(RecordedModel(model), model.spent)
         self._stages[name] = stage
-        return stage.heard
+        return stage.model
 
     def _left(self, config: ChatConfig) -> ChatConfig:
         """Return the settings with what the budget has left after earlier stages."""
-        models = [s.heard.model for s in self._stages.values()]
+        models = [s.model.inner for s in self._stages.values()]
         spent = [model.spent for model in models if isinstance(model.config, ChatConfig)]
         limits = self._model if isinstance(self._model, ChatConfig) else config
         budget, tokens = limits.budget, limits.max_total_tokens

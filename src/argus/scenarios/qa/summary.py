@@ -8,7 +8,7 @@ from typing import Final
 from typing_extensions import TypedDict
 
 from argus.evaluation.summary import MissingDocuments
-from argus.jobs.heard import Answers
+from argus.jobs.recorded_model import Answers
 from argus.llm.plan import EstimateFigures
 from argus.measures.significance import DifferenceFigures
 

@@ -31,7 +31,7 @@ from argus.generative.failures.summary import (
     NoVerdict,
     SystemVerdicts,
 )
-from argus.jobs.heard import Answers, Heard
+from argus.jobs.recorded_model import Answers, RecordedModel
 from argus.llm import (
     ChatConfig,
     Estimate,
@@ -87,10 +87,10 @@ def judge_passages(
     spent: Answers | None = None
     if passages:
         with Ledger(Path(ledger)) as opened:
-            heard = Heard(open_model(config, opened))
-            answers = heard.complete(prompts([c for _, c in passages]), schema=Judgement)
+            model = RecordedModel(open_model(config, opened))
+            answers = model.complete(prompts([c for _, c in passages]), schema=Judgement)
             outcomes = list(answers)
-            spent = heard.summary()
+            spent = model.summary()
         _require_one(outcomes, config.label)
     rows = [_row(system, c, o) for (system, c), o in zip(passages, outcomes, strict=True)]
     verdicts = {system: _best_of(rows, system) for system in candidates}

@@ -42,26 +42,26 @@ def spent(model: Answers) -> str:
     )
 
 
-class Heard:
+class RecordedModel:
     """A model that remembers the outcomes it gave; a `LanguageModel` itself."""
 
     def __init__(self, model: OpenedModel) -> None:
-        self.model = model
+        self.inner = model
         self.outcomes: list[Outcome[Any]] = []
 
     @property
     def name(self) -> str:
         """What answers, without secrets."""
-        return self.model.name
+        return self.inner.name
 
     def complete(
         self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
     ) -> Iterator[Outcome[Any]]:
         """Yield what the model yields."""
         answers: Iterator[Outcome[Any]] = (
-            self.model.complete(prompts)
+            self.inner.complete(prompts)
             if schema is None
-            else self.model.complete(prompts, schema=schema)
+            else self.inner.complete(prompts, schema=schema)
         )
         for outcome in answers:
             self.outcomes.append(outcome)
@@ -73,7 +73,7 @@ class Heard:
         Tokens are as the endpoint counts them; where it does not, a request of this run stands at
         its bound. Costs are in the currency of the prices, None without prices.
         """
-        spent = self.model.spent
+        spent = self.inner.spent
         tokens = {o.prompt.key: (o.tokens_in or 0, o.tokens_out or 0) for o in self.outcomes}
         all_in, all_out = (sum(counts[i] for counts in tokens.values()) for i in (0, 1))
         return {
@@ -86,20 +86,20 @@ class Heard:
             "answers": {
                 "tokens_in": all_in,
                 "tokens_out": all_out,
-                "cost": cost_of(all_in, all_out, self.model.config),
+                "cost": cost_of(all_in, all_out, self.inner.config),
             },
         }
 
 
 def require_answers(
-    heard: Heard, *, accept: bool, undone: str = "", can_accept: bool = True
+    model: RecordedModel, *, accept: bool, undone: str = "", can_accept: bool = True
 ) -> None:
     """Raise ArgusError where prompts were not asked or, unless that is accepted, not answered.
 
     undone: what was not done for want of them. can_accept: whether the command can be told to.
     """
-    not_asked = [o for o in heard.outcomes if o.state is State.NOT_ASKED]
-    unanswered = [o for o in heard.outcomes if o.unanswered]
+    not_asked = [o for o in model.outcomes if o.state is State.NOT_ASKED]
+    unanswered = [o for o in model.outcomes if o.unanswered]
     missing = not_asked + ([] if accept else unanswered)
     if not missing:
         return
@@ -113,8 +113,8 @@ def require_answers(
         else ""
     )
     raise ArgusError(
-        f"{len(missing):,} of {len(heard.outcomes):,} prompts are without an answer of "
-        f"{heard.name}: {reasons}. Every answer so far is kept{undone}. "
+        f"{len(missing):,} of {len(model.outcomes):,} prompts are without an answer of "
+        f"{model.name}: {reasons}. Every answer so far is kept{undone}. "
         f"To mend it, {' and '.join(ways)}, then run the same command: it asks only the rest."
         f"{stubborn}"
     )
