@@ -90,6 +90,8 @@ def test_pages_are_followed_until_k(engine):
     ("reply", "reason"),
     [
         ((200, b"<html>"), "answered with no JSON: '<html>'"),
+        ((200, {"error": "no shard"}), "without 'found\\[\\]'.*no shard"),
+        ((200, {"found": None}), "without 'found\\[\\]'"),
         ((200, {"found": {"doc": 1}}), "without 'meta.doc'"),
         ((200, {"found": ["tea"]}), "answered in another shape: 'tea' at answer"),
         ((200, {"found": [{"meta": {}}]}), "without 'meta.doc'"),
@@ -107,6 +109,23 @@ def test_what_is_no_answer_fails_the_query(engine, reply, reason):
     assert set(answers.failed) == {"q3"} and len(answers.run) == len(QUERIES) - 1
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(answers.failed["q3"])
+
+
+def test_an_empty_list_is_an_answer_and_absence_may_be(engine):
+    engine.reply = lambda *_: (200, {"found": []})
+    assert ask(engine).run == {q.id: {} for q in QUERIES}
+    text = engine.file.read_text().replace("score: weight", "score: weight, may_be_absent: true")
+    engine.file.write_text(text)
+    engine.reply = lambda *_: (200, {})
+    assert ask(engine).run == {q.id: {} for q in QUERIES}
+
+
+def test_what_stands_at_its_errors_fails_a_query(engine):
+    text = engine.file.read_text().replace("score: weight", 'score: weight, errors: "errors[]"')
+    engine.file.write_text(text)
+    engine.reply = lambda *_: (200, {"errors": [{"message": "no class"}], "found": []})
+    failed = ask(engine).failed
+    assert set(failed) == {q.id for q in QUERIES} and "no class" in failed["q0"]
 
 
 @pytest.mark.parametrize(

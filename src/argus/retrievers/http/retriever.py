@@ -106,6 +106,10 @@ class HttpRetriever:
 
     def _hits(self, content: Mapping[str, Any]) -> list[tuple[str, float | None]]:
         answer = self.spec.answer
+        if answer.errors and (errors := self._found(answer.errors, content)):
+            raise RetrievalError(f"answered with an error: {_shown(errors[0])}")
+        if not answer.results.is_in(content) and not answer.may_be_absent:
+            raise RetrievalError(f"answered without {answer.results.text!r}: {_shown(content)}")
         hits = []
         for item in self._found(answer.results, content):
             id_ = self._one(answer.id, item)
@@ -195,6 +199,10 @@ def _number(score: Any) -> float | None:
         return float(score)
     except (TypeError, ValueError) as error:
         raise RetrievalError(f"answered with the score {score!r}") from error
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 async def _read(response: httpx.Response) -> bytes:

@@ -31,12 +31,18 @@ Json = Any  # of the endpoint's own request: any JSON
 
 
 class AnswerSpec(Strict):
-    """Where in an answer the results stand."""
+    """Where in an answer the results stand.
+
+    errors: where it says what went wrong; if anything stands there, the query has failed.
+    may_be_absent: an answer without the list has no results; else it has failed.
+    """
 
     WHAT: ClassVar[str] = "answer"
     results: APath = Field(description="the path of the list, such as hits.hits[]")
     id: APath = Field(description="the path of the id in a result, such as _source.doc_id")
     score: APath | None = None
+    errors: APath | None = None
+    may_be_absent: bool = False
 
 
 class PagingSpec(Strict):
