@@ -79,6 +79,7 @@ def test_a_text_that_stands_twice_names_no_document():
         ({"answer": "b"}, "dict, not a list"),
         ([("b", math.nan)], "score nan"),
         ([("b", math.inf)], "score inf"),
+        ([("b", 10**400)], "no finite number"),
         ([("b", "high")], "str for a score"),
         ([("b", 1, 2)], "tuple of 3"),
         ([{"title": "First"}], "without an id"),
@@ -93,3 +94,4 @@ def test_what_is_no_ranking_is_a_failure(answer, problem):
 def test_nothing_back_is_an_answer():
     assert ranked([], 5, KNOWN) == {}
     assert ranked({"documents": []}, 5, KNOWN) == {}
+    assert ranked({}, 5, KNOWN) == {}

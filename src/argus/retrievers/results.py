@@ -71,9 +71,11 @@ def _items(answer: Any) -> Iterable[Any]:
     if isinstance(answer, list | tuple) or hasattr(answer, "__array__"):
         return answer  # type: ignore[no-any-return]
     if isinstance(answer, Mapping):
+        if not answer:  # document to score, of none
+            return ()
         if isinstance(columns := answer.get("ids"), list):  # as Chroma answers a list of queries
             return columns[0] if columns and isinstance(columns[0], list) else columns
-        if answer and all(_is_number(value) for value in answer.values()):
+        if all(_is_number(value) for value in answer.values()):
             return sorted(answer.items(), key=lambda pair: -pair[1])
         if len(answer) == 1 and isinstance(inner := next(iter(answer.values())), Mapping):
             return _items(inner)
@@ -156,7 +158,10 @@ def _number(score: Any) -> float | None:
         return None
     if not _is_number(score):
         raise RetrievalError(f"returned {_kind(score)} for a score")
-    return float(score)
+    try:
+        return float(score)
+    except (OverflowError, ValueError) as error:  # 10**400, Decimal("sNaN")
+        raise RetrievalError("returned a score that is no finite number") from error
 
 
 def _is_number(value: Any) -> bool:
