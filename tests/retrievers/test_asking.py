@@ -42,6 +42,43 @@ def test_what_a_generator_raises_fails_its_query():
     assert answers.failed == {"q3": "raised OSError: cut off"}
 
 
+def test_an_iterator_that_is_empty_does_not_hang():
+    config = AskingConfig(at_once=2, timeout_s=5)
+    with opened(lambda query: next(iter([])), config=config) as source:
+        answers = source.ask(QUERIES[:2], 2)
+    assert "StopIteration" in answers.failed["q0"] and "StopIteration" in answers.failed["q1"]
+
+
+def test_a_slow_generator_is_given_up_too():
+    def slow(query, k):
+        yield "tea"
+        if query.endswith("3"):
+            time.sleep(2)
+
+    with opened(slow, config=AskingConfig(timeout_s=0.3, at_once=2)) as source:
+        answers = source.ask(QUERIES, 2)
+    assert answers.failed == {"q3": "no answer in 0.3 s"}
+
+
+def test_an_answer_that_breaks_when_read_fails_its_query():
+    class Broken:
+        def __iter__(self):
+            raise KeyError("shard")
+
+    with opened(lambda query: Broken() if query.endswith("3") else ["tea"]) as source:
+        answers = source.ask(QUERIES, 2)
+    assert set(answers.failed) == {"q3"} and "KeyError" in answers.failed["q3"]
+
+
+def test_half_a_surrogate_pair_is_kept_as_it_is(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def retrieve(query, k):\n    return ['\\ud83d']\n")
+    query = Query("q", "tea \ud83d")
+    for _ in range(2):
+        with opened(str(file), kept_in=tmp_path / "answers.sqlite") as source:
+            assert source.ask([query], 2).run == {"q": {"\ud83d": 1.0}}
+
+
 def test_a_timeout_of_its_own_is_a_failure_as_any_other():
     def slow(query, k):
         raise TimeoutError("the shard took too long")

@@ -17,6 +17,7 @@ from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.protocol import Answers, RetrievalError
+from argus.retrievers.python_file import first_line
 
 T = TypeVar("T")
 Answer = dict[str, float]
@@ -103,7 +104,9 @@ class Asking:
             try:
                 async with asyncio.timeout(self.config.timeout_s):
                     answers = await retriever.answer_many(batch, self.k)
-            except (RetrievalError, TimeoutError):
+            except ArgusError:
+                raise
+            except Exception:  # whatever it was, alone they tell
                 left += batch
                 continue
             for query in batch:
@@ -123,13 +126,17 @@ class Asking:
             advance(1)
 
     async def _ask_one(self, query: Query) -> None:
+        limit = asyncio.timeout(self.config.timeout_s)
         try:
-            async with asyncio.timeout(self.config.timeout_s):
+            async with limit:
                 answer = await self.retriever.answer(query.text, self.k)
-        except TimeoutError:
-            self._fail(query, f"no answer in {self.config.timeout_s:g} s")
+        except ArgusError:
+            raise
         except RetrievalError as error:
             self._fail(query, str(error))
+        except Exception as error:  # of a stranger's data: one query's trouble, not the job's
+            late = f"no answer in {self.config.timeout_s or 0:g} s"
+            self._fail(query, late if limit.expired() else raised(error))
         else:
             self._keep(query, answer)
 
@@ -165,6 +172,11 @@ def _has_loop() -> bool:
     return True
 
 
+def raised(error: BaseException) -> str:
+    """Return what an error of a stranger's code says, for the query that failed."""
+    return f"raised {type(error).__name__}: {first_line(error)}"
+
+
 async def in_a_thread(function: Callable[[], T]) -> T:
     """Return what a blocking call returns. A call that hangs is left behind, and ends with us."""
     loop = asyncio.get_running_loop()
@@ -177,6 +189,10 @@ async def in_a_thread(function: Callable[[], T]) -> T:
     def run() -> None:
         try:
             result = function()
+        except StopIteration as error:  # which no future can hold
+            stopped = RuntimeError("StopIteration: an iterator had nothing left")
+            stopped.__cause__ = error
+            deliver(future.set_exception, stopped)
         except BaseException as error:
             deliver(future.set_exception, error)
         else:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
-from argus.retrievers.asking import Answer, in_a_thread
+from argus.retrievers.asking import Answer, in_a_thread, raised
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.python_file import first_line, module_of, split_spec
@@ -54,11 +55,11 @@ class PythonRetriever:
         """Return what a call of a stranger's code returns; whatever it raises is a failure."""
         try:
             threaded = self.in_threads and not self.call.is_async
-            answer = await in_a_thread(call) if threaded else call()
-            answer = await answer if inspect.isawaitable(answer) else answer
-            return list(answer) if isinstance(answer, Iterator) else answer
+            work = partial(_collected, call)
+            answer = await in_a_thread(work) if threaded else work()
+            return _listed(await answer) if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit) as error:  # not our own timeout, which cancels
-            raise RetrievalError(f"raised {type(error).__name__}: {first_line(error)}") from error
+            raise RetrievalError(raised(error)) from error
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,15 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
     path, name = split_spec(spec)
     with module_of(path, EXPECTED) as module:
         yield _named(module, name, path), content_hash(path.read_bytes(), name).hex()
+
+
+def _collected(call: Callable[[], Any]) -> Any:
+    """Make a call and run a generator to its end: that is where its work is done."""
+    return _listed(call())
+
+
+def _listed(answer: Any) -> Any:
+    return list(answer) if isinstance(answer, Iterator) else answer
 
 
 def _named(module: ModuleType, name: str, path: Path) -> Any:

@@ -97,6 +97,8 @@ def test_pages_are_followed_until_k(engine):
         ((200, {"found": [{"meta": {}}]}), "without 'meta.doc'"),
         ((200, {"found": [{"meta": {"doc": "a"}, "weight": "high"}]}), "the score 'high'"),
         ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": NaN}]}'), "the score nan"),
+        ((200, b"[" * 100_000), "answered with no JSON"),
+        ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": 1%s}]}' % (b"0" * 400)), "the score"),
         ((200, 3), "answered with int, not an object"),
         ((400, {"error": "a-very-secret-key is odd"}), "HTTP 400: .*\\*\\*\\* is odd"),
         ((503, {}), "no answer in 3 attempts; last: HTTP 503"),

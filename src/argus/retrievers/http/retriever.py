@@ -135,7 +135,7 @@ class HttpRetriever:
             raise RetrievalError(said)
         try:
             content = json.loads(result)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             shown = self._scrubbed(result[:60].decode("utf-8", "replace"))
             raise RetrievalError(f"answered with no JSON: {shown!r}") from error
         if isinstance(content, list):
@@ -197,8 +197,8 @@ def _number(score: Any) -> float | None:
         return None
     try:
         return float(score)
-    except (TypeError, ValueError) as error:
-        raise RetrievalError(f"answered with the score {score!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RetrievalError(f"answered with the score {str(score)[:SHOWN_CHARS]!r}") from error
 
 
 def _shown(value: Any) -> str:
