@@ -14,7 +14,7 @@ from tests.support.results import shown
 
 DOCUMENTS = [
     Document("tea", "Tea is made of leaves and hot water. Nobody knows who drank it first.", "Tea"),
-    Document("coffee", "Coffee is made of roasted beans. It keeps people awake.", "Coffee"),
+    Document("coffee", "Coffee is made of roasted beans. It keeps many people awake.", "Coffee"),
     Document("ska", "Ska came from Jamaica before reggae. Its guitars play off the beat.", "Ska"),
     Document("empty", "", ""),
 ]
@@ -37,7 +37,7 @@ def test_what_never_comes_back_is_named(tmp_path):
     rows = {row["id"]: row for row in result.table.to_pylist()}
     assert rows["ska"]["never_retrieved"] and rows["ska"]["title_rank"] is None
     assert "by its title not in the top 2" in rows["ska"]["reason"]
-    assert rows["tea"]["retrieved_by_own"] == 2 and rows["tea"]["sentence_rank"] == 1
+    assert rows["tea"]["retrieved_by_own"] == 3 and rows["tea"]["sentence_rank"] == 1
     assert rows["empty"]["state"] == "not applicable"
     assert result.summary["retriever"]["held_out"] is False and result.summary["queries"] == 10
     misses = result.misses.to_pylist()
@@ -58,6 +58,20 @@ def test_a_failed_probe_is_no_miss(tmp_path):
     assert result.summary["retriever"]["reasons"] == {"raised OSError: the shard is gone": 1}
     assert not any("guitars" in row["query"] for row in result.misses.to_pylist())
     assert any("1 probes failed and are in no figure" in line for line in result.headline())
+
+
+def test_a_document_whose_probes_failed_is_failed(tmp_path):
+    def fragile(query, corpus, k):
+        if "ska" in query.lower() or "guitars" in query:
+            raise OSError("the shard is gone")
+        return ["tea", "coffee"]
+
+    result = expose(fragile, tmp_path)
+    row = next(row for row in result.table.to_pylist() if row["id"] == "ska")
+    assert row["state"] == "failed" and "the shard is gone" in row["reason"]
+    assert row["never_retrieved"] is None and "no title" not in row["reason"]
+    assert result.summary["never_retrieved"] == 0
+    assert result.summary["documents"]["failed"] == 1
 
 
 def test_what_is_doubtful_of_its_answers_is_told(tmp_path):

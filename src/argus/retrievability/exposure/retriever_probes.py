@@ -16,7 +16,7 @@ from argus.data.runs import ranking
 from argus.data.types import Document, IntArray, Qrels, Query, Run
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Searched
-from argus.retrievability.exposure.probes import BEYOND, QUERY, SENTENCE, TITLE, Probes
+from argus.retrievability.exposure.probes import BEYOND, QUERY, SENTENCE, TITLE, FailedProbe, Probes
 from argus.retrievability.sentences import hold_out
 from argus.retrievers.protocol import Answers
 
@@ -84,7 +84,11 @@ def rank_probes(
     places = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, BEYOND)
     rank = np.where(target >= 0, places, 0)
     probes = Probes(asked.kind[answered], target, [q.text for q in queries], rank, top)
-    searched = Searched(asked.documents, failures, asked.without_sentence, int((~answered).sum()))
+    lost = [
+        FailedProbe(str(asked.kind[i]), int(asked.target[i]), answers.failed[asked.queries[i].id])
+        for i in np.flatnonzero(~answered)
+    ]
+    searched = Searched(asked.documents, failures, asked.without_sentence, lost)
     return RankedProbes(probes, searched, strange, longest)
 
 
