@@ -96,7 +96,7 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
     queries = [Query(row["_id"], row["text"]) for row in map(json.loads, lines)]
     assert queries == probes.queries and len(queries) == 9
     judged = (tmp_path / "probes" / "qrels" / "test.tsv").read_text()
-    assert "title-1\tska\t1" in judged or "title-2\tska\t1" in judged or "\tska\t1" in judged
+    assert judged.count("\tska\t1") == 3
     corpus = [{"_id": d.id, "text": d.text} for d in DOCUMENTS]
     run = {q.id: dict(retrieve(q.text, corpus, 2)) for q in queries}
     del run[queries[0].id]
@@ -110,6 +110,15 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
     assert read.summary["sentence"] == asked.summary["sentence"]
     with pytest.raises(InputError, match="answers none of the 9 queries"):
         argus.exposure(DOCUMENTS, run={"other": {"tea": 1.0}}, out=tmp_path / "none", config=CONFIG)
+
+
+def test_a_run_of_other_probes_is_not_taken_for_these(tmp_path):
+    before = [*DOCUMENTS[1:], Document("tea", "Tea grows on hills. It is picked by hand.", "Tea")]
+    old = argus.export_probes(before, tmp_path / "probes", config=CONFIG)
+    run = {query.id: {"tea": 1.0} for query in old.queries}
+    result = argus.exposure(DOCUMENTS, run=run, out=tmp_path / "out", config=CONFIG)
+    assert result.summary["probes_failed"] == 2  # both sentences on tea; its title is the same
+    assert result.summary["retriever"]["reasons"] == {"not in the run": 2}
 
 
 def test_a_killed_run_asks_only_the_rest(tmp_path):

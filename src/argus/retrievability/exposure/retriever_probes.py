@@ -6,12 +6,14 @@ the document as it is, so that these probes are easier than those over Argus's o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.provenance import content_hash
 from argus.data.runs import ranking
 from argus.data.types import Document, IntArray, Qrels, Query, Run
 from argus.retrievability.exposure.config import ExposureConfig
@@ -45,18 +47,30 @@ def probe_queries(
 ) -> AskableProbes:
     """Return titles and sentences as queries, with real ones of no document after them.
 
-    documents: ordered by id. The ids of probes say what they are and hold no white space; they are
-    the same for the same documents and settings.
+    documents: ordered by id. The id of a probe is its kind with a hash of its document and text: an
+    answer to another probe is never taken for its own. It holds no white space.
     """
     usable = [d for d in documents if d.content.strip()]
     titled = [row for row, d in enumerate(usable) if d.title.strip()]
     sentences, without = hold_out(usable, per_document=config.sentences, seed=config.seed)
-    probes = [Query(f"{TITLE}-{row}", usable[row].title) for row in titled]
-    probes += [Query(f"{SENTENCE}-{i}", s.sentence) for i, s in enumerate(sentences)]
-    probes += [Query(f"{QUERY}-{i}", query.text) for i, query in enumerate(queries)]
+    pairs = [(usable[row].id, usable[row].title) for row in titled]
+    pairs += [(usable[s.position].id, s.sentence) for s in sentences]
+    pairs += [(query.id, query.text) for query in queries]
     kinds = [TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries)
     rows = titled + [s.position for s in sentences] + [-1] * len(queries)
+    probes = _with_ids(kinds, pairs)
     return AskableProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
+
+
+def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
+    """Return queries of (document or query id, text); a pair that comes again is numbered."""
+    times: Counter[str] = Counter()
+    queries = []
+    for kind, (id_, text) in zip(kinds, pairs, strict=True):
+        name = f"{kind}-{content_hash(id_, text, size=8).hex()}"
+        times[name] += 1
+        queries.append(Query(f"{name}-{times[name]}" if times[name] > 1 else name, text))
+    return queries
 
 
 @dataclass(frozen=True)
