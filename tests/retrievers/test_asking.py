@@ -222,6 +222,17 @@ def test_what_was_answered_is_not_asked_again(tmp_path):
     assert len(asked.read_text().splitlines()) == 15
 
 
+def test_answers_over_other_documents_are_not_kept_ones(tmp_path, documents):
+    file = tmp_path / "mine.py"
+    file.write_text("def retrieve(query, corpus, k):\n    return [d['_id'] for d in corpus]\n")
+    counts = []
+    for known in (documents, documents, documents[:2]):
+        with opened(str(file), documents=known, kept_in=tmp_path / "answers.sqlite") as source:
+            answers = source.ask(QUERIES[:3], 9)
+        counts.append((answers.kept, len(answers.run["q0"])))
+    assert counts == [(0, 3), (3, 3), (0, 2)]
+
+
 def test_a_file_of_answers_that_is_none_is_told(tmp_path):
     kept = tmp_path / "answers.sqlite"
     kept.write_text("no database, but long enough to be looked at" * 40)

@@ -62,6 +62,7 @@ class Asking:
     answers: dict[str, Answer] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     _failed_in_a_row: int = 0
+    _n_kept: int = 0
 
     def ask(self, queries: Sequence[Query]) -> Answers:
         """Ask what is not kept yet; a query without text finds nothing, and is not sent."""
@@ -69,13 +70,15 @@ class Asking:
         if pending:
             in_a_loop(lambda: self._ask_pending(pending))
         ids = (query.id for query in queries)
-        return Answers({i: self.answers[i] for i in ids if i in self.answers}, self.failed)
+        run = {i: self.answers[i] for i in ids if i in self.answers}
+        return Answers(run, self.failed, self._n_kept)
 
     def _is_answered(self, query: Query) -> bool:
         if not query.text.strip():
             self.answers[query.id] = {}
         elif self.kept and (answer := self.kept.get(query.text, self.k)) is not None:
             self.answers[query.id] = answer
+            self._n_kept += 1
         return query.id in self.answers
 
     async def _ask_pending(self, queries: Sequence[Query]) -> None:

@@ -83,7 +83,8 @@ def opened(
         return
     with named_in_file(name) as (thing, identity):
         source = python_retriever(thing, documents, name, config)
-        yield OpenRetriever(source, f"{identity} {config.id_field}", config, kept_in)
+        identity = content_hash(identity, str(config.id_field), _digest(documents)).hex()
+        yield OpenRetriever(source, identity, config, kept_in)
 
 
 def http_file(spec: str) -> Path | None:
@@ -91,6 +92,11 @@ def http_file(spec: str) -> Path | None:
     if not spec.startswith(HTTP) or spec.startswith(f"{HTTP}//"):
         return None
     return Path(spec.removeprefix(HTTP))
+
+
+def _digest(documents: Sequence[Document]) -> bytes:
+    """Return a hash of ids and texts: answers over other documents are other answers."""
+    return content_hash(*(part for d in documents for part in (d.id, d.title, d.text)))
 
 
 def _endpoint(
@@ -113,6 +119,6 @@ def _endpoint(
         timeout_s=config.timeout_s or spec.timeout_s,
     )
     fingerprint = encoder.fingerprint if encoder else ""
-    identity = content_hash(file.read_bytes(), fingerprint, str(config.id_field)).hex()
+    identity = content_hash(spec.identity(), fingerprint, _digest(documents)).hex()
     source = HttpRetriever(spec, name, Known.of(documents), encoder)
     return OpenRetriever(source, identity, asking, kept_in)

@@ -29,6 +29,13 @@ class Answers:
     """Query id to document id to score; a query that brought nothing back has no document."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """Query id to why it was not answered. It is never counted as a query without results."""
+    kept: int = 0
+    """Answers that an earlier run got, and that were not asked for again."""
+
+
+def kept_note(kept: int, n: int) -> str:
+    """Return what a reader must know of `kept` of n answers."""
+    return f"{kept:,} of {n:,} answers are kept from an earlier run: --fresh asks again"
 
 
 class RetrievalError(Exception):

@@ -137,4 +137,5 @@ def test_a_killed_run_asks_only_the_rest(tmp_path):
     result = expose(str(file), tmp_path / "out")
     asked = log.read_text().splitlines()
     assert len(asked) == 10 and len(set(asked)) == 9  # the fifth twice, of 9 probes
-    assert result.summary["probes_failed"] == 0
+    assert result.summary["probes_failed"] == 0 and result.summary["retriever"]["kept"] == 4
+    assert list(result.headline())[-1].startswith("4 of 9 answers are kept")

@@ -113,6 +113,29 @@ def test_what_is_no_answer_fails_the_query(engine, reply, reason):
         raise AssertionError(answers.failed["q3"])
 
 
+def test_variables_stand_in_parameters_and_body(engine):
+    text = engine.file.read_text().replace('n: "{k}"', 'n: "{k}", key: ["${ENGINE_KEY}"]')
+    engine.file.write_text(text + 'parameters: {token: "${ENGINE_KEY}"}\n')
+    assert not ask(engine).failed
+    _, parameters, body, _ = engine.requests[0]
+    assert parameters["token"] == "a-very-secret-key" and body["key"] == ["a-very-secret-key"]
+    engine.file.write_text(text.replace("ENGINE_KEY", "UNSET_KEY"))
+    with pytest.raises(InputError, match="UNSET_KEY is not set"):
+        ask(engine)
+
+
+def test_answers_of_another_address_or_key_are_asked_for(engine, tmp_path, monkeypatch):
+    def kept(config=None):
+        with opened(engine.spec, config=config, kept_in=tmp_path / "answers.sqlite") as source:
+            return source.ask(QUERIES[:2], 3).kept
+
+    assert (kept(), kept(AskingConfig(at_once=3))) == (0, 2)
+    good = engine.reply
+    engine.reply = lambda p, q, body, h: good(p, q, body, {"x-key": "a-very-secret-key"})
+    monkeypatch.setenv("ENGINE_KEY", "another-tenants-key")
+    assert kept() == 0
+
+
 def test_an_empty_list_is_an_answer_and_absence_may_be(engine):
     engine.reply = lambda *_: (200, {"found": []})
     assert ask(engine).run == {q.id: {} for q in QUERIES}

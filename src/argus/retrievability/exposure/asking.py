@@ -65,6 +65,7 @@ def ask_probes(
         "held_out": False,
         "longest_list": ranks.longest,
         "strange": ranks.strange,
+        "kept": answers.kept,
         "reasons": dict(Counter(answers.failed.values()).most_common(REASONS)),
     }
     findings = Findings(documents, ranks.searched, ranks.probes, exposed)

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.retrievability.exposure.probes import Concentration, Success
+from argus.retrievers.protocol import kept_note
 
 
 class SuccessInterval(TypedDict, total=False):
@@ -61,6 +62,8 @@ class AskedRetriever(TypedDict):
     """Results in the longest list, at most k."""
     strange: int
     """Results that are no document of the corpus."""
+    kept: int
+    """Answers that are kept from an earlier run."""
     reasons: dict[str, int]
     """Why probes failed, the most frequent first."""
 
@@ -114,3 +117,5 @@ def _of_retriever(asked: AskedRetriever, summary: ExposureSummary) -> Iterator[s
             f"WARNING: {asked['strange']:,} results are no document of the corpus: name where "
             "their id stands with --result-id, or give the corpus that was indexed"
         )
+    if asked["kept"]:
+        yield kept_note(asked["kept"], summary["queries"])

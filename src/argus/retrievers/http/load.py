@@ -111,6 +111,6 @@ def _check_variables(spec: EndpointSpec, where: YamlFile) -> None:
     if missing:
         raise where.error(
             (), f"the environment variable {missing[0]} is not set",
-            "a value for each variable that address and headers name",
+            "a value for each variable that the request names",
             f"Set it: export {missing[0]}=...",
         )  # fmt: skip

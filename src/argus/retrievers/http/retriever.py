@@ -35,7 +35,6 @@ from argus.retrievers.http.spec import (
     EndpointSpec,
     K,
     filled,
-    with_variables,
 )
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, ranked
@@ -56,14 +55,18 @@ class HttpRetriever:
     encoder: Encoder | None = None
     """What makes {vector} of a query."""
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
+    _request: EndpointSpec | None = field(default=None, repr=False)
+    """The description with the variables' values, while a session lasts."""
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[None]:
         """Hold the connections of one job; redirects are not followed: they are told."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-        headers = {name: with_variables(text) for name, text in self.spec.headers.items()}
+        request = self._request = self.spec.resolved()
         timeout = httpx.Timeout(None, connect=10)
-        async with httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits) as client:
+        async with httpx.AsyncClient(
+            headers=request.headers, timeout=timeout, limits=limits
+        ) as client:
             self._client = client
             yield
 
@@ -145,11 +148,12 @@ class HttpRetriever:
         return content
 
     async def _attempt(self, values: Mapping[str, Any]) -> bytes | Refusal | Trouble:
-        assert self._client is not None, "asked outside of a session"
+        assert self._client is not None and self._request, "asked outside of a session"
+        request = self._request
         quoted = {name: quote(str(value), safe="") for name, value in values.items()}
-        url = with_variables(filled(self.spec.url, quoted))
-        parameters = _without_none(filled(self.spec.parameters, values))
-        body = _without_none(filled(self.spec.body, values))
+        url = filled(request.url, quoted)
+        parameters = _without_none(filled(request.parameters, values))
+        body = _without_none(filled(request.body, values))
         try:
             async with self._client.stream(
                 self.spec.method, url, params=parameters or None,

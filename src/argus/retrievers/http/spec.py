@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PlainValidator, field_validator
 
 from argus.data.field_paths import FieldPath
+from argus.data.provenance import content_hash
 from argus.data.yaml_spec import Strict, Text, problem, text_of
 
 QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "{page}"
@@ -96,9 +97,19 @@ class EndpointSpec(Strict):
         return [self.url, self.headers, self.parameters, self.body]
 
     def variables(self) -> list[str]:
-        """Return the environment variables that address and headers name."""
-        texts = [self.url, *self.headers.values()]
-        return sorted({name for text in texts for name in _VARIABLE.findall(text)})
+        """Return the environment variables that the request names."""
+        return sorted({name for text in _texts(self.request) for name in _VARIABLE.findall(text)})
+
+    def identity(self) -> str:
+        """Return a hash of all that its answers depend on, and not of how fast it is asked."""
+        spec = self.resolved()
+        parts = (spec.method, spec.request, spec.answer, spec.paging, spec.most, spec.encoder)
+        return content_hash(repr(parts)).hex()
+
+    def resolved(self) -> EndpointSpec:
+        """Return the description with the variables' values in its request: it holds secrets."""
+        names = ("url", "headers", "parameters", "body")
+        return self.model_copy(update={name: with_variables(getattr(self, name)) for name in names})
 
 
 def filled(template: Json, values: Mapping[str, Json]) -> Json:
@@ -119,9 +130,13 @@ def placeholders(template: Json) -> set[str]:
     return {name for text in _texts(template) for name in PLACEHOLDER.findall(text)}
 
 
-def with_variables(text: str) -> str:
-    """Return a text with the values of the environment variables that it names."""
-    return _VARIABLE.sub(lambda match: os.environ[match[1]], text)
+def with_variables(template: Json) -> Json:
+    """Return a template with the values of the environment variables that it names."""
+    if isinstance(template, str):
+        return _VARIABLE.sub(lambda match: os.environ[match[1]], template)
+    if isinstance(template, Mapping):
+        return {with_variables(key): with_variables(value) for key, value in template.items()}
+    return [with_variables(v) for v in template] if isinstance(template, list) else template
 
 
 def _texts(value: Json) -> list[str]:
