@@ -103,6 +103,28 @@ def test_a_batch_that_fails_costs_only_its_culprit():
     assert sizes == [12] + [1] * 12
 
 
+def test_a_batch_has_the_time_of_all_its_queries():
+    def batches(queries, k):
+        time.sleep(0.4)
+        return {q.id: ["tea"] for q in queries}
+
+    with opened(batches, config=AskingConfig(timeout_s=0.2)) as source:
+        assert not source.ask(QUERIES, 2).failed
+
+
+def test_a_search_of_the_whole_corpus_gets_all_queries_at_once(documents):
+    sizes = []
+
+    def search(corpus, queries, top_k):
+        sizes.append(len(queries))
+        return {id_: {"tea": 1.0} for id_ in queries}
+
+    many = [Query(f"q{i}", f"water {i}") for i in range(100)]
+    with opened(search, documents=documents) as source:
+        assert len(source.ask(many, 2).run) == 100
+    assert sizes == [100]
+
+
 def test_it_is_given_up_after_failures_in_a_row(tmp_path):
     file = tmp_path / "down.py"
     file.write_text("def retrieve(query, k):\n    raise ConnectionError('refused')\n")

@@ -70,6 +70,11 @@ class PythonBatchRetriever(PythonRetriever):
         """Return documents with falling scores; raises RetrievalError."""
         return (await self.answer_many([Query("query", text)], k))["query"]
 
+    @property
+    def takes_all(self) -> bool:
+        """See `AnsweringMany`: BEIR's searches go through the whole corpus in each call."""
+        return self.call.batched == "beir"
+
     async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
         """Return an answer to every query; raises RetrievalError where any lacks one."""
         answers = await self._called(lambda: self.call.all(queries, k, self.corpus))

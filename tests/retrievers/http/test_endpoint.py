@@ -136,6 +136,43 @@ def test_answers_of_another_address_or_key_are_asked_for(engine, tmp_path, monke
     assert kept() == 0
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (200, {"found": [{"meta": {"doc": "a"}, "weight": "a-very-secret-key"}]}),
+        (200, {"found": ["a-very-secret-key"]}),
+        (200, {"problem": "a-very-secret-key"}),
+        (400, {"error": "x" * 278 + " a-very-secret-key"}),
+        (200, b"x" * 50 + b"a-very-secret-key"),
+    ],
+)
+def test_no_reason_holds_a_key_or_part_of_it(engine, reply):
+    engine.reply = lambda *_: reply
+    reasons = ask(engine).failed.values()
+    assert len(reasons) == len(QUERIES) and not any("a-very" in reason for reason in reasons)
+
+
+def test_a_key_that_no_header_carries_is_told_by_its_name(engine, monkeypatch):
+    monkeypatch.setenv("ENGINE_KEY", "a-very-secret-key\r")
+    with pytest.raises(InputError, match="ENGINE_KEY") as error:
+        ask(engine)
+    assert "a-very-secret" not in str(error.value)
+
+
+def test_a_pause_that_the_server_asks_for_fails_no_query(engine):
+    good, refused = engine.reply, []
+
+    def reply(*request):
+        if len(refused) < 4:
+            refused.append(request)
+            return 429, {}, {"retry-after": "1"}
+        return good(*request)
+
+    engine.reply = reply
+    answers = ask(engine, AskingConfig(timeout_s=0.5, at_once=4))
+    assert not answers.failed and len(engine.requests) == len(QUERIES) + 4
+
+
 def test_an_empty_list_is_an_answer_and_absence_may_be(engine):
     engine.reply = lambda *_: (200, {"found": []})
     assert ask(engine).run == {q.id: {} for q in QUERIES}
@@ -198,6 +235,15 @@ def test_a_server_that_is_down_or_hangs_is_told(engine):
         ),
         ("url: 'x{query}'\nanswer: {results: r, id: i}\nat_once: 0", "0; expected a whole number"),
         ("url: [", "broken YAML"),
+        (
+            "url: 'x{query}{page}'\nanswer: {results: r, id: i}\npaging: {next: n, size: 2}",
+            "{page} within a text",
+        ),
+        (
+            "url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X-Query: 'q={query}'}",
+            "{query} in a header",
+        ),
+        ("url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X: é}", "no HTTP header can"),
     ],
 )
 def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):

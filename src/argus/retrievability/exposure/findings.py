@@ -116,7 +116,7 @@ class Findings:
         """Documents all of whose own probes failed: nothing is known of them, shape (n,)."""
         out = np.zeros(len(self.exposure.own_probes), bool)
         out[[i for rows in self._failed.values() for i in rows]] = True
-        return out & (self.exposure.own_probes == 0)
+        return np.asarray(out & (self.exposure.own_probes == 0))
 
     def _row(self, document: Document, i: int) -> Row:
         exposure = self.exposure

@@ -98,7 +98,7 @@ class EndpointSpec(Strict):
 
     def variables(self) -> list[str]:
         """Return the environment variables that the request names."""
-        return sorted({name for text in _texts(self.request) for name in _VARIABLE.findall(text)})
+        return variables_of(self.request)
 
     def identity(self) -> str:
         """Return a hash of all that its answers depend on, and not of how fast it is asked."""
@@ -127,7 +127,12 @@ def filled(template: Json, values: Mapping[str, Json]) -> Json:
 
 def placeholders(template: Json) -> set[str]:
     """Return the placeholders of a template, such as {query}."""
-    return {name for text in _texts(template) for name in PLACEHOLDER.findall(text)}
+    return {name for text in texts_of(template) for name in PLACEHOLDER.findall(text)}
+
+
+def variables_of(template: Json) -> list[str]:
+    """Return the environment variables that a template names, in order of their names."""
+    return sorted({name for text in texts_of(template) for name in _VARIABLE.findall(text)})
 
 
 def with_variables(template: Json) -> Json:
@@ -139,9 +144,10 @@ def with_variables(template: Json) -> Json:
     return [with_variables(v) for v in template] if isinstance(template, list) else template
 
 
-def _texts(value: Json) -> list[str]:
+def texts_of(value: Json) -> list[str]:
+    """Return every text of a template, keys too."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        return _texts([*value, *value.values()])
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
+        return texts_of([*value, *value.values()])
+    return [text for item in value for text in texts_of(item)] if isinstance(value, list) else []
