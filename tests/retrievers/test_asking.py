@@ -269,6 +269,13 @@ def test_a_file_of_answers_that_is_none_is_told(tmp_path):
         source.ask(QUERIES, 2)
 
 
+def test_a_pattern_in_a_file_is_no_retriever(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import re\nWORD = re.compile('x')\ndef retrieve(query):\n    return ['tea']\n")
+    with opened(str(file)) as source:
+        assert source.search(QUERIES[:1], 2) == {"q0": {"tea": 1.0}}
+
+
 @pytest.mark.parametrize(
     ("text", "spec", "problem"),
     [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from types import SimpleNamespace
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -89,6 +91,24 @@ def test_a_text_that_stands_twice_names_no_document():
 def test_what_is_no_ranking_is_a_failure(answer, problem):
     with pytest.raises(RetrievalError, match=problem):
         ranked(answer, 5, KNOWN)
+
+
+def test_ids_and_scores_of_other_types_are_taken():
+    uuid = UUID(int=7)
+    scores = ranked(
+        [{"id": uuid, "score": Decimal("0.75")}, (UUID(int=8), Decimal("0.5"))], 5, KNOWN
+    )
+    assert scores == {str(uuid): 0.75, str(UUID(int=8)): 0.5}
+    assert ranked([uuid], 5, KNOWN) == {str(uuid): 1.0}
+
+
+def test_the_rows_of_a_table_are_results():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(
+        {"qid": ["1", "1"], "docid": [4, 2], "docno": ["b", "a"], "score": [2.5, 1.5]}
+    )
+    assert ranked(table, 5, Known()) == {"b": 2.5, "a": 1.5}
+    assert ranked(table.head(0), 5, Known()) == {}
 
 
 def test_nothing_back_is_an_answer():

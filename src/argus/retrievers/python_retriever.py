@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -91,6 +92,8 @@ def python_retriever(
 ) -> PythonRetriever:
     """Return what asks an object, function or class. Raises InputError for an unknown shape."""
     call = call_of(made(thing, documents))
+    if call.needs_corpus and not documents:
+        raise _no_corpus(call.shape)
     several = (config.at_once or 1) > 1 or config.timeout_s is not None
     kind = PythonBatchRetriever if call.batched else PythonRetriever
     return kind(
@@ -119,7 +122,10 @@ def made(thing: Any, documents: Sequence[Document]) -> Any:
     if not inspect.isclass(thing):
         return thing
     parameters = inspect.signature(thing).parameters
-    given = {name: corpus_rows(documents) for name in CORPUS if name in parameters}
+    names = [name for name in CORPUS if name in parameters]
+    if not documents and any(parameters[n].default is inspect.Parameter.empty for n in names):
+        raise _no_corpus(thing.__name__)
+    given = {name: corpus_rows(documents) for name in names if documents}
     try:
         return thing(**given)
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
@@ -129,6 +135,15 @@ def made(thing: Any, documents: Sequence[Document]) -> Any:
             fix="Give its parameters defaults, or write a function that makes it.",
             where="retriever",
         ) from error
+
+
+def _no_corpus(shape: str) -> InputError:
+    return InputError(
+        f"{shape} is given the corpus, and there is none",
+        expected="the documents that it searches",
+        fix="Give --corpus.",
+        where="retriever",
+    )
 
 
 @contextmanager
@@ -179,7 +194,20 @@ def _retrieves(value: Any, module: ModuleType) -> bool:
         if value.__module__ != module.__name__:
             return False
         return (inspect.isfunction(value) and value.__name__ in METHODS) or _has_method(value)
-    return _has_method(value)
+    return _has_method(value) and not _is_from_python(value) and _can_be_asked(value)
+
+
+def _is_from_python(value: Any) -> bool:
+    """Return whether a value's class is Python's own, such as a compiled pattern's."""
+    return type(value).__module__.partition(".")[0] in sys.stdlib_module_names
+
+
+def _can_be_asked(value: Any) -> bool:
+    try:
+        call_of(value)
+    except InputError:
+        return False
+    return True
 
 
 def _has_method(value: Any) -> bool:
