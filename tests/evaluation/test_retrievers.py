@@ -51,9 +51,9 @@ def test_a_query_that_a_retriever_fails_on_has_no_measure(tmp_path):
 def test_answers_of_an_earlier_run_are_told(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def retrieve(query, k):\n    return [f'd-{query}']\n")
-    for kept in (0, 3):
+    for fresh, kept in ((False, 0), (False, 3), (True, 0)):
         result = evaluate(
-            QUERIES, QRELS, out=tmp_path / "out", retrievers=[str(file)], config=CONFIG
+            QUERIES, QRELS, out=tmp_path / "out", retrievers=[str(file)], config=CONFIG, fresh=fresh
         )
         assert result.summary["systems"][0]["kept"] == kept
         assert any("3 of 3 answers are kept" in line for line in result.headline()) == bool(kept)
