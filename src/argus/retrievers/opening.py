@@ -12,12 +12,12 @@ from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError
-from argus.retrievers.asking import Answering, Asking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import named_in_file, python_retriever
 from argus.retrievers.results import Known
+from argus.retrievers.session import Answering, QuerySession
 
 HTTP = "http:"
 """Before the file that describes an endpoint."""
@@ -44,7 +44,7 @@ class OpenRetriever:
             kept = None
             if self.kept_in is not None and self.identity:
                 kept = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            return Asking(self.source, k, self.config, kept).ask(queries)
+            return QuerySession(self.source, k, self.config, kept).ask(queries)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return at most k documents per query. Raises ArgusError where any query failed."""

@@ -15,11 +15,11 @@ from typing import Any
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
-from argus.retrievers.asking import Answer, in_a_thread, raised
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.python_file import first_line, module_of, split_spec
 from argus.retrievers.results import Known, ranked
+from argus.retrievers.session import Answer, in_a_thread, raised
 from argus.retrievers.shapes import CORPUS, EXPECTED, METHODS, Call, call_of
 
 Corpus = Sequence[Mapping[str, Any]]
@@ -125,9 +125,9 @@ def made(thing: Any, documents: Sequence[Document]) -> Any:
     names = [name for name in CORPUS if name in parameters]
     if not documents and any(parameters[n].default is inspect.Parameter.empty for n in names):
         raise _no_corpus(thing.__name__)
-    given = {name: corpus_rows(documents) for name in names if documents}
+    arguments = {name: corpus_rows(documents) for name in names if documents}
     try:
-        return thing(**given)
+        return thing(**arguments)
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
         raise InputError(
             f"{thing.__name__}() raised {type(error).__name__}: {first_line(error)}",

@@ -24,7 +24,7 @@ from argus.retrievers.protocol import Answers
 
 
 @dataclass(frozen=True)
-class AskableProbes:
+class PlainProbes:
     """Queries that ask for documents. All of n_queries."""
 
     queries: list[Query]
@@ -44,7 +44,7 @@ class AskableProbes:
 
 def probe_queries(
     documents: Sequence[Document], queries: Sequence[Query], config: ExposureConfig
-) -> AskableProbes:
+) -> PlainProbes:
     """Return titles and sentences as queries, with real ones of no document after them.
 
     documents: ordered by id. The id of a probe is its kind with a hash of its document and text: an
@@ -59,7 +59,7 @@ def probe_queries(
     kinds = [TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries)
     rows = titled + [s.position for s in sentences] + [-1] * len(queries)
     probes = _with_ids(kinds, pairs)
-    return AskableProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
+    return PlainProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
 
 
 def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
@@ -86,23 +86,23 @@ class RankedProbes:
 
 
 def rank_probes(
-    asked: AskableProbes, answers: Answers, k: int, failures: dict[str, str]
+    plain: PlainProbes, answers: Answers, k: int, failures: dict[str, str]
 ) -> RankedProbes:
     """Rank every probe's document in its list; a probe without an answer is failed."""
-    rows = {document.id: row for row, document in enumerate(asked.documents)}
-    answered = np.array([query.id in answers.run for query in asked.queries], bool)
-    queries = [query for query, ok in zip(asked.queries, answered, strict=True) if ok]
+    rows = {document.id: row for row, document in enumerate(plain.documents)}
+    answered = np.array([query.id in answers.run for query in plain.queries], bool)
+    queries = [query for query, ok in zip(plain.queries, answered, strict=True) if ok]
     top, strange, longest = _lists(queries, answers.run, rows, k)
-    target = asked.target[answered]
+    target = plain.target[answered]
     hits = (top == target[:, None]) & (target[:, None] >= 0)
     places = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, BEYOND)
     rank = np.where(target >= 0, places, 0)
-    probes = Probes(asked.kind[answered], target, [q.text for q in queries], rank, top)
+    probes = Probes(plain.kind[answered], target, [q.text for q in queries], rank, top)
     lost = [
-        FailedProbe(str(asked.kind[i]), int(asked.target[i]), answers.failed[asked.queries[i].id])
+        FailedProbe(str(plain.kind[i]), int(plain.target[i]), answers.failed[plain.queries[i].id])
         for i in np.flatnonzero(~answered)
     ]
-    searched = Searched(asked.documents, failures, asked.without_sentence, lost)
+    searched = Searched(plain.documents, failures, plain.without_sentence, lost)
     return RankedProbes(probes, searched, strange, longest)
 
 

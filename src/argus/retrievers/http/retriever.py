@@ -28,7 +28,6 @@ from argus.http_retry import (
     without_half_pairs,
     without_secrets,
 )
-from argus.retrievers.asking import Answer, in_a_thread, raised
 from argus.retrievers.http.spec import (
     PAGE,
     QUERY,
@@ -40,6 +39,7 @@ from argus.retrievers.http.spec import (
 )
 from argus.retrievers.protocol import AskLater, RetrievalError
 from argus.retrievers.results import Known, ranked
+from argus.retrievers.session import Answer, in_a_thread, raised
 
 ATTEMPTS, BACKOFF_S = 3, 0.5
 """Of one request."""
@@ -131,12 +131,12 @@ class HttpRetriever:
 
     def _hits(self, content: Mapping[str, Any]) -> list[tuple[str, float | None]]:
         answer = self.spec.answer
-        if answer.errors and (errors := self._found(answer.errors, content)):
+        if answer.errors and (errors := self._values(answer.errors, content)):
             raise RetrievalError(f"answered with an error: {_shown(errors[0])}")
         if not answer.results.is_in(content) and not answer.may_be_absent:
             raise RetrievalError(f"answered without {answer.results.text!r}: {_shown(content)}")
         hits = []
-        for item in self._found(answer.results, content):
+        for item in self._values(answer.results, content):
             id_ = self._one(answer.id, item)
             if id_ is None:
                 raise RetrievalError(f"answered with a result without {answer.id.text!r}")
@@ -198,10 +198,10 @@ class HttpRetriever:
         return content
 
     def _one(self, path: Any, item: Any) -> Any:
-        values = self._found(path, item)
+        values = self._values(path, item)
         return values[0] if values else None
 
-    def _found(self, path: Any, item: Any) -> list[Any]:
+    def _values(self, path: Any, item: Any) -> list[Any]:
         try:
             values: list[Any] = path.find(item, lambda at: Location(Path("answer"), field=at))
         except (InputError, AttributeError, TypeError) as error:

@@ -67,7 +67,7 @@ class _Turns:
 
 
 @dataclass
-class Asking:
+class QuerySession:
     """The queries of one job: what is answered, what failed, and when it is given up.
 
     config: with `at_once` set. Raises ArgusError when `give_up_after` queries in a row have failed;
