@@ -447,7 +447,7 @@ from .retrievability.exposure.job import (
     exposure as exposure,
 )
 from .retrievability.exposure.retriever_probes import (
-    AskableProbes as AskableProbes,
+    PlainProbes as PlainProbes,
 )
 from .retrievability.exposure.summary import (
     ExposureSummary as ExposureSummary,

@@ -50,10 +50,14 @@ def check_address(address: str, *, where: str = "--base-url") -> None:
         )
 
 
+def fits_header(value: str) -> bool:
+    """Return whether an HTTP header can carry a value: printable ASCII, no space around it."""
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
 def check_key(api_key: str | None, *, where: str = "--api-key-env") -> None:
     """Raise InputError when no HTTP header can carry the key. The key itself is never shown."""
-    key = api_key or ""
-    if not (key.isascii() and key.isprintable() and key == key.strip()):
+    if not fits_header(api_key or ""):
         raise InputError(
             "the API key holds characters that no HTTP header can, or has spaces around it",
             expected="printable ASCII without them",

@@ -155,8 +155,8 @@ def test_the_statistic_of_table_4_is_read_from_a_diagnosis(tmp_path, corpus):
         ({"qrels": {"a1": {"d1": 1}}}, "the judgements name none of the 5 queries (they name 'a1'"),
         ({"qrels": {"q1": {"d1": 0}}}, "the judgements hold no relevant document for any query"),
         ({"runs": [{"zz": {"d1": 1.0}}]}, "answers none of the 5 queries (it has 'zz')"),
-        ({"runs": []}, "0 indexes and 0 runs; expected one system, or two"),
-        ({"runs": [BEFORE] * 3}, "0 indexes and 3 runs"),
+        ({"runs": []}, "0 indexes, 0 retrievers and 0 runs; expected one system, or two"),
+        ({"runs": [BEFORE] * 3}, "0 indexes, 0 retrievers and 3 runs"),
         ({"qrels": {"q1": {"x1": 1}}}, "holds none of the 1 relevant documents ('x1')"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from argus.data import Query
@@ -44,6 +46,20 @@ def test_a_query_that_a_retriever_fails_on_has_no_measure(tmp_path):
     assert result.summary["queries"]["failed"] == 1 and result.summary["queries"]["measured"] == 2
     assert result.summary["failed"][0]["query_id"] == "q2"
     assert result.summary["systems"][0]["measures"]["RR"] == 1.0
+
+
+def test_answers_of_an_earlier_run_are_told(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def retrieve(query, k):\n    return [f'd-{query}']\n")
+    for fresh, kept in ((False, 0), (False, 3), (True, 0)):
+        result = evaluate(
+            QUERIES, QRELS, out=tmp_path / "out", retrievers=[str(file)], config=CONFIG, fresh=fresh
+        )
+        assert result.summary["systems"][0]["kept"] == kept
+        assert any("3 of 3 answers are kept" in line for line in result.headline()) == bool(kept)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["evaluation"]
+    assert manifest["config"]["retrievers"] == [str(file)]
+    assert manifest["config"]["asking"]["give_up_after"] == 20
 
 
 def test_one_or_two_systems_are_measured(tmp_path):

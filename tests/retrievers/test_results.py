@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from types import SimpleNamespace
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -79,6 +81,7 @@ def test_a_text_that_stands_twice_names_no_document():
         ({"answer": "b"}, "dict, not a list"),
         ([("b", math.nan)], "score nan"),
         ([("b", math.inf)], "score inf"),
+        ([("b", 10**400)], "no finite number"),
         ([("b", "high")], "str for a score"),
         ([("b", 1, 2)], "tuple of 3"),
         ([{"title": "First"}], "without an id"),
@@ -90,6 +93,25 @@ def test_what_is_no_ranking_is_a_failure(answer, problem):
         ranked(answer, 5, KNOWN)
 
 
+def test_ids_and_scores_of_other_types_are_taken():
+    uuid = UUID(int=7)
+    scores = ranked(
+        [{"id": uuid, "score": Decimal("0.75")}, (UUID(int=8), Decimal("0.5"))], 5, KNOWN
+    )
+    assert scores == {str(uuid): 0.75, str(UUID(int=8)): 0.5}
+    assert ranked([uuid], 5, KNOWN) == {str(uuid): 1.0}
+
+
+def test_the_rows_of_a_table_are_results():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(
+        {"qid": ["1", "1"], "docid": [4, 2], "docno": ["b", "a"], "score": [2.5, 1.5]}
+    )
+    assert ranked(table, 5, Known()) == {"b": 2.5, "a": 1.5}
+    assert ranked(table.head(0), 5, Known()) == {}
+
+
 def test_nothing_back_is_an_answer():
     assert ranked([], 5, KNOWN) == {}
     assert ranked({"documents": []}, 5, KNOWN) == {}
+    assert ranked({}, 5, KNOWN) == {}

@@ -106,6 +106,22 @@ def test_what_it_cannot_be_given_is_told(documents):
         pass
 
 
+class SynchronousStore(Store):
+    async def asimilarity_search_with_score(self, *args, **options):
+        raise AssertionError
+
+
+def test_a_twin_that_tells_no_parameters_is_passed_by():
+    with opened(SynchronousStore()) as source:
+        assert next(iter(source.search(QUERIES, 2)["q1"])) == "tea"
+
+
+@pytest.mark.parametrize("retriever", [Car, MadeWithCorpus, Beir()])
+def test_a_corpus_that_is_needed_and_absent_is_told(retriever):
+    with pytest.raises(InputError, match="--corpus"), opened(retriever):
+        pass
+
+
 def test_langchain_and_llama_index_are_asked_as_they_are(documents):
     from langchain_core.documents import Document as Page
     from langchain_core.retrievers import BaseRetriever as LangChain

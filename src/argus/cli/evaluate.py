@@ -32,7 +32,7 @@ def evaluate(
     ] = None,
     retriever: Annotated[
         list[str] | None,
-        Doc("FILE.py or FILE.py:NAME; counts after --index, before --run."),
+        Doc("FILE.py, FILE.py:NAME or http:FILE.yaml; counts after --index, before --run."),
         Option(panel=RETRIEVER),
     ] = None,
     asking: AskingConfig,

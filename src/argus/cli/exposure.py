@@ -32,7 +32,7 @@ def exposure(
     measure: ExposureConfig,
     retriever: Annotated[
         str | None,
-        Doc("What is asked in place of an encoder: FILE.py or FILE.py:NAME."),
+        Doc("What is asked in place of an encoder: FILE.py, FILE.py:NAME or http:FILE.yaml."),
         Option(panel=RETRIEVER),
     ] = None,
     asking: AskingConfig,

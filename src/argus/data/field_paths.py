@@ -48,6 +48,23 @@ class FieldPath:
             before += "[]" if many else ""
         return items
 
+    def is_in(self, values: Mapping[str, object]) -> bool:
+        """Return whether anything stands there, be it an empty list; null is nothing."""
+        if self.text in values:
+            return values[self.text] is not None
+        items: list[object] = [values]
+        for name, many in self.steps:
+            inner = [item.get(name) for item in items if isinstance(item, dict)]
+            there = [value for value in inner if value is not None]
+            if items and not there:
+                return False
+            items = [x for value in there for x in _flat(value, many)]
+        return True
+
+
+def _flat(value: object, many: bool) -> list[object]:
+    return value if many and isinstance(value, list) else [value]
+
 
 def _step(items: list[object], name: str, many: bool, before: str, at: At) -> Iterator[object]:
     for item in items:

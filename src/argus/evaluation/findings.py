@@ -123,6 +123,7 @@ class EvaluationFindings:
             "queries_without_results": sum(not system.run.get(q) for q in self.judged.queries),
             "longest_list": system.longest,
             "beyond_its_lists": self._beyond(system),
+            "kept": system.kept,
             "warning": system.warning,
             "missing_judged_documents": self.missing[i],
             "measures": self.scored[i].aggregate,

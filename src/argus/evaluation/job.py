@@ -101,6 +101,8 @@ def evaluate(
     highest = highest_rps(diagnosis) if diagnosis else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, questions, diagnosis, runs)
+    if retrievers:
+        record.config["asking"] = asdict(asking or AskingConfig())
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
     with record.timed("asking"), ExitStack() as stack:
@@ -115,6 +117,8 @@ def evaluate(
             )
             for retriever in retrievers
         ]
+        if sources:
+            record.config["retrievers"] = [source.name for source in sources]
         searched = [
             open_index(name, encoder, fusion, exact, weight)
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)

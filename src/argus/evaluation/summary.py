@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from argus.data.types import StateCounts
 from argus.measures.association import AssociationFigures
 from argus.measures.significance import DifferenceFigures
+from argus.retrievers.protocol import kept_note
 
 
 class FailedQuery(TypedDict):
@@ -43,7 +44,8 @@ class SystemFigures(TypedDict):
     """One system. documents: in its index, None where that is not known.
 
     longest_list: results in the longest list of a run that was brought along, None for an index.
-    beyond_its_lists: measures that read further down than that. measures: name to mean.
+    beyond_its_lists: measures that read further down than that. kept: answers of a retriever that
+    an earlier run got. measures: name to mean.
     """
 
     name: str
@@ -52,6 +54,7 @@ class SystemFigures(TypedDict):
     queries_without_results: int
     longest_list: int | None
     beyond_its_lists: list[str]
+    kept: int
     warning: str | None
     missing_judged_documents: MissingDocuments | None
     measures: dict[str, float]
@@ -146,6 +149,9 @@ def headline(summary: EvaluationSummary) -> Iterator[str]:
     share = summary["implicitness"]["share"]
     if share is not None:
         yield f"{share:.1%} of the queries share no word with a relevant title"
+    for system in systems:
+        if system["kept"]:
+            yield f"{system['name']}: {kept_note(system['kept'], counts['total'])}"
 
 
 def change(summary: EvaluationSummary) -> str:

@@ -43,6 +43,8 @@ class System:
     """Query id to why it could not be asked: it has no answer, and no measure."""
     longest: int | None = None
     """Results of the longest list of a given run; None for an index, which is asked for enough."""
+    kept: int = 0
+    """Answers that an earlier run got, and that were not asked for again."""
     warning: str | None = None
     """What is doubtful about its answers."""
 
@@ -198,8 +200,9 @@ def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int
     answers = retriever.ask(queries, depth)
     longest = max(map(len, answers.run.values()), default=0)
     return System(
-        retriever.name, answers.run, fingerprint=RETRIEVER, failed=answers.failed, longest=longest
-    )
+        retriever.name, answers.run, fingerprint=RETRIEVER, failed=answers.failed, longest=longest,
+        kept=answers.kept,
+    )  # fmt: skip
 
 
 def run_system(run: Path | Run, queries: Iterable[Query], depth: int, name: str) -> System:

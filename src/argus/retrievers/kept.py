@@ -58,7 +58,8 @@ class KeptAnswers:
 
     def put(self, text: str, k: int, answer: dict[str, float]) -> None:
         """Write one answer, at once."""
-        row = (self._key(text, k), text, json.dumps(answer, ensure_ascii=False))
+        shown = text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
+        row = (self._key(text, k), shown, json.dumps(answer))
         try:
             with self._lock:
                 self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)

@@ -12,12 +12,12 @@ from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError
-from argus.retrievers.asking import Answering, Asking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import named_in_file, python_retriever
 from argus.retrievers.results import Known
+from argus.retrievers.session import Answering, QuerySession
 
 HTTP = "http:"
 """Before the file that describes an endpoint."""
@@ -44,7 +44,7 @@ class OpenRetriever:
             kept = None
             if self.kept_in is not None and self.identity:
                 kept = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            return Asking(self.source, k, self.config, kept).ask(queries)
+            return QuerySession(self.source, k, self.config, kept).ask(queries)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return at most k documents per query. Raises ArgusError where any query failed."""
@@ -83,7 +83,8 @@ def opened(
         return
     with named_in_file(name) as (thing, identity):
         source = python_retriever(thing, documents, name, config)
-        yield OpenRetriever(source, f"{identity} {config.id_field}", config, kept_in)
+        identity = content_hash(identity, str(config.id_field), _digest(documents)).hex()
+        yield OpenRetriever(source, identity, config, kept_in)
 
 
 def http_file(spec: str) -> Path | None:
@@ -91,6 +92,11 @@ def http_file(spec: str) -> Path | None:
     if not spec.startswith(HTTP) or spec.startswith(f"{HTTP}//"):
         return None
     return Path(spec.removeprefix(HTTP))
+
+
+def _digest(documents: Sequence[Document]) -> bytes:
+    """Return a hash of ids and texts: answers over other documents are other answers."""
+    return content_hash(*(part for d in documents for part in (d.id, d.title, d.text)))
 
 
 def _endpoint(
@@ -113,6 +119,6 @@ def _endpoint(
         timeout_s=config.timeout_s or spec.timeout_s,
     )
     fingerprint = encoder.fingerprint if encoder else ""
-    identity = content_hash(file.read_bytes(), fingerprint, str(config.id_field)).hex()
+    identity = content_hash(spec.identity(), fingerprint, _digest(documents)).hex()
     source = HttpRetriever(spec, name, Known.of(documents), encoder)
     return OpenRetriever(source, identity, asking, kept_in)

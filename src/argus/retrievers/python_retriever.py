@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,11 +15,11 @@ from typing import Any
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
-from argus.retrievers.asking import Answer, in_a_thread
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.python_file import first_line, module_of, split_spec
 from argus.retrievers.results import Known, ranked
+from argus.retrievers.session import Answer, in_a_thread, raised
 from argus.retrievers.shapes import CORPUS, EXPECTED, METHODS, Call, call_of
 
 Corpus = Sequence[Mapping[str, Any]]
@@ -54,11 +56,11 @@ class PythonRetriever:
         """Return what a call of a stranger's code returns; whatever it raises is a failure."""
         try:
             threaded = self.in_threads and not self.call.is_async
-            answer = await in_a_thread(call) if threaded else call()
-            answer = await answer if inspect.isawaitable(answer) else answer
-            return list(answer) if isinstance(answer, Iterator) else answer
+            work = partial(_collected, call)
+            answer = await in_a_thread(work) if threaded else work()
+            return _listed(await answer) if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit) as error:  # not our own timeout, which cancels
-            raise RetrievalError(f"raised {type(error).__name__}: {first_line(error)}") from error
+            raise RetrievalError(raised(error)) from error
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class PythonBatchRetriever(PythonRetriever):
     async def answer(self, text: str, k: int) -> Answer:
         """Return documents with falling scores; raises RetrievalError."""
         return (await self.answer_many([Query("query", text)], k))["query"]
+
+    @property
+    def takes_all(self) -> bool:
+        """See `AnsweringMany`: BEIR's searches go through the whole corpus in each call."""
+        return self.call.batched == "beir"
 
     async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
         """Return an answer to every query; raises RetrievalError where any lacks one."""
@@ -85,6 +92,8 @@ def python_retriever(
 ) -> PythonRetriever:
     """Return what asks an object, function or class. Raises InputError for an unknown shape."""
     call = call_of(made(thing, documents))
+    if call.needs_corpus and not documents:
+        raise _no_corpus(call.shape)
     several = (config.at_once or 1) > 1 or config.timeout_s is not None
     kind = PythonBatchRetriever if call.batched else PythonRetriever
     return kind(
@@ -113,9 +122,12 @@ def made(thing: Any, documents: Sequence[Document]) -> Any:
     if not inspect.isclass(thing):
         return thing
     parameters = inspect.signature(thing).parameters
-    given = {name: corpus_rows(documents) for name in CORPUS if name in parameters}
+    names = [name for name in CORPUS if name in parameters]
+    if not documents and any(parameters[n].default is inspect.Parameter.empty for n in names):
+        raise _no_corpus(thing.__name__)
+    arguments = {name: corpus_rows(documents) for name in names if documents}
     try:
-        return thing(**given)
+        return thing(**arguments)
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
         raise InputError(
             f"{thing.__name__}() raised {type(error).__name__}: {first_line(error)}",
@@ -123,6 +135,15 @@ def made(thing: Any, documents: Sequence[Document]) -> Any:
             fix="Give its parameters defaults, or write a function that makes it.",
             where="retriever",
         ) from error
+
+
+def _no_corpus(shape: str) -> InputError:
+    return InputError(
+        f"{shape} is given the corpus, and there is none",
+        expected="the documents that it searches",
+        fix="Give --corpus.",
+        where="retriever",
+    )
 
 
 @contextmanager
@@ -134,6 +155,15 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
     path, name = split_spec(spec)
     with module_of(path, EXPECTED) as module:
         yield _named(module, name, path), content_hash(path.read_bytes(), name).hex()
+
+
+def _collected(call: Callable[[], Any]) -> Any:
+    """Make a call and run a generator to its end: that is where its work is done."""
+    return _listed(call())
+
+
+def _listed(answer: Any) -> Any:
+    return list(answer) if isinstance(answer, Iterator) else answer
 
 
 def _named(module: ModuleType, name: str, path: Path) -> Any:
@@ -164,7 +194,20 @@ def _retrieves(value: Any, module: ModuleType) -> bool:
         if value.__module__ != module.__name__:
             return False
         return (inspect.isfunction(value) and value.__name__ in METHODS) or _has_method(value)
-    return _has_method(value)
+    return _has_method(value) and not _is_from_python(value) and _can_be_asked(value)
+
+
+def _is_from_python(value: Any) -> bool:
+    """Return whether a value's class is Python's own, such as a compiled pattern's."""
+    return type(value).__module__.partition(".")[0] in sys.stdlib_module_names
+
+
+def _can_be_asked(value: Any) -> bool:
+    try:
+        call_of(value)
+    except InputError:
+        return False
+    return True
 
 
 def _has_method(value: Any) -> bool:

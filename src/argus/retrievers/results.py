@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
+from uuid import UUID
 
 from argus.data.types import Document
 from argus.retrievers.protocol import RetrievalError
@@ -17,9 +19,10 @@ LISTS = ("documents", "results", "hits", "matches", "points", "data", "source_no
 """Where a list of results stands in a larger answer."""
 INNER = ("node", "document", "payload", "_source", "entity")
 """Where an item's own fields stand, when it is wrapped."""
-ID_NAMES = ("doc_id", "document_id", "_id", "id", "docid", "docno", "pid", "ref_doc_id", "node_id")
+ID_NAMES = ("doc_id", "document_id", "_id", "id", "docno", "docid", "pid", "ref_doc_id", "node_id")
 """Where an item's id stands, the most telling first; `source` only where it is a known id."""
 SCORE_NAMES = ("score", "_score", "similarity", "relevance_score")
+IDS = (str, Integral, UUID)
 TEXT_NAMES = ("page_content", "text", "content", "contents", "passage")
 
 
@@ -68,12 +71,16 @@ def _items(answer: Any) -> Iterable[Any]:
     """Return the items of an answer, best first."""
     if answer is None or isinstance(answer, str | bytes):
         raise RetrievalError(f"returned {_kind(answer)}, not a list of documents")
+    if hasattr(answer, "columns") and callable(getattr(answer, "to_dict", None)):  # a table of rows
+        return answer.to_dict("records")  # type: ignore[no-any-return]
     if isinstance(answer, list | tuple) or hasattr(answer, "__array__"):
         return answer  # type: ignore[no-any-return]
     if isinstance(answer, Mapping):
+        if not answer:  # document to score, of none
+            return ()
         if isinstance(columns := answer.get("ids"), list):  # as Chroma answers a list of queries
             return columns[0] if columns and isinstance(columns[0], list) else columns
-        if answer and all(_is_number(value) for value in answer.values()):
+        if all(_is_number(value) for value in answer.values()):
             return sorted(answer.items(), key=lambda pair: -pair[1])
         if len(answer) == 1 and isinstance(inner := next(iter(answer.values())), Mapping):
             return _items(inner)
@@ -87,14 +94,14 @@ def _items(answer: Any) -> Iterable[Any]:
 
 
 def _hit(item: Any, known: Known, id_field: str | None) -> tuple[str, float | None]:
-    if isinstance(item, str | Integral):
+    if isinstance(item, IDS):
         return str(item), None
     score: Any = None
     if isinstance(item, tuple | list):
         if len(item) != 2:
             raise RetrievalError(f"returned a {_kind(item)} of {len(item)}, not an id and a score")
         item, score = item
-        if isinstance(item, str | Integral):
+        if isinstance(item, IDS):
             return str(item), _number(score)
     if score is None:
         score = next((s for name in SCORE_NAMES if (s := _get(item, name)) is not None), None)
@@ -111,7 +118,7 @@ def _id(item: Any, known: Known, id_field: str | None) -> str:
     layers = [item, *(inner for name in INNER if (inner := _get(item, name)) is not None)]
     layers = [part for layer in layers for part in (*_metadata(layer), layer)]
     values = [_get(layer, name) for layer in layers for name in ID_NAMES]
-    ids = [str(value) for value in values if isinstance(value, str | Integral)]
+    ids = [str(value) for value in values if isinstance(value, IDS)]
     sources = [_get(layer, "source") for layer in layers]
     candidates = [*ids, *(s for s in sources if isinstance(s, str) and s in known.ids)]
     id_ = next((c for c in candidates if c in known.ids), None) or _by_text(layers, known)
@@ -156,11 +163,14 @@ def _number(score: Any) -> float | None:
         return None
     if not _is_number(score):
         raise RetrievalError(f"returned {_kind(score)} for a score")
-    return float(score)
+    try:
+        return float(score)
+    except (OverflowError, ValueError) as error:  # 10**400, Decimal("sNaN")
+        raise RetrievalError("returned a score that is no finite number") from error
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
 def _kind(value: Any) -> str:

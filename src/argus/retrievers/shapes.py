@@ -45,6 +45,7 @@ class Call:
     depth_name: str | None
     """None: it returns as many as it is set to."""
     corpus_name: str | None
+    needs_corpus: bool = False
     batched: Literal["", "argus", "beir"] = ""
     """How several queries are taken at once: as `Query`s, or as a dictionary of texts."""
 
@@ -67,7 +68,7 @@ class Call:
 
     def _send(self, query: Any, k: int, corpus: Any) -> Any:
         named = {self.depth_name: k} if self.depth_name else {}
-        if self.corpus_name:
+        if self.corpus_name and corpus:
             named[self.corpus_name] = corpus
         if self.query_name is None:
             return self.method(query, **named)
@@ -79,7 +80,9 @@ def call_of(retriever: Any) -> Call:
     for name in METHODS:
         method = _public(retriever, name)
         if method is not None:
-            return _bound(_public(retriever, f"a{name}") or method, f"{_kind(retriever)}.{name}")
+            twin = _public(retriever, f"a{name}")
+            chosen = twin if twin is not None and _tells(twin) else method
+            return _bound(chosen, f"{_kind(retriever)}.{name}")
     if callable(retriever) and not inspect.isclass(retriever):
         return _bound(retriever, getattr(retriever, "__name__", _kind(retriever)))
     raise InputError(
@@ -93,6 +96,15 @@ def call_of(retriever: Any) -> Call:
 def _public(retriever: Any, name: str) -> Callable[..., Any] | None:
     method = getattr(retriever, name, None)
     return method if callable(method) else None
+
+
+def _tells(method: Callable[..., Any]) -> bool:
+    """Return whether a method names a parameter; an inherited twin may take whatever comes."""
+    try:
+        parameters = inspect.signature(method).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
 
 
 def _bound(method: Callable[..., Any], shape: str) -> Call:
@@ -117,7 +129,8 @@ def _bound(method: Callable[..., Any], shape: str) -> Call:
     batched: Literal["", "argus", "beir"] = ""
     if query == "queries":
         batched = "beir" if corpus or depth == "top_k" else "argus"
-    return Call(method, shape, query if by_name else None, depth, corpus, batched)
+    needs_corpus = any(p.name == corpus and p.default is p.empty for p in parameters)
+    return Call(method, shape, query if by_name else None, depth, corpus, needs_corpus, batched)
 
 
 def _parameters(method: Callable[..., Any], shape: str) -> list[inspect.Parameter]:

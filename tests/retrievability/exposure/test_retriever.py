@@ -14,7 +14,7 @@ from tests.support.results import shown
 
 DOCUMENTS = [
     Document("tea", "Tea is made of leaves and hot water. Nobody knows who drank it first.", "Tea"),
-    Document("coffee", "Coffee is made of roasted beans. It keeps people awake.", "Coffee"),
+    Document("coffee", "Coffee is made of roasted beans. It keeps many people awake.", "Coffee"),
     Document("ska", "Ska came from Jamaica before reggae. Its guitars play off the beat.", "Ska"),
     Document("empty", "", ""),
 ]
@@ -37,7 +37,7 @@ def test_what_never_comes_back_is_named(tmp_path):
     rows = {row["id"]: row for row in result.table.to_pylist()}
     assert rows["ska"]["never_retrieved"] and rows["ska"]["title_rank"] is None
     assert "by its title not in the top 2" in rows["ska"]["reason"]
-    assert rows["tea"]["retrieved_by_own"] == 2 and rows["tea"]["sentence_rank"] == 1
+    assert rows["tea"]["retrieved_by_own"] == 3 and rows["tea"]["sentence_rank"] == 1
     assert rows["empty"]["state"] == "not applicable"
     assert result.summary["retriever"]["held_out"] is False and result.summary["queries"] == 10
     misses = result.misses.to_pylist()
@@ -58,6 +58,20 @@ def test_a_failed_probe_is_no_miss(tmp_path):
     assert result.summary["retriever"]["reasons"] == {"raised OSError: the shard is gone": 1}
     assert not any("guitars" in row["query"] for row in result.misses.to_pylist())
     assert any("1 probes failed and are in no figure" in line for line in result.headline())
+
+
+def test_a_document_whose_probes_failed_is_failed(tmp_path):
+    def fragile(query, corpus, k):
+        if "ska" in query.lower() or "guitars" in query:
+            raise OSError("the shard is gone")
+        return ["tea", "coffee"]
+
+    result = expose(fragile, tmp_path)
+    row = next(row for row in result.table.to_pylist() if row["id"] == "ska")
+    assert row["state"] == "failed" and "the shard is gone" in row["reason"]
+    assert row["never_retrieved"] is None and "no title" not in row["reason"]
+    assert result.summary["never_retrieved"] == 0
+    assert result.summary["documents"]["failed"] == 1
 
 
 def test_what_is_doubtful_of_its_answers_is_told(tmp_path):
@@ -82,7 +96,7 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
     queries = [Query(row["_id"], row["text"]) for row in map(json.loads, lines)]
     assert queries == probes.queries and len(queries) == 9
     judged = (tmp_path / "probes" / "qrels" / "test.tsv").read_text()
-    assert "title-1\tska\t1" in judged or "title-2\tska\t1" in judged or "\tska\t1" in judged
+    assert judged.count("\tska\t1") == 3
     corpus = [{"_id": d.id, "text": d.text} for d in DOCUMENTS]
     run = {q.id: dict(retrieve(q.text, corpus, 2)) for q in queries}
     del run[queries[0].id]
@@ -96,6 +110,15 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
     assert read.summary["sentence"] == asked.summary["sentence"]
     with pytest.raises(InputError, match="answers none of the 9 queries"):
         argus.exposure(DOCUMENTS, run={"other": {"tea": 1.0}}, out=tmp_path / "none", config=CONFIG)
+
+
+def test_a_run_of_other_probes_is_not_taken_for_these(tmp_path):
+    before = [*DOCUMENTS[1:], Document("tea", "Tea grows on hills. It is picked by hand.", "Tea")]
+    old = argus.export_probes(before, tmp_path / "probes", config=CONFIG)
+    run = {query.id: {"tea": 1.0} for query in old.queries}
+    result = argus.exposure(DOCUMENTS, run=run, out=tmp_path / "out", config=CONFIG)
+    assert result.summary["probes_failed"] == 2  # both sentences on tea; its title is the same
+    assert result.summary["retriever"]["reasons"] == {"not in the run": 2}
 
 
 def test_a_killed_run_asks_only_the_rest(tmp_path):
@@ -114,4 +137,5 @@ def test_a_killed_run_asks_only_the_rest(tmp_path):
     result = expose(str(file), tmp_path / "out")
     asked = log.read_text().splitlines()
     assert len(asked) == 10 and len(set(asked)) == 9  # the fifth twice, of 9 probes
-    assert result.summary["probes_failed"] == 0
+    assert result.summary["probes_failed"] == 0 and result.summary["retriever"]["kept"] == 4
+    assert list(result.headline())[-1].startswith("4 of 9 answers are kept")

@@ -90,11 +90,15 @@ def test_pages_are_followed_until_k(engine):
     ("reply", "reason"),
     [
         ((200, b"<html>"), "answered with no JSON: '<html>'"),
+        ((200, {"error": "no shard"}), "without 'found\\[\\]'.*no shard"),
+        ((200, {"found": None}), "without 'found\\[\\]'"),
         ((200, {"found": {"doc": 1}}), "without 'meta.doc'"),
         ((200, {"found": ["tea"]}), "answered in another shape: 'tea' at answer"),
         ((200, {"found": [{"meta": {}}]}), "without 'meta.doc'"),
         ((200, {"found": [{"meta": {"doc": "a"}, "weight": "high"}]}), "the score 'high'"),
         ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": NaN}]}'), "the score nan"),
+        ((200, b"[" * 100_000), "answered with no JSON"),
+        ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": 1%s}]}' % (b"0" * 400)), "the score"),
         ((200, 3), "answered with int, not an object"),
         ((400, {"error": "a-very-secret-key is odd"}), "HTTP 400: .*\\*\\*\\* is odd"),
         ((503, {}), "no answer in 3 attempts; last: HTTP 503"),
@@ -107,6 +111,83 @@ def test_what_is_no_answer_fails_the_query(engine, reply, reason):
     assert set(answers.failed) == {"q3"} and len(answers.run) == len(QUERIES) - 1
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(answers.failed["q3"])
+
+
+def test_variables_stand_in_parameters_and_body(engine):
+    text = engine.file.read_text().replace('n: "{k}"', 'n: "{k}", key: ["${ENGINE_KEY}"]')
+    engine.file.write_text(text + 'parameters: {token: "${ENGINE_KEY}"}\n')
+    assert not ask(engine).failed
+    _, parameters, body, _ = engine.requests[0]
+    assert parameters["token"] == "a-very-secret-key" and body["key"] == ["a-very-secret-key"]
+    engine.file.write_text(text.replace("ENGINE_KEY", "UNSET_KEY"))
+    with pytest.raises(InputError, match="UNSET_KEY is not set"):
+        ask(engine)
+
+
+def test_answers_of_another_address_or_key_are_asked_for(engine, tmp_path, monkeypatch):
+    def kept(config=None):
+        with opened(engine.spec, config=config, kept_in=tmp_path / "answers.sqlite") as source:
+            return source.ask(QUERIES[:2], 3).kept
+
+    assert (kept(), kept(AskingConfig(at_once=3))) == (0, 2)
+    good = engine.reply
+    engine.reply = lambda p, q, body, h: good(p, q, body, {"x-key": "a-very-secret-key"})
+    monkeypatch.setenv("ENGINE_KEY", "another-tenants-key")
+    assert kept() == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (200, {"found": [{"meta": {"doc": "a"}, "weight": "a-very-secret-key"}]}),
+        (200, {"found": ["a-very-secret-key"]}),
+        (200, {"problem": "a-very-secret-key"}),
+        (400, {"error": "x" * 278 + " a-very-secret-key"}),
+        (200, b"x" * 50 + b"a-very-secret-key"),
+    ],
+)
+def test_no_reason_holds_a_key_or_part_of_it(engine, reply):
+    engine.reply = lambda *_: reply
+    reasons = ask(engine).failed.values()
+    assert len(reasons) == len(QUERIES) and not any("a-very" in reason for reason in reasons)
+
+
+def test_a_key_that_no_header_carries_is_told_by_its_name(engine, monkeypatch):
+    monkeypatch.setenv("ENGINE_KEY", "a-very-secret-key\r")
+    with pytest.raises(InputError, match="ENGINE_KEY") as error:
+        ask(engine)
+    assert "a-very-secret" not in str(error.value)
+
+
+def test_a_pause_that_the_server_asks_for_fails_no_query(engine):
+    good, refused = engine.reply, []
+
+    def reply(*request):
+        if len(refused) < 4:
+            refused.append(request)
+            return 429, {}, {"retry-after": "1"}
+        return good(*request)
+
+    engine.reply = reply
+    answers = ask(engine, AskingConfig(timeout_s=0.5, at_once=4))
+    assert not answers.failed and len(engine.requests) == len(QUERIES) + 4
+
+
+def test_an_empty_list_is_an_answer_and_absence_may_be(engine):
+    engine.reply = lambda *_: (200, {"found": []})
+    assert ask(engine).run == {q.id: {} for q in QUERIES}
+    text = engine.file.read_text().replace("score: weight", "score: weight, may_be_absent: true")
+    engine.file.write_text(text)
+    engine.reply = lambda *_: (200, {})
+    assert ask(engine).run == {q.id: {} for q in QUERIES}
+
+
+def test_what_stands_at_its_errors_fails_a_query(engine):
+    text = engine.file.read_text().replace("score: weight", 'score: weight, errors: "errors[]"')
+    engine.file.write_text(text)
+    engine.reply = lambda *_: (200, {"errors": [{"message": "no class"}], "found": []})
+    failed = ask(engine).failed
+    assert set(failed) == {q.id for q in QUERIES} and "no class" in failed["q0"]
 
 
 @pytest.mark.parametrize(
@@ -154,6 +235,15 @@ def test_a_server_that_is_down_or_hangs_is_told(engine):
         ),
         ("url: 'x{query}'\nanswer: {results: r, id: i}\nat_once: 0", "0; expected a whole number"),
         ("url: [", "broken YAML"),
+        (
+            "url: 'x{query}{page}'\nanswer: {results: r, id: i}\npaging: {next: n, size: 2}",
+            "{page} within a text",
+        ),
+        (
+            "url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X-Query: 'q={query}'}",
+            "{query} in a header",
+        ),
+        ("url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X: é}", "no HTTP header can"),
     ],
 )
 def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):

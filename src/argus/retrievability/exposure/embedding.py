@@ -13,7 +13,7 @@ from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.probes import QUERY, SENTENCE, TITLE
+from argus.retrievability.exposure.probes import QUERY, SENTENCE, TITLE, FailedProbe
 from argus.retrievability.sentences import hold_out
 
 
@@ -38,7 +38,7 @@ class Searches:
     stand_in: FloatArray
     """The target's vector as this probe sees it: the document, or what is left of it."""
     without_sentence: dict[int, str]
-    failed: int
+    failed: list[FailedProbe]
 
 
 def embed_documents(documents: Sequence[Document], model: Encoder, store: EmbeddingStore) -> Index:
@@ -80,8 +80,18 @@ def embed_probes(
         vectors=_full(probes)[usable],
         stand_in=_stand_ins(index, kind, target, rests)[usable],
         without_sentence=without,
-        failed=int((~usable).sum()),
+        failed=[
+            FailedProbe(str(kind[i]), int(target[i]), why)
+            for i, why in _reasons(kind, probes, rests).items()
+        ],
     )
+
+
+def _reasons(kind: npt.NDArray[np.str_], probes: Embedded, rests: Embedded) -> dict[int, str]:
+    """Return the row of every probe that cannot be asked, and why."""
+    sentences = np.flatnonzero(kind == SENTENCE).tolist()
+    reasons = {sentences[i]: why for i, why in rests.failures.items()} | probes.failures
+    return dict(sorted(reasons.items()))
 
 
 def _full(embedded: Embedded) -> FloatArray:

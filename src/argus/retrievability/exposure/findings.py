@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Required
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
@@ -19,6 +20,7 @@ from argus.retrievability.exposure.probes import (
     SENTENCE,
     TITLE,
     Exposure,
+    FailedProbe,
     Probes,
     Success,
     displaced_by,
@@ -73,7 +75,11 @@ class Searched:
     """Document id to why it cannot be retrieved."""
     without_sentence: Mapping[int, str]
     """Row to why there is no sentence to ask with."""
-    probes_failed: int
+    failed: Sequence[FailedProbe]
+
+    def failed_of(self, kind: str) -> dict[int, str]:
+        """Return row to the first reason why a probe of this kind was not answered."""
+        return {p.target: p.reason for p in reversed(self.failed) if p.kind == kind}
 
 
 @dataclass(frozen=True)
@@ -101,16 +107,25 @@ class Findings:
         state = State.NOT_APPLICABLE if why == "no text" else State.FAILED
         return {"id": document.id, "label": document.title, "state": str(state), "reason": why}
 
+    @cached_property
+    def _failed(self) -> Mapping[str, Mapping[int, str]]:
+        return {kind: self.searched.failed_of(kind) for kind in (TITLE, SENTENCE)}
+
+    @cached_property
+    def _unanswered(self) -> npt.NDArray[np.bool_]:
+        """Documents all of whose own probes failed: nothing is known of them, shape (n,)."""
+        out = np.zeros(len(self.exposure.own_probes), bool)
+        out[[i for rows in self._failed.values() for i in rows]] = True
+        return np.asarray(out & (self.exposure.own_probes == 0))
+
     def _row(self, document: Document, i: int) -> Row:
         exposure = self.exposure
         title, sentence = int(exposure.title_rank[i]), float(exposure.sentence_rank[i])
-        reasons = [] if title else ["no title"]
-        if np.isnan(sentence):
-            reasons.append(self.searched.without_sentence.get(i, "no sentence probe"))
+        reasons = self._without(document, i)
         deeper = [name for name, rank in ((TITLE, title), (SENTENCE, sentence)) if rank >= BEYOND]
         reasons += [f"by its {name} not in the top {exposure.k}" for name in deeper]
-        measured = exposure.own_probes[i] > 0
-        return {
+        state = State.MEASURED if exposure.own_probes[i] > 0 else State.NOT_APPLICABLE
+        row: Row = {
             "id": document.id,
             "label": document.title,
             "title_rank": title if 0 < title < BEYOND else None,
@@ -118,10 +133,22 @@ class Findings:
             "own_probes": int(exposure.own_probes[i]),
             "retrieved_by_own": int(exposure.retrieved_by_own[i]),
             "retrieved_by_others": int(exposure.retrieved_by_others[i]),
-            "never_retrieved": bool(exposure.never[i]),
-            "state": str(State.MEASURED if measured else State.NOT_APPLICABLE),
+            "state": str(State.FAILED if self._unanswered[i] else state),
             "reason": "; ".join(reasons),
         }
+        return row if self._unanswered[i] else {**row, "never_retrieved": bool(exposure.never[i])}
+
+    def _without(self, document: Document, i: int) -> list[str]:
+        """Return why a document was not asked for by its title, or by a sentence."""
+        reasons = []
+        if not self.exposure.title_rank[i]:
+            why = self._failed[TITLE].get(i, "not asked")
+            reasons.append(f"title: {why}" if document.title.strip() else "no title")
+        if np.isnan(self.exposure.sentence_rank[i]):
+            why = self._failed[SENTENCE].get(i, "")
+            absent = self.searched.without_sentence.get(i, "no sentence probe")
+            reasons.append(f"sentence: {why}" if why else absent)
+        return reasons
 
     def misses(self) -> pa.Table:
         """One row per probe that did not bring its document back within k, the deepest first."""
@@ -150,11 +177,13 @@ class Findings:
             "k": k,
             "documents": self._counts(),
             "queries": lists,
-            "probes_failed": self.searched.probes_failed,
+            "probes_failed": len(self.searched.failed),
             "title": _with_interval(success(self.probes, TITLE, k=k)),
             "sentence": _with_interval(success(self.probes, SENTENCE, k=k)),
-            "never_retrieved": int(exposure.never.sum()),
-            "never_retrieved_by_others": int((exposure.retrieved_by_others == 0).sum()),
+            "never_retrieved": int(exposure.never[~self._unanswered].sum()),
+            "never_retrieved_by_others": int(
+                (exposure.retrieved_by_others[~self._unanswered] == 0).sum()
+            ),
             "concentration": exposure.concentration(),
             "expected_by_chance": round(lists * min(k, n) / n, 1),
             "hubs": self._hubs(lists),

@@ -27,12 +27,12 @@ from argus.jobs.workspace import (
     texts_cut,
 )
 from argus.reports import write_report
-from argus.retrievability.exposure.asking import AskedSource, ask_probes
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.embedding import embed_documents, embed_probes
 from argus.retrievability.exposure.findings import Findings, Searched
 from argus.retrievability.exposure.probes import Probes, summarise_probes
-from argus.retrievability.exposure.retriever_probes import AskableProbes, probe_queries
+from argus.retrievability.exposure.retriever_answers import ProbeSource, ask_probes
+from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
 from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
 from argus.retrievability.exposure.summary import ExposureSummary, SearchedFacts, headline
 from argus.retrievers.config import AskingConfig
@@ -94,7 +94,7 @@ def exposure(
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
     if retriever is not None or run is not None:
-        source = AskedSource(retriever, run, asking)
+        source = ProbeSource(retriever, run, asking)
         return _keep(folder, record, *ask_probes(documents, extra, config, source, folder, record))
     sample = [d.content for d in documents if d.content.strip()]
     require_some(len(sample), "document has text", "Check --text-field.")
@@ -130,7 +130,7 @@ def export_probes(
     queries: Path | str | Sequence[Query] = (),
     fields: FieldNames | None = None,
     limit: int | None = None,
-) -> AskableProbes:
+) -> PlainProbes:
     """Write corpus, probes and what they ask for as a BEIR collection, to be run elsewhere.
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers.

@@ -36,6 +36,15 @@ class Probes:
     """Rows returned, best first, shape (n_queries, k); -1 after the end, and for strange ids."""
 
 
+@dataclass(frozen=True)
+class FailedProbe:
+    """A probe without an answer. target: row of its document, -1 for a query of none."""
+
+    kind: str
+    target: int
+    reason: str
+
+
 class Concentration(TypedDict):
     """How unevenly retrievals are spread over documents (see `argus.retrievability.concentration`).
 

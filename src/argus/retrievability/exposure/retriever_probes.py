@@ -6,23 +6,25 @@ the document as it is, so that these probes are easier than those over Argus's o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.provenance import content_hash
 from argus.data.runs import ranking
 from argus.data.types import Document, IntArray, Qrels, Query, Run
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Searched
-from argus.retrievability.exposure.probes import BEYOND, QUERY, SENTENCE, TITLE, Probes
+from argus.retrievability.exposure.probes import BEYOND, QUERY, SENTENCE, TITLE, FailedProbe, Probes
 from argus.retrievability.sentences import hold_out
 from argus.retrievers.protocol import Answers
 
 
 @dataclass(frozen=True)
-class AskableProbes:
+class PlainProbes:
     """Queries that ask for documents. All of n_queries."""
 
     queries: list[Query]
@@ -42,21 +44,33 @@ class AskableProbes:
 
 def probe_queries(
     documents: Sequence[Document], queries: Sequence[Query], config: ExposureConfig
-) -> AskableProbes:
+) -> PlainProbes:
     """Return titles and sentences as queries, with real ones of no document after them.
 
-    documents: ordered by id. The ids of probes say what they are and hold no white space; they are
-    the same for the same documents and settings.
+    documents: ordered by id. The id of a probe is its kind with a hash of its document and text: an
+    answer to another probe is never taken for its own. It holds no white space.
     """
     usable = [d for d in documents if d.content.strip()]
     titled = [row for row, d in enumerate(usable) if d.title.strip()]
     sentences, without = hold_out(usable, per_document=config.sentences, seed=config.seed)
-    probes = [Query(f"{TITLE}-{row}", usable[row].title) for row in titled]
-    probes += [Query(f"{SENTENCE}-{i}", s.sentence) for i, s in enumerate(sentences)]
-    probes += [Query(f"{QUERY}-{i}", query.text) for i, query in enumerate(queries)]
+    pairs = [(usable[row].id, usable[row].title) for row in titled]
+    pairs += [(usable[s.position].id, s.sentence) for s in sentences]
+    pairs += [(query.id, query.text) for query in queries]
     kinds = [TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries)
     rows = titled + [s.position for s in sentences] + [-1] * len(queries)
-    return AskableProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
+    probes = _with_ids(kinds, pairs)
+    return PlainProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
+
+
+def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
+    """Return queries of (document or query id, text); a pair that comes again is numbered."""
+    times: Counter[str] = Counter()
+    queries = []
+    for kind, (id_, text) in zip(kinds, pairs, strict=True):
+        name = f"{kind}-{content_hash(id_, text, size=8).hex()}"
+        times[name] += 1
+        queries.append(Query(f"{name}-{times[name]}" if times[name] > 1 else name, text))
+    return queries
 
 
 @dataclass(frozen=True)
@@ -72,19 +86,23 @@ class RankedProbes:
 
 
 def rank_probes(
-    asked: AskableProbes, answers: Answers, k: int, failures: dict[str, str]
+    plain: PlainProbes, answers: Answers, k: int, failures: dict[str, str]
 ) -> RankedProbes:
     """Rank every probe's document in its list; a probe without an answer is failed."""
-    rows = {document.id: row for row, document in enumerate(asked.documents)}
-    answered = np.array([query.id in answers.run for query in asked.queries], bool)
-    queries = [query for query, ok in zip(asked.queries, answered, strict=True) if ok]
+    rows = {document.id: row for row, document in enumerate(plain.documents)}
+    answered = np.array([query.id in answers.run for query in plain.queries], bool)
+    queries = [query for query, ok in zip(plain.queries, answered, strict=True) if ok]
     top, strange, longest = _lists(queries, answers.run, rows, k)
-    target = asked.target[answered]
+    target = plain.target[answered]
     hits = (top == target[:, None]) & (target[:, None] >= 0)
     places = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, BEYOND)
     rank = np.where(target >= 0, places, 0)
-    probes = Probes(asked.kind[answered], target, [q.text for q in queries], rank, top)
-    searched = Searched(asked.documents, failures, asked.without_sentence, int((~answered).sum()))
+    probes = Probes(plain.kind[answered], target, [q.text for q in queries], rank, top)
+    lost = [
+        FailedProbe(str(plain.kind[i]), int(plain.target[i]), answers.failed[plain.queries[i].id])
+        for i in np.flatnonzero(~answered)
+    ]
+    searched = Searched(plain.documents, failures, plain.without_sentence, lost)
     return RankedProbes(probes, searched, strange, longest)
 
 

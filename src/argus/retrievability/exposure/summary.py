@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.retrievability.exposure.probes import Concentration, Success
+from argus.retrievers.protocol import kept_note
 
 
 class SuccessInterval(TypedDict, total=False):
@@ -51,7 +52,7 @@ class ExposureFindings(TypedDict):
     hubs: list[Hub]
 
 
-class AskedRetriever(TypedDict):
+class RetrieverFacts(TypedDict):
     """The retriever that was asked, where it was not Argus's own search over vectors."""
 
     name: str
@@ -61,6 +62,8 @@ class AskedRetriever(TypedDict):
     """Results in the longest list, at most k."""
     strange: int
     """Results that are no document of the corpus."""
+    kept: int
+    """Answers that are kept from an earlier run."""
     reasons: dict[str, int]
     """Why probes failed, the most frequent first."""
 
@@ -70,7 +73,7 @@ class SearchedFacts(TypedDict):
 
     text_window: TextWindow | None
     """Of the documents; None where the encoder's window is not known."""
-    retriever: NotRequired[AskedRetriever]
+    retriever: NotRequired[RetrieverFacts]
 
 
 class ExposureSummary(ExposureFindings, SearchedFacts):
@@ -94,23 +97,25 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
         f"never retrieved: {summary['never_retrieved']:,} of {summary['documents']['total']:,} "
         f"documents; Gini {summary['concentration']['gini']:.2f}"
     )
-    if asked := summary.get("retriever"):
-        yield from _of_retriever(asked, summary)
+    if facts := summary.get("retriever"):
+        yield from _of_retriever(facts, summary)
 
 
-def _of_retriever(asked: AskedRetriever, summary: ExposureSummary) -> Iterator[str]:
+def _of_retriever(facts: RetrieverFacts, summary: ExposureSummary) -> Iterator[str]:
     """Yield what a reader must know of a retriever's answers."""
     if summary["probes_failed"]:
-        reason, n = next(iter(asked["reasons"].items()))
+        reason, n = next(iter(facts["reasons"].items()))
         failed = f"{summary['probes_failed']:,} probes failed and are in no figure"
         yield f"{failed}; {n:,} of them: {reason}"
-    if asked["longest_list"] < summary["k"]:
+    if facts["longest_list"] < summary["k"]:
         yield (
-            f"WARNING: no list of {asked['name']} is longer than {asked['longest_list']}, though "
-            f"k is {summary['k']}: ask it for more, or measure at --k {asked['longest_list']}"
+            f"WARNING: no list of {facts['name']} is longer than {facts['longest_list']}, though "
+            f"k is {summary['k']}: ask it for more, or measure at --k {facts['longest_list']}"
         )
-    if asked["strange"]:
+    if facts["strange"]:
         yield (
-            f"WARNING: {asked['strange']:,} results are no document of the corpus: name where "
+            f"WARNING: {facts['strange']:,} results are no document of the corpus: name where "
             "their id stands with --result-id, or give the corpus that was indexed"
         )
+    if facts["kept"]:
+        yield kept_note(facts["kept"], summary["queries"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from argus.data.yaml_spec import YamlFile, nearest, read_spec
 from argus.data.yaml_text import Value, read_yaml
 from argus.errors import InputError
+from argus.http_retry import fits_header
 from argus.retrievers.http.spec import (
     PAGE,
     QUERY,
@@ -18,6 +19,9 @@ from argus.retrievers.http.spec import (
     K,
     filled,
     placeholders,
+    texts_of,
+    variables_of,
+    with_variables,
 )
 
 _PRESETS = files("argus.retrievers.http").joinpath("presets")
@@ -99,10 +103,20 @@ def _check_request(spec: EndpointSpec, where: YamlFile) -> None:
             (), f"{VECTOR} without an encoder", "the model that makes vectors of queries",
             "Add encoder: NAME.",
         )  # fmt: skip
+    if placeholders(spec.headers):
+        raise where.error(
+            ("headers",), f"{min(placeholders(spec.headers))} in a header",
+            "it in url, parameters or body", "Move it there.",
+        )  # fmt: skip
     if (PAGE in names) != (spec.paging is not None):
         raise where.error(
             (), f"{PAGE} or paging alone", f"both, or neither: paging says what {PAGE} is",
             "Add the other, or remove it.",
+        )  # fmt: skip
+    if any(PAGE in text and text != PAGE for text in texts_of(spec.request)):
+        raise where.error(
+            (), f"{PAGE} within a text, which the first request has no value for",
+            f'it alone, as the value of a parameter or in the body: "{PAGE}"', "Move it there.",
         )  # fmt: skip
 
 
@@ -111,6 +125,15 @@ def _check_variables(spec: EndpointSpec, where: YamlFile) -> None:
     if missing:
         raise where.error(
             (), f"the environment variable {missing[0]} is not set",
-            "a value for each variable that address and headers name",
+            "a value for each variable that the request names",
             f"Set it: export {missing[0]}=...",
         )  # fmt: skip
+    for header, text in spec.headers.items():
+        if not fits_header(with_variables(text)) or not fits_header(header):
+            names = ", ".join(variables_of(text))
+            raise where.error(
+                ("headers",),
+                f"{header!r} holds characters that no HTTP header can, or has spaces around it",
+                "printable ASCII",
+                f"Check what {names} holds." if names else "Mend it.",
+            )

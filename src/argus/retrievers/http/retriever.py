@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +28,6 @@ from argus.http_retry import (
     without_half_pairs,
     without_secrets,
 )
-from argus.retrievers.asking import Answer, in_a_thread
 from argus.retrievers.http.spec import (
     PAGE,
     QUERY,
@@ -35,13 +36,14 @@ from argus.retrievers.http.spec import (
     EndpointSpec,
     K,
     filled,
-    with_variables,
 )
-from argus.retrievers.protocol import RetrievalError
+from argus.retrievers.protocol import AskLater, RetrievalError
 from argus.retrievers.results import Known, ranked
+from argus.retrievers.session import Answer, in_a_thread, raised
 
 ATTEMPTS, BACKOFF_S = 3, 0.5
 """Of one request."""
+MESSAGE_CHARS = 2 * SHOWN_CHARS
 SECRET_CHARS = 4
 """A shorter value of a variable may be a word of an answer."""
 
@@ -56,19 +58,39 @@ class HttpRetriever:
     encoder: Encoder | None = None
     """What makes {vector} of a query."""
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
+    _encoding: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _request: EndpointSpec | None = field(default=None, repr=False)
+    """The description with the variables' values, while a session lasts."""
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[None]:
         """Hold the connections of one job; redirects are not followed: they are told."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-        headers = {name: with_variables(text) for name, text in self.spec.headers.items()}
+        request = self._request = self.spec.resolved()
         timeout = httpx.Timeout(None, connect=10)
-        async with httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits) as client:
+        async with httpx.AsyncClient(
+            headers=request.headers, timeout=timeout, limits=limits
+        ) as client:
             self._client = client
             yield
 
     async def answer(self, text: str, k: int) -> Answer:
-        """Return documents with falling scores; raises RetrievalError, and ArgusError to stop."""
+        """Return documents with falling scores; raises RetrievalError, and ArgusError to stop.
+
+        No message holds the value of a variable: whatever is raised has its text scrubbed here.
+        """
+        try:
+            return await self._answer(text, k)
+        except ArgusError as error:
+            raise ArgusError(self._scrubbed(str(error))) from None
+        except AskLater as error:
+            raise AskLater(self._scrubbed(str(error))[:MESSAGE_CHARS], error.wait_s) from None
+        except RetrievalError as error:
+            raise RetrievalError(self._scrubbed(str(error))[:MESSAGE_CHARS]) from None
+        except Exception as error:  # whatever a strange answer leads to
+            raise RetrievalError(self._scrubbed(raised(error))[:MESSAGE_CHARS]) from None
+
+    async def _answer(self, text: str, k: int) -> Answer:
         most = min(k, self.spec.most or k)
         text = without_half_pairs(text)
         values: dict[str, Any] = {
@@ -77,13 +99,16 @@ class HttpRetriever:
             K: most,
         }
         if self.encoder is not None:
-            vectors = await in_a_thread(lambda: self.encoder.encode_queries([text]))  # type: ignore[union-attr]
-            values[VECTOR] = [float(x) for x in vectors[0]]
+            values[VECTOR] = await in_a_thread(partial(self._vector, self.encoder, text))
         hits: list[tuple[str, float | None]] = []
         async for page in self._pages(values, most):
             hits += page
         scored = [hit if hit[1] is not None else hit[0] for hit in hits]
         return ranked(scored, k, self.known)
+
+    def _vector(self, encoder: Encoder, text: str) -> list[float]:
+        with self._encoding:
+            return [float(x) for x in encoder.encode_queries([text])[0]]
 
     async def _pages(
         self, values: dict[str, Any], most: int
@@ -106,8 +131,12 @@ class HttpRetriever:
 
     def _hits(self, content: Mapping[str, Any]) -> list[tuple[str, float | None]]:
         answer = self.spec.answer
+        if answer.errors and (errors := self._values(answer.errors, content)):
+            raise RetrievalError(f"answered with an error: {_shown(errors[0])}")
+        if not answer.results.is_in(content) and not answer.may_be_absent:
+            raise RetrievalError(f"answered without {answer.results.text!r}: {_shown(content)}")
         hits = []
-        for item in self._found(answer.results, content):
+        for item in self._values(answer.results, content):
             id_ = self._one(answer.id, item)
             if id_ is None:
                 raise RetrievalError(f"answered with a result without {answer.id.text!r}")
@@ -120,19 +149,19 @@ class HttpRetriever:
         tries = Tries(ATTEMPTS, BACKOFF_S)
         result: bytes | Refusal | None = await persist(lambda: self._attempt(values), tries)
         if result is None:
-            raise RetrievalError(self._scrubbed(str(tries)))
+            raise RetrievalError(str(tries))
         if isinstance(result, Refusal):
-            message = self._scrubbed(f"{self.name} refused with {result}")
+            refusal = f"{self.name} refused with {result}"
             if result.for_all:
                 raise ArgusError(
-                    f"{message}. Check address, method and headers. What was answered so far is "
+                    f"{refusal}. Check address, method and headers. What was answered so far is "
                     "kept: the same command asks only the rest."
                 )
-            raise RetrievalError(message)
+            raise RetrievalError(refusal)
         try:
             content = json.loads(result)
-        except ValueError as error:
-            shown = self._scrubbed(result[:60].decode("utf-8", "replace"))
+        except (ValueError, RecursionError) as error:
+            shown = self._scrubbed(result.decode("utf-8", "replace"))[:60]
             raise RetrievalError(f"answered with no JSON: {shown!r}") from error
         if isinstance(content, list):
             return {"$": content}
@@ -141,11 +170,12 @@ class HttpRetriever:
         return content
 
     async def _attempt(self, values: Mapping[str, Any]) -> bytes | Refusal | Trouble:
-        assert self._client is not None, "asked outside of a session"
+        assert self._client is not None and self._request, "asked outside of a session"
+        request = self._request
         quoted = {name: quote(str(value), safe="") for name, value in values.items()}
-        url = with_variables(filled(self.spec.url, quoted))
-        parameters = _without_none(filled(self.spec.parameters, values))
-        body = _without_none(filled(self.spec.body, values))
+        url = filled(request.url, quoted)
+        parameters = _without_none(filled(request.parameters, values))
+        body = _without_none(filled(request.body, values))
         try:
             async with self._client.stream(
                 self.spec.method, url, params=parameters or None,
@@ -155,20 +185,23 @@ class HttpRetriever:
         except httpx.RequestError as error:
             return Trouble(f"{type(error).__name__}: {error}")
         except (httpx.InvalidURL, ValueError) as error:
-            raise ArgusError(f"{self.name}: {self._scrubbed(str(error))}") from error
+            raise ArgusError(f"{self.name}: {error}") from error
         if response.is_redirect:
             to = without_secrets(str(response.url.join(response.headers.get("location", ""))))
             return Refusal(response.status_code, f"a redirect to {to}", for_all=True)
         if not response.is_success:
-            text = content[:SHOWN_CHARS].decode("utf-8", "replace")
-            return meaning(response.status_code, text, response.headers.get("retry-after"))
+            text = self._scrubbed(content.decode("utf-8", "replace"))[:SHOWN_CHARS]
+            result = meaning(response.status_code, text, response.headers.get("retry-after"))
+            if isinstance(result, Trouble) and result.wait_s:
+                raise AskLater(result.problem, result.wait_s)
+            return result
         return content
 
     def _one(self, path: Any, item: Any) -> Any:
-        values = self._found(path, item)
+        values = self._values(path, item)
         return values[0] if values else None
 
-    def _found(self, path: Any, item: Any) -> list[Any]:
+    def _values(self, path: Any, item: Any) -> list[Any]:
         try:
             values: list[Any] = path.find(item, lambda at: Location(Path("answer"), field=at))
         except (InputError, AttributeError, TypeError) as error:
@@ -183,7 +216,8 @@ class HttpRetriever:
         for name in self.spec.variables():
             secret = os.environ.get(name, "")
             if len(secret) >= SECRET_CHARS:
-                text = text.replace(secret, "***")
+                for shape in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret)):
+                    text = text.replace(shape, "***")
         return text
 
 
@@ -193,8 +227,12 @@ def _number(score: Any) -> float | None:
         return None
     try:
         return float(score)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise RetrievalError(f"answered with the score {score!r}") from error
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 async def _read(response: httpx.Response) -> bytes:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PlainValidator, field_validator
 
 from argus.data.field_paths import FieldPath
+from argus.data.provenance import content_hash
 from argus.data.yaml_spec import Strict, Text, problem, text_of
 
 QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "{page}"
@@ -31,12 +32,18 @@ Json = Any  # of the endpoint's own request: any JSON
 
 
 class AnswerSpec(Strict):
-    """Where in an answer the results stand."""
+    """Where in an answer the results stand.
+
+    errors: where it says what went wrong; if anything stands there, the query has failed.
+    may_be_absent: an answer without the list has no results; else it has failed.
+    """
 
     WHAT: ClassVar[str] = "answer"
     results: APath = Field(description="the path of the list, such as hits.hits[]")
     id: APath = Field(description="the path of the id in a result, such as _source.doc_id")
     score: APath | None = None
+    errors: APath | None = None
+    may_be_absent: bool = False
 
 
 class PagingSpec(Strict):
@@ -90,9 +97,19 @@ class EndpointSpec(Strict):
         return [self.url, self.headers, self.parameters, self.body]
 
     def variables(self) -> list[str]:
-        """Return the environment variables that address and headers name."""
-        texts = [self.url, *self.headers.values()]
-        return sorted({name for text in texts for name in _VARIABLE.findall(text)})
+        """Return the environment variables that the request names."""
+        return variables_of(self.request)
+
+    def identity(self) -> str:
+        """Return a hash of all that its answers depend on, and not of how fast it is asked."""
+        spec = self.resolved()
+        parts = (spec.method, spec.request, spec.answer, spec.paging, spec.most, spec.encoder)
+        return content_hash(repr(parts)).hex()
+
+    def resolved(self) -> EndpointSpec:
+        """Return the description with the variables' values in its request: it holds secrets."""
+        names = ("url", "headers", "parameters", "body")
+        return self.model_copy(update={name: with_variables(getattr(self, name)) for name in names})
 
 
 def filled(template: Json, values: Mapping[str, Json]) -> Json:
@@ -110,17 +127,27 @@ def filled(template: Json, values: Mapping[str, Json]) -> Json:
 
 def placeholders(template: Json) -> set[str]:
     """Return the placeholders of a template, such as {query}."""
-    return {name for text in _texts(template) for name in PLACEHOLDER.findall(text)}
+    return {name for text in texts_of(template) for name in PLACEHOLDER.findall(text)}
 
 
-def with_variables(text: str) -> str:
-    """Return a text with the values of the environment variables that it names."""
-    return _VARIABLE.sub(lambda match: os.environ[match[1]], text)
+def variables_of(template: Json) -> list[str]:
+    """Return the environment variables that a template names, in order of their names."""
+    return sorted({name for text in texts_of(template) for name in _VARIABLE.findall(text)})
 
 
-def _texts(value: Json) -> list[str]:
+def with_variables(template: Json) -> Json:
+    """Return a template with the values of the environment variables that it names."""
+    if isinstance(template, str):
+        return _VARIABLE.sub(lambda match: os.environ[match[1]], template)
+    if isinstance(template, Mapping):
+        return {with_variables(key): with_variables(value) for key, value in template.items()}
+    return [with_variables(v) for v in template] if isinstance(template, list) else template
+
+
+def texts_of(value: Json) -> list[str]:
+    """Return every text of a template, keys too."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        return _texts([*value, *value.values()])
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
+        return texts_of([*value, *value.values()])
+    return [text for item in value for text in texts_of(item)] if isinstance(value, list) else []

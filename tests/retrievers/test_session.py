@@ -42,6 +42,43 @@ def test_what_a_generator_raises_fails_its_query():
     assert answers.failed == {"q3": "raised OSError: cut off"}
 
 
+def test_an_iterator_that_is_empty_does_not_hang():
+    config = AskingConfig(at_once=2, timeout_s=5)
+    with opened(lambda query: next(iter([])), config=config) as source:
+        answers = source.ask(QUERIES[:2], 2)
+    assert "StopIteration" in answers.failed["q0"] and "StopIteration" in answers.failed["q1"]
+
+
+def test_a_slow_generator_is_given_up_too():
+    def slow(query, k):
+        yield "tea"
+        if query.endswith("3"):
+            time.sleep(2)
+
+    with opened(slow, config=AskingConfig(timeout_s=0.3, at_once=2)) as source:
+        answers = source.ask(QUERIES, 2)
+    assert answers.failed == {"q3": "no answer in 0.3 s"}
+
+
+def test_an_answer_that_breaks_when_read_fails_its_query():
+    class Broken:
+        def __iter__(self):
+            raise KeyError("shard")
+
+    with opened(lambda query: Broken() if query.endswith("3") else ["tea"]) as source:
+        answers = source.ask(QUERIES, 2)
+    assert set(answers.failed) == {"q3"} and "KeyError" in answers.failed["q3"]
+
+
+def test_half_a_surrogate_pair_is_kept_as_it_is(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def retrieve(query, k):\n    return ['\\ud83d']\n")
+    query = Query("q", "tea \ud83d")
+    for _ in range(2):
+        with opened(str(file), kept_in=tmp_path / "answers.sqlite") as source:
+            assert source.ask([query], 2).run == {"q": {"\ud83d": 1.0}}
+
+
 def test_a_timeout_of_its_own_is_a_failure_as_any_other():
     def slow(query, k):
         raise TimeoutError("the shard took too long")
@@ -64,6 +101,28 @@ def test_a_batch_that_fails_costs_only_its_culprit():
         answers = source.ask(QUERIES, 2)
     assert set(answers.failed) == {"q3"} and len(answers.run) == 11
     assert sizes == [12] + [1] * 12
+
+
+def test_a_batch_has_the_time_of_all_its_queries():
+    def batches(queries, k):
+        time.sleep(0.4)
+        return {q.id: ["tea"] for q in queries}
+
+    with opened(batches, config=AskingConfig(timeout_s=0.2)) as source:
+        assert not source.ask(QUERIES, 2).failed
+
+
+def test_a_search_of_the_whole_corpus_gets_all_queries_at_once(documents):
+    sizes = []
+
+    def search(corpus, queries, top_k):
+        sizes.append(len(queries))
+        return {id_: {"tea": 1.0} for id_ in queries}
+
+    many = [Query(f"q{i}", f"water {i}") for i in range(100)]
+    with opened(search, documents=documents) as source:
+        assert len(source.ask(many, 2).run) == 100
+    assert sizes == [100]
 
 
 def test_it_is_given_up_after_failures_in_a_row(tmp_path):
@@ -185,6 +244,17 @@ def test_what_was_answered_is_not_asked_again(tmp_path):
     assert len(asked.read_text().splitlines()) == 15
 
 
+def test_answers_over_other_documents_are_not_kept_ones(tmp_path, documents):
+    file = tmp_path / "mine.py"
+    file.write_text("def retrieve(query, corpus, k):\n    return [d['_id'] for d in corpus]\n")
+    counts = []
+    for known in (documents, documents, documents[:2]):
+        with opened(str(file), documents=known, kept_in=tmp_path / "answers.sqlite") as source:
+            answers = source.ask(QUERIES[:3], 9)
+        counts.append((answers.kept, len(answers.run["q0"])))
+    assert counts == [(0, 3), (3, 3), (0, 2)]
+
+
 def test_a_file_of_answers_that_is_none_is_told(tmp_path):
     kept = tmp_path / "answers.sqlite"
     kept.write_text("no database, but long enough to be looked at" * 40)
@@ -197,6 +267,13 @@ def test_a_file_of_answers_that_is_none_is_told(tmp_path):
         ),
     ):
         source.ask(QUERIES, 2)
+
+
+def test_a_pattern_in_a_file_is_no_retriever(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import re\nWORD = re.compile('x')\ndef retrieve(query):\n    return ['tea']\n")
+    with opened(str(file)) as source:
+        assert source.search(QUERIES[:1], 2) == {"q0": {"tea": 1.0}}
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Findings
 from argus.retrievability.exposure.probes import summarise_probes
 from argus.retrievability.exposure.retriever_probes import (
-    AskableProbes,
+    PlainProbes,
     probe_queries,
     rank_probes,
 )
-from argus.retrievability.exposure.summary import AskedRetriever, SearchedFacts
+from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.retrievers.opening import opened
@@ -32,7 +32,7 @@ REASONS = 20
 
 
 @dataclass(frozen=True)
-class AskedSource:
+class ProbeSource:
     """What answers the probes: a retriever, or the run that it made of them elsewhere."""
 
     retriever: Any = None
@@ -44,7 +44,7 @@ def ask_probes(
     documents: Sequence[Document],
     queries: Sequence[Query],
     config: ExposureConfig,
-    source: AskedSource,
+    source: ProbeSource,
     folder: ArtifactFolder,
     record: Record,
 ) -> tuple[Findings, SearchedFacts]:
@@ -60,11 +60,12 @@ def ask_probes(
     failures = {d.id: "no text" for d in documents if not d.content.strip()}
     ranks = rank_probes(probes, answers, config.k, failures)
     exposed = summarise_probes(ranks.probes, len(probes.documents), k=config.k)
-    retriever: AskedRetriever = {
+    retriever: RetrieverFacts = {
         "name": name,
         "held_out": False,
         "longest_list": ranks.longest,
         "strange": ranks.strange,
+        "kept": answers.kept,
         "reasons": dict(Counter(answers.failed.values()).most_common(REASONS)),
     }
     findings = Findings(documents, ranks.searched, ranks.probes, exposed)
@@ -72,10 +73,10 @@ def ask_probes(
 
 
 def _answers(
-    probes: AskableProbes,
+    probes: PlainProbes,
     documents: Sequence[Document],
     k: int,
-    source: AskedSource,
+    source: ProbeSource,
     folder: ArtifactFolder,
     record: Record,
 ) -> tuple[str, Answers]:

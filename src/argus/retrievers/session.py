@@ -16,12 +16,15 @@ from argus.http_retry import Pace
 from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
-from argus.retrievers.protocol import Answers, RetrievalError
+from argus.retrievers.protocol import Answers, AskLater, RetrievalError
+from argus.retrievers.python_file import first_line
 
 T = TypeVar("T")
 Answer = dict[str, float]
 BATCH = 64
 """Queries that a retriever is given at once that takes several."""
+ATTEMPTS = 3
+"""Of one query, where the server asks for a pause."""
 
 
 class Answering(Protocol):
@@ -42,12 +45,29 @@ class Answering(Protocol):
 class AnsweringMany(Answering, Protocol):
     """Something that takes several queries at once."""
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether it is given all queries at once, since each call costs it much."""
+
     async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
         """Return an answer to every query. Raises RetrievalError where any of them fails."""
 
 
+@dataclass(frozen=True)
+class _Turns:
+    """Hands out turns to ask, one at a time."""
+
+    pace: Pace
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def next(self) -> None:
+        """Return when a query may be sent."""
+        async with self.lock:
+            await self.pace.turn()
+
+
 @dataclass
-class Asking:
+class QuerySession:
     """The queries of one job: what is answered, what failed, and when it is given up.
 
     config: with `at_once` set. Raises ArgusError when `give_up_after` queries in a row have failed;
@@ -61,6 +81,7 @@ class Asking:
     answers: dict[str, Answer] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     _failed_in_a_row: int = 0
+    _n_kept: int = 0
 
     def ask(self, queries: Sequence[Query]) -> Answers:
         """Ask what is not kept yet; a query without text finds nothing, and is not sent."""
@@ -68,13 +89,15 @@ class Asking:
         if pending:
             in_a_loop(lambda: self._ask_pending(pending))
         ids = (query.id for query in queries)
-        return Answers({i: self.answers[i] for i in ids if i in self.answers}, self.failed)
+        run = {i: self.answers[i] for i in ids if i in self.answers}
+        return Answers(run, self.failed, self._n_kept)
 
     def _is_answered(self, query: Query) -> bool:
         if not query.text.strip():
             self.answers[query.id] = {}
         elif self.kept and (answer := self.kept.get(query.text, self.k)) is not None:
             self.answers[query.id] = answer
+            self._n_kept += 1
         return query.id in self.answers
 
     async def _ask_pending(self, queries: Sequence[Query]) -> None:
@@ -85,11 +108,11 @@ class Asking:
         with progress("asking", len(queries)) as advance:
             if isinstance(self.retriever, AnsweringMany) and self.config.per_minute is None:
                 queries = await self._ask_in_batches(self.retriever, queries, advance)
-            pace, turns, rest = Pace(self.config.per_minute), asyncio.Lock(), iter(queries)
+            pace, rest = _Turns(Pace(self.config.per_minute)), iter(queries)
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(min(self.config.at_once or 1, len(queries))):
-                        group.create_task(self._work(rest, pace, turns, advance))
+                        group.create_task(self._work(rest, pace, advance))
             except* ArgusError as errors:
                 raise _first(errors) from None
 
@@ -98,12 +121,16 @@ class Asking:
     ) -> list[Query]:
         """Return the queries of batches that failed: to be asked alone, so that few fail."""
         left: list[Query] = []
-        for i in range(0, len(queries), BATCH):
-            batch = queries[i : i + BATCH]
+        size = len(queries) if retriever.takes_all else BATCH
+        for i in range(0, len(queries), size):
+            batch = queries[i : i + size]
+            timeout_s = self.config.timeout_s and self.config.timeout_s * len(batch)
             try:
-                async with asyncio.timeout(self.config.timeout_s):
+                async with asyncio.timeout(timeout_s):
                     answers = await retriever.answer_many(batch, self.k)
-            except (RetrievalError, TimeoutError):
+            except ArgusError:
+                raise
+            except Exception:  # whatever it was, alone they tell
                 left += batch
                 continue
             for query in batch:
@@ -111,27 +138,35 @@ class Asking:
             advance(len(batch))
         return left
 
-    async def _work(
-        self, rest: Iterator[Query], pace: Pace, turns: asyncio.Lock, advance: Advance
-    ) -> None:
+    async def _work(self, rest: Iterator[Query], turns: _Turns, advance: Advance) -> None:
         """Take the queries that nobody took, one after the other."""
         for query in rest:
-            if self.config.per_minute:
-                async with turns:
-                    await pace.turn()
-            await self._ask_one(query)
+            for attempt in range(1, ATTEMPTS + 1):
+                await turns.next()
+                pause_s = await self._ask_one(query, is_last=attempt == ATTEMPTS)
+                if pause_s is None:
+                    break
+                turns.pace.pause(pause_s)
             advance(1)
 
-    async def _ask_one(self, query: Query) -> None:
+    async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
+        """Ask once; return seconds to wait before the same query is asked again, None if not."""
+        limit = asyncio.timeout(self.config.timeout_s)
         try:
-            async with asyncio.timeout(self.config.timeout_s):
+            async with limit:
                 answer = await self.retriever.answer(query.text, self.k)
-        except TimeoutError:
-            self._fail(query, f"no answer in {self.config.timeout_s:g} s")
+        except ArgusError:
+            raise
         except RetrievalError as error:
+            if isinstance(error, AskLater) and not is_last:
+                return error.wait_s
             self._fail(query, str(error))
+        except Exception as error:  # of a stranger's data: one query's trouble, not the job's
+            late = f"no answer in {self.config.timeout_s or 0:g} s"
+            self._fail(query, late if limit.expired() else raised(error))
         else:
             self._keep(query, answer)
+        return None
 
     def _keep(self, query: Query, answer: Answer) -> None:
         if self.kept:
@@ -165,6 +200,11 @@ def _has_loop() -> bool:
     return True
 
 
+def raised(error: BaseException) -> str:
+    """Return what an error of a stranger's code says, for the query that failed."""
+    return f"raised {type(error).__name__}: {first_line(error)}"
+
+
 async def in_a_thread(function: Callable[[], T]) -> T:
     """Return what a blocking call returns. A call that hangs is left behind, and ends with us."""
     loop = asyncio.get_running_loop()
@@ -177,6 +217,10 @@ async def in_a_thread(function: Callable[[], T]) -> T:
     def run() -> None:
         try:
             result = function()
+        except StopIteration as error:  # which no future can hold
+            stopped = RuntimeError("StopIteration: an iterator had nothing left")
+            stopped.__cause__ = error
+            deliver(future.set_exception, stopped)
         except BaseException as error:
             deliver(future.set_exception, error)
         else:
