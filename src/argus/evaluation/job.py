@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -105,25 +105,14 @@ def evaluate(
         record.config["asking"] = asdict(asking or AskingConfig())
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
-    with record.timed("asking"), ExitStack() as stack:
-        sources = [
-            stack.enter_context(
-                opened(
-                    retriever,
-                    documents=questions.documents or (),
-                    config=asking,
-                    kept_in=folder.path / ANSWERS,
-                )
-            )
-            for retriever in retrievers
-        ]
-        if sources:
-            record.config["retrievers"] = [source.name for source in sources]
+    answers = folder.path / ANSWERS
+    with record.timed("asking"), _all_opened(retrievers, questions, asking, answers) as sources:
         searched = [
             open_index(name, encoder, fusion, exact, weight)
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
         if sources:
+            record.config["retrievers"] = [source.name for source in sources]
             record.open(folder, about=about)  # answers are kept as they come
             folder.own(ANSWERS)
         systems = _systems(questions, searched, sources, runs, config.depth)
@@ -132,6 +121,20 @@ def evaluate(
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
     return _write(findings, folder, record, about)
+
+
+@contextmanager
+def _all_opened(
+    retrievers: Sequence[Any], questions: JudgedQueries, asking: AskingConfig | None, answers: Path
+) -> Iterator[list[OpenRetriever]]:
+    """Open every retriever; answers: the file that keeps what they say."""
+    documents = questions.documents or ()
+    with ExitStack() as stack:
+        contexts = (
+            opened(retriever, documents=documents, config=asking, kept_in=answers)
+            for retriever in retrievers
+        )
+        yield [stack.enter_context(context) for context in contexts]
 
 
 def evaluate_states(

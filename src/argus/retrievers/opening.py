@@ -41,10 +41,10 @@ class OpenRetriever:
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
         """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
         with ExitStack() as stack:
-            kept = None
+            earlier = None
             if self.kept_in is not None and self.identity:
-                kept = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            return QuerySession(self.source, k, self.config, kept).ask(queries)
+                earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
+            return QuerySession(self.source, k, self.config, earlier).ask(queries)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return at most k documents per query. Raises ArgusError where any query failed."""

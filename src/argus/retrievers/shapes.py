@@ -81,8 +81,8 @@ def call_of(retriever: Any) -> Call:
         method = _public(retriever, name)
         if method is not None:
             twin = _public(retriever, f"a{name}")
-            chosen = twin if twin is not None and _tells(twin) else method
-            return _bound(chosen, f"{_kind(retriever)}.{name}")
+            tells = twin is not None and _tells(twin)
+            return _bound(twin if twin and tells else method, f"{_kind(retriever)}.{name}")
     if callable(retriever) and not inspect.isclass(retriever):
         return _bound(retriever, getattr(retriever, "__name__", _kind(retriever)))
     raise InputError(

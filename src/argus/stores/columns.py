@@ -8,7 +8,7 @@ from argus.data.corpus import ID_FIELDS
 from argus.errors import InputError
 
 
-def chosen(fields: Sequence[str], field: str | None, name: str) -> str:
+def vector_field(fields: Sequence[str], field: str | None, name: str) -> str:
     """Return the vector field that is searched: the one that is named, or the only one."""
     if field is not None and field in fields:
         return field

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, chosen, id_column
+from argus.stores.columns import check_keys, id_column, vector_field
 from argus.stores.errors import no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -38,7 +38,7 @@ class LanceStore:
         with reported(name, hidden):
             schema: pa.Schema = table.schema
         self._fields = tuple(f.name for f in schema if _is_vector(f.type))
-        self.field = chosen(self._fields, field, name)
+        self.field = vector_field(self._fields, field, name)
         self._id = id_column([f.name for f in schema], id_field, name)
         self._paths = dict(_paths(schema))
         self._others = [f.name for f in schema if f.name not in {self._id, *self._fields}]

@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, chosen
+from argus.stores.columns import check_keys, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -52,7 +52,7 @@ class MilvusStore:
         self._dims = {
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
-        self.field = chosen(list(self._dims), field, name)
+        self.field = vector_field(list(self._dims), field, name)
         self._key = next(f["name"] for f in fields if f.get("is_primary"))
         with reported(name, hidden):
             indexes = client.list_indexes(collection, field_name=self.field)

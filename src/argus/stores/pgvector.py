@@ -14,7 +14,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, chosen, id_column
+from argus.stores.columns import check_keys, id_column, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -77,7 +77,7 @@ class PgVectorStore:
         with reported(name, hidden):
             columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
         self._fields = tuple(c for c, kind in columns.items() if kind.startswith("vector"))
-        self.field = chosen(self._fields, field, name)
+        self.field = vector_field(self._fields, field, name)
         with reported(name, hidden):
             primary = connection.execute(_PRIMARY, [self._table]).fetchone()
         self._id = id_column(list(columns), id_field or (primary and primary[0]), name)

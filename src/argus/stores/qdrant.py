@@ -44,7 +44,7 @@ class QdrantStore:
             if not client.collection_exists(collection):
                 names = [c.name for c in client.get_collections().collections]
                 raise no_collection(name, collection, names)
-        self.field, self._fields = self._chosen(field)
+        self.field, self._fields = self._vector_fields(field)
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
@@ -148,7 +148,7 @@ class QdrantStore:
         """Close the client."""
         self._client.close()
 
-    def _chosen(self, field: str | None) -> tuple[str, dict[str, Any]]:
+    def _vector_fields(self, field: str | None) -> tuple[str, dict[str, Any]]:
         """Return the field that is searched, and all dense fields with what is set of them."""
         with reported(self.name, self._hidden):
             vectors = self._client.get_collection(self._collection).config.params.vectors

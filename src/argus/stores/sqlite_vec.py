@@ -11,7 +11,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, chosen
+from argus.stores.columns import check_keys, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
@@ -37,7 +37,7 @@ class SqliteVecStore:
         if table not in statements:
             raise no_collection(name, table, list(statements))
         self._columns = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statements[table])}
-        self.field = chosen(list(self._columns), field, name)
+        self.field = vector_field(list(self._columns), field, name)
         key = _KEY.search(statements[table])
         self._key = key[1] if key else "rowid"
         with reported(name):
