@@ -15,12 +15,13 @@ alone; its bound is checked, too, and an error names the field.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from keyword import iskeyword
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Interval, Le, Lt
 from typing_extensions import Doc
@@ -29,9 +30,11 @@ from argus.errors import InputError
 
 __all__ = [
     "TOP_K", "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
-    "TopK", "check_settings", "checked_of", "nested", "setting_of", "settings_of",
+    "TopK", "check_settings", "checked_of", "nested", "notes_of", "setting_of", "settings_of",
 ]  # fmt: skip
 
+
+N = TypeVar("N")
 
 Bound = Ge | Le | Gt | Lt | Interval
 
@@ -170,6 +173,19 @@ def _settings_of(config: Any) -> tuple[Setting, ...]:
     hints = get_type_hints(config, include_extras=True)
     declared = (setting_of(f.name, hints[f.name], _default(f)) for f in fields(config))
     return tuple(replace(setting, owner=config) for setting in declared if setting is not None)
+
+
+def notes_of(hints: Mapping[str, Any], kind: type[N]) -> dict[str, N]:
+    """Return the note of one kind in each type that has it, by name.
+
+    hints: types of parameters, or of fields, with their notes.
+    """
+    return {
+        name: note
+        for name, hint in hints.items()
+        for note in _bare(hint)[1]
+        if isinstance(note, kind)
+    }
 
 
 def nested(config: type) -> dict[str, tuple[type, bool]]:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from argus.cli.inputs import check_inputs, inputs_of
-from argus.cli.outputs import outputs_of, stopped
+from argus.cli.inputs import Input, check_inputs
+from argus.cli.outputs import Output, stopped
 from argus.errors import InputError
-from argus.settings import Setting, nested, setting_of, settings_of
+from argus.settings import Setting, nested, notes_of, setting_of, settings_of
 
 R = TypeVar("R")
 
@@ -88,11 +88,10 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     """
     options = _options_of(command)
     blocks, own, hints = options.blocks, options.own, options.hints
-    inputs, outputs = inputs_of(hints), outputs_of(hints)
+    declared = dict(hints)
     for block in blocks.values():
-        fields = get_type_hints(block.config, include_extras=True)
-        inputs |= inputs_of(fields)
-        outputs |= outputs_of(fields)
+        declared |= get_type_hints(block.config, include_extras=True)
+    inputs, outputs = notes_of(declared, Input), notes_of(declared, Output)
 
     @functools.wraps(command)
     def run(**values: Any) -> R:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from argus.data.fields import FieldNames
 
@@ -39,16 +39,6 @@ def _check_index(spec: str | Path, _columns: FieldNames | None) -> None:
 
 
 CORPUS, INDEX = Input(_check_corpus), Input(_check_index)
-
-
-def inputs_of(hints: Mapping[str, Any]) -> dict[str, Input]:
-    """Return what is read, by name. hints: types of parameters, or of fields, with their notes."""
-    return {
-        name: note
-        for name, hint in hints.items()
-        for note in get_args(hint)[1:]
-        if isinstance(note, Input)
-    }
 
 
 def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:

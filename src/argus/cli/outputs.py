@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 
 def _nowhere(_options: Mapping[str, Any]) -> None:
@@ -24,16 +24,6 @@ class Output:
 
 
 OUTPUT, ALONE = Output(), Output(alone=True)
-
-
-def outputs_of(hints: Mapping[str, Any]) -> dict[str, Output]:
-    """Return what is written to, by name. hints: types of parameters, or fields, with notes."""
-    return {
-        name: note
-        for name, hint in hints.items()
-        for note in get_args(hint)[1:]
-        if isinstance(note, Output)
-    }
 
 
 def places(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> list[str]:

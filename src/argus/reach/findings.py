@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,9 @@ class Findings:
     recall: npt.NDArray[np.float64]
     recall_of_queries: npt.NDArray[np.float64] | None
 
+    @cached_property
     def rows(self) -> list[UnreachedRecord]:
-        """Return one row per record that does not come back."""
+        """One row per record that does not come back."""
         rows: list[UnreachedRecord] = [
             {"id": id_, "cause": str(Cause.BROKEN), "detail": why}
             for id_, why in self.survey.broken.items()
@@ -59,11 +61,11 @@ class Findings:
         """Return the rows as a table."""
         text = pa.string()
         schema = pa.schema([("id", text), ("cause", text), ("detail", text)])
-        return pa.Table.from_pylist(self.rows(), schema=schema)
+        return pa.Table.from_pylist(self.rows, schema=schema)
 
     def summary(self) -> ReachSummary:
         """Return the figures."""
-        survey, rows = self.survey, self.rows()
+        survey, rows = self.survey, self.rows
         causes = Counter(row["cause"] for row in rows)
         missing = survey.asked - survey.reached - len(survey.unreached)
         if missing:

@@ -61,9 +61,10 @@ class Reservoir:
 
 def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
     """Return which of the rows hold vectors that can be searched by, and why others do not."""
-    broken = {row: why for row, why in records.broken.items() if row in set(rows)}
+    members = set(rows)
+    broken = {row: why for row, why in records.broken.items() if row in members}
     odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
     zero = np.flatnonzero(~records.vectors.any(axis=1))
     for those, why in ((odd, NAN), (zero, ZERO)):
-        broken |= {row: why for row in those.tolist() if row not in broken and row in set(rows)}
+        broken |= {row: why for row in those.tolist() if row in members and row not in broken}
     return [row for row in rows if row not in broken], broken

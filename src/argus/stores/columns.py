@@ -51,3 +51,8 @@ def id_column(columns: Sequence[str], id_field: str | None, name: str) -> str:
             where=name,
         )
     return column
+
+
+def number_or_text(id_: str) -> int | str:
+    """Return an id as a store with ids of either kind has it: a whole number where it is one."""
+    return int(id_) if id_.lstrip("-").isdecimal() else id_

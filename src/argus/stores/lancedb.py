@@ -111,9 +111,7 @@ class LanceStore:
         """Write rows; those whose id is there take its place."""
         rows = [
             {self._id: self._native(id_), self.field: vector.tolist(), **payload}
-            for id_, vector, payload in zip(
-                records.ids, records.vectors, records.payloads, strict=True
-            )
+            for id_, vector, payload in records.rows()
         ]
         with reported(self.name, self._hidden):
             merge = self._table.merge_insert(self._id).when_matched_update_all()

@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, vector_field
+from argus.stores.columns import check_keys, number_or_text, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -127,10 +127,8 @@ class MilvusStore:
     def upsert(self, records: Records) -> None:
         """Write entities; those whose key is there take its place."""
         rows = [
-            {self._key: self._native(id_), self.field: vector.tolist(), **payload}
-            for id_, vector, payload in zip(
-                records.ids, records.vectors, records.payloads, strict=True
-            )
+            {self._key: number_or_text(id_), self.field: vector.tolist(), **payload}
+            for id_, vector, payload in records.rows()
         ]
         with reported(self.name, self._hidden):
             self._client.upsert(self._collection, rows)
@@ -138,14 +136,11 @@ class MilvusStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
         with reported(self.name, self._hidden):
-            self._client.delete(self._collection, ids=[self._native(id_) for id_ in ids])
+            self._client.delete(self._collection, ids=[number_or_text(id_) for id_ in ids])
 
     def close(self) -> None:
         """Close the client."""
         self._client.close()
-
-    def _native(self, id_: str) -> int | str:
-        return int(id_) if id_.lstrip("-").isdecimal() else id_
 
 
 def open_milvus(place: str, collection: str, field: str | None, key: str | None) -> MilvusStore:

@@ -97,17 +97,11 @@ class PgVectorStore:
         """Return what is known of it now; the metric is the index's, or the one that was named."""
         with reported(self.name, self._hidden):
             (n,) = self._one(f"SELECT count(*) FROM {self._table}")
-            if not self._dim and n:
-                first = self._one(
-                    f"SELECT vector_dims({_quoted(self.field)}) FROM {self._table} "
-                    f"WHERE {_quoted(self.field)} IS NOT NULL LIMIT 1"
-                )
-                self._dim = first[0] if first else 0
         kind = self._index[0] if self._index else ""
         options = f" ({', '.join(self._index[2])})" if self._index and self._index[2] else ""
         return StoreFacts(
             records=int(n),
-            dim=self._dim,
+            dim=self._dimensions(),
             metric=self._metric,
             vector_field=self.field,
             vector_fields=self._fields,
@@ -115,9 +109,20 @@ class PgVectorStore:
             is_exact=not kind,
         )
 
+    def _dimensions(self) -> int:
+        """Return the length of the vectors; that of the first, where the column names none."""
+        if not self._dim:
+            with reported(self.name, self._hidden):
+                first = self._one(
+                    f"SELECT vector_dims({_quoted(self.field)}) FROM {self._table} "
+                    f"WHERE {_quoted(self.field)} IS NOT NULL LIMIT 1"
+                )
+            self._dim = first[0] if first else 0
+        return self._dim
+
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all rows, through a cursor of the server's."""
-        dim = self.describe().dim
+        dim = self._dimensions()
         columns = ", ".join(
             [
                 f"{_quoted(self._id)}::text",
@@ -176,9 +181,7 @@ class PgVectorStore:
         )
         rows = [
             [id_, _written(vector), *(payload.get(c) for c in self._others)]
-            for id_, vector, payload in zip(
-                records.ids, records.vectors, records.payloads, strict=True
-            )
+            for id_, vector, payload in records.rows()
         ]
         with reported(self.name, self._hidden), self._db.transaction(), self._db.cursor() as cursor:
             cursor.executemany(statement, rows)

@@ -53,6 +53,10 @@ class Records:
     payloads: Sequence[Payload]
     broken: Mapping[int, str] = field(default_factory=dict)
 
+    def rows(self) -> Iterator[tuple[str, FloatArray, Payload]]:
+        """Yield id, vector and payload of each."""
+        return zip(self.ids, self.vectors, self.payloads, strict=True)
+
 
 class Store(Protocol):
     """One collection, table or index of vectors. Ids are text here, whatever they are there.

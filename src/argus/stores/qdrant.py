@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
+from argus.stores.columns import vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -128,9 +129,7 @@ class QdrantStore:
                 vector={self.field: vector.tolist()} if self.field else vector.tolist(),
                 payload=dict(payload),
             )
-            for id_, vector, payload in zip(
-                records.ids, records.vectors, records.payloads, strict=True
-            )
+            for id_, vector, payload in records.rows()
         ]
         with reported(self.name, self._hidden):
             self._client.upsert(self._collection, points, wait=True)
@@ -157,16 +156,7 @@ class QdrantStore:
             name: params for name, params in fields.items()
             if params is not None and params.multivector_config is None
         }  # fmt: skip
-        if field is not None and field in fields:
-            return field, fields
-        if field is None and len(fields) == 1:
-            return next(iter(fields)), fields
-        raise InputError(
-            f"no vector field {field!r}" if field else f"{len(fields)} vector fields",
-            expected=f"one of {', '.join(fields) or '(no dense one)'}",
-            fix="Name it with --vector-field.",
-            where=self.name,
-        )
+        return vector_field(list(fields), field, self.name), fields
 
     def _vector(self, value: Any) -> Any:
         return value.get(self.field) if isinstance(value, dict) else value

@@ -11,7 +11,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, vector_field
+from argus.stores.columns import check_keys, number_or_text, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
@@ -110,25 +110,20 @@ class SqliteVecStore:
         )
         with reported(self.name), self._db:
             self.delete(records.ids)
-            for id_, vector, payload in zip(
-                records.ids, records.vectors, records.payloads, strict=True
-            ):
+            for id_, vector, payload in records.rows():
                 others = [payload.get(name) for name in self._others]
                 blob = np.asarray(vector, np.float32).tobytes()
-                self._db.execute(insert, (self._native(id_), blob, *others))
+                self._db.execute(insert, (number_or_text(id_), blob, *others))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         statement = f"DELETE FROM {_quoted(self._table)} WHERE {_quoted(self._key)} = ?"
         with reported(self.name), self._db:
-            self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
+            self._db.executemany(statement, [(number_or_text(id_),) for id_ in ids])
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
-
-    def _native(self, id_: str) -> int | str:
-        return int(id_) if id_.lstrip("-").isdecimal() else id_
 
 
 def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore:

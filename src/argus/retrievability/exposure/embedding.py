@@ -13,8 +13,8 @@ from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.probes import QUERY, SENTENCE, TITLE, FailedProbe
-from argus.retrievability.sentences import hold_out
+from argus.retrievability.exposure.probe_texts import probe_texts
+from argus.retrievability.exposure.probes import SENTENCE, FailedProbe
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,11 @@ def embed_probes(
 
     queries: of no document.
     """
-    titled = [i for i, d in enumerate(index.documents) if d.title.strip()]
-    sentences, without = hold_out(index.documents, per_document=config.sentences, seed=config.seed)
-    texts = [index.documents[i].title for i in titled]
-    texts += [s.sentence for s in sentences] + [q.text for q in queries]
-    kind = np.array([TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries))
-    target = np.array(titled + [s.position for s in sentences] + [-1] * len(queries), np.int64)
+    plain = probe_texts(index.documents, queries, config)
+    kind, target, texts = plain.kind, plain.target, plain.texts
     probes = embed(as_queries(texts), model, store, what="titles and sentences")
-    rests = embed(
-        as_documents([s.rest for s in sentences]), model, store, what="documents less a sentence"
-    )
+    left = as_documents([s.rest for s in plain.sentences])
+    rests = embed(left, model, store, what="documents less a sentence")
     usable = probes.ok & _stand_in_exists(kind, rests)
     return Searches(
         kind=kind[usable],
@@ -79,7 +74,7 @@ def embed_probes(
         text=[text for text, ok in zip(texts, usable, strict=True) if ok],
         vectors=_full(probes)[usable],
         stand_in=_stand_ins(index, kind, target, rests)[usable],
-        without_sentence=without,
+        without_sentence=plain.without_sentence,
         failed=[
             FailedProbe(str(kind[i]), int(target[i]), why)
             for i, why in _reasons(kind, probes, rests).items()

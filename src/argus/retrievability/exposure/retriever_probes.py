@@ -18,8 +18,8 @@ from argus.data.runs import ranking
 from argus.data.types import Document, IntArray, Qrels, Query, Run
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Searched
-from argus.retrievability.exposure.probes import BEYOND, QUERY, SENTENCE, TITLE, FailedProbe, Probes
-from argus.retrievability.sentences import hold_out
+from argus.retrievability.exposure.probe_texts import probe_texts
+from argus.retrievability.exposure.probes import BEYOND, FailedProbe, Probes
 from argus.retrievers.protocol import Answers
 
 
@@ -51,15 +51,10 @@ def probe_queries(
     answer to another probe is never taken for its own. It holds no white space.
     """
     usable = [d for d in documents if d.content.strip()]
-    titled = [row for row, d in enumerate(usable) if d.title.strip()]
-    sentences, without = hold_out(usable, per_document=config.sentences, seed=config.seed)
-    pairs = [(usable[row].id, usable[row].title) for row in titled]
-    pairs += [(usable[s.position].id, s.sentence) for s in sentences]
-    pairs += [(query.id, query.text) for query in queries]
-    kinds = [TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries)
-    rows = titled + [s.position for s in sentences] + [-1] * len(queries)
-    probes = _with_ids(kinds, pairs)
-    return PlainProbes(probes, np.array(kinds), np.array(rows, np.int64), usable, without)
+    plain = probe_texts(usable, queries, config)
+    ids = [usable[row].id for row in plain.target if row >= 0] + [query.id for query in queries]
+    probes = _with_ids(plain.kind.tolist(), list(zip(ids, plain.texts, strict=True)))
+    return PlainProbes(probes, plain.kind, plain.target, usable, plain.without_sentence)
 
 
 def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
