@@ -11,6 +11,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.data.types import FloatArray
 from argus.encoders import Encoder, TokenCounter
+from argus.encoders.protocol import directions
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
 from argus.explanation.evidence import VectorEvidence, WindowEvidence
@@ -58,12 +59,13 @@ def check_vector(
     except EncodingError as error:
         text = f"its text could not be embedded again: {error}"
         return Finding(cause, Verdict.UNCHECKED, text, {})
-    cosine = float(fresh @ stored)
+    rows = directions(encoder, np.stack([fresh, stored]))
+    cosine = float(rows[0] @ rows[1])
     evidence: VectorEvidence = {"cosine": round(cosine, 4), **_imported(case)}
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    variant, near, title = _explained(case, encoder, stored, corpus)
+    variant, near, title = _explained(case, encoder, rows[1], corpus)
     evidence = {
         **evidence,
         **_spread(case, seed),
@@ -119,8 +121,9 @@ def _spread(case: Case, seed: int) -> VectorEvidence:
     if not sample:
         return {"sampled": 0, "sampled_also_off": 0}
     texts = case.snapshot.columns["text"].take(sample).to_pylist()
-    fresh = case.retriever.encoder.encode_documents(texts)
-    cosines = np.einsum("ij,ij->i", fresh, case.snapshot.vectors[sample])
+    encoder = case.retriever.encoder
+    fresh = directions(encoder, encoder.encode_documents(texts))
+    cosines = np.einsum("ij,ij->i", fresh, directions(encoder, case.snapshot.vectors[sample]))
     return {
         "sampled": len(sample),
         "sampled_also_off": int((cosines < SAME).sum()),
@@ -158,7 +161,7 @@ def _query_side(case: Case) -> VectorEvidence:
     encoder = case.retriever.encoder
     if not isinstance(encoder, SentenceTransformerEncoder):
         return {}
-    prompt = (encoder.model.prompts or {}).get("query") or ""
+    prompt = encoder.prompts.query.text
     if not prompt or prompt == document_prompt(encoder):
         return {}
     bare = next(iter(encoder.model.encode([case.query], prompt="", normalize_embeddings=True)))
@@ -171,7 +174,7 @@ def _misplaced(case: Case, fresh: FloatArray) -> VectorEvidence:
     """Look whether the right vector is stored under another id: rows out of order."""
     nearest = case.snapshot.search(fresh[None], 1)
     doc, score = nearest.doc_ids[0][0], nearest.scores[0][0]
-    if doc == case.doc_id or score < REPRODUCED:
+    if doc == case.doc_id or score < REPRODUCED or case.snapshot.reach != 1:
         return {}
     return {"its_vector_is_stored_under": doc, "its_vector_cosine": round(score, 4)}
 

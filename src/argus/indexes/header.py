@@ -20,9 +20,16 @@ FIELDS = ("id", "doc_id", "kind", "text", "source", "remedy", "added", "vector")
 
 
 class EncoderSettings(TypedDict, total=False):
-    """The fields of an `EncoderConfig`; none where the encoder was an object."""
+    """The fields of an `EncoderConfig`; none where the encoder was an object.
+
+    Of prompts, revision and trust_remote_code those that were given.
+    """
 
     model: str
+    query_prompt: str
+    document_prompt: str
+    revision: str
+    trust_remote_code: bool
     precision: str
     device: str | None
     base_url: str

@@ -275,7 +275,17 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
         return {}
     address = urlsplit(config.base_url)
     host = address.netloc.rpartition("@")[2]
+    given: EncoderSettings = {}
+    if config.query_prompt is not None:
+        given["query_prompt"] = config.query_prompt
+    if config.document_prompt is not None:
+        given["document_prompt"] = config.document_prompt
+    if config.revision is not None:
+        given["revision"] = config.revision
+    if config.trust_remote_code:
+        given["trust_remote_code"] = True
     return {
+        **given,
         "model": config.model,
         "precision": config.precision,
         "device": None,

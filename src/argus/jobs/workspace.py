@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from typing_extensions import TypedDict
 
@@ -26,10 +27,15 @@ from argus.encoders import (
     EmbeddingStore,
     Encoder,
     EncoderConfig,
+    Rows,
+    Store,
     TokenCounter,
-    load_encoder,
+    load_any_encoder,
+    open_store,
+    require_vectors,
     stored_fingerprint,
 )
+from argus.encoders.rows import family_of
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError, NothingMeasured
@@ -116,6 +122,30 @@ def open_encoder(
     None is this process. Raises FingerprintMismatch when the store holds
     vectors of another encoder.
     """
+
+    def dense(loaded: Encoder[Rows]) -> None:
+        require_vectors(loaded)
+        if check is not None:
+            check(cast(Encoder, loaded))
+
+    with open_any_encoder(
+        folder, encoder, record, sample=sample, store=store, check=dense, engine=engine
+    ) as (model, opened):
+        yield cast(Encoder, model), cast(EmbeddingStore, opened)
+
+
+@contextmanager
+def open_any_encoder(
+    folder: ArtifactFolder,
+    encoder: Encoder[Rows] | EncoderConfig | str,
+    record: Record,
+    *,
+    sample: Sequence[str],
+    store: Path | None = None,
+    check: Callable[[Encoder[Rows]], object] | None = None,
+    engine: Engine | None = None,
+) -> Iterator[tuple[Encoder[Rows], Store[Rows]]]:
+    """Open an encoder of any family, and the store of its rows; see `open_encoder`."""
     check_folder(folder, record)
     path = store or folder / EMBEDDINGS
     stored = None if folder.fresh and store is None else stored_fingerprint(path)
@@ -125,7 +155,7 @@ def open_encoder(
         encoder = EncoderConfig(model=encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
-            loaded = load_encoder(encoder, sample=sample, stored=stored)
+            loaded = load_any_encoder(encoder, sample=sample, stored=stored)
         record.encoder["precision_trials"] = loaded.precision_trials
         encoder, config = loaded.encoder, loaded.config
     record.encoder["fingerprint"] = encoder.fingerprint
@@ -135,7 +165,8 @@ def open_encoder(
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
     if store is None:
         folder.own(EMBEDDINGS)
-    with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
+    family = family_of(encoder)
+    with open_store(family, path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         yield on_engine(encoder, engine, config), opened
 
 
@@ -199,7 +230,7 @@ class TextWindow(TypedDict):
     tokens: int
 
 
-def texts_cut(encoder: Encoder, texts: Sequence[str]) -> TextWindow | None:
+def texts_cut(encoder: Encoder[Rows], texts: Sequence[str]) -> TextWindow | None:
     """Count the texts that are longer than the encoder's window; None when it cannot be known."""
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None or not texts:
         return None

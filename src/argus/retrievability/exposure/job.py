@@ -14,14 +14,14 @@ from argus.data.beir import write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.types import Document, Query, Run
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
-    open_encoder,
+    open_any_encoder,
     read_documents,
     require_some,
     texts_cut,
@@ -60,7 +60,7 @@ def exposure(
     corpus: Path | str | Sequence[Document],
     *,
     out: Path | str,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     config: ExposureConfig | None = None,
     queries: Path | str | Sequence[Query] = (),
     fields: FieldNames | None = None,
@@ -100,11 +100,11 @@ def exposure(
     require_some(len(sample), "document has text", "Check --text-field.")
     with (
         open_engine(engine) as running,
-        open_encoder(
+        open_any_encoder(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (model, opened),
     ):  # fmt: skip
-        require_shared(running, opened.path, len(sample), model.dim)
+        require_shared(running, opened, len(sample))
         with record.timed("embedding documents"):
             index = embed_documents(documents, model, opened)
             window = texts_cut(model, [d.content for d in index.documents])

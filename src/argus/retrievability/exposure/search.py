@@ -9,7 +9,9 @@ import numpy as np
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.types import FloatArray, IntArray
+from argus.data.types import IntArray
+from argus.encoders.rows import Rows, arrays_of
+from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import queries_per_block
@@ -18,10 +20,10 @@ from argus.progress import progress
 
 
 @dataclass(frozen=True)
-class DenseSearch:
-    """What every worker holds: the vectors of the index, and how deep it is searched."""
+class ExactSearch:
+    """What every worker holds: the rows of the documents, and how deep they are searched."""
 
-    documents: FloatArray
+    documents: Rows
     k: int
 
 
@@ -29,9 +31,9 @@ class DenseSearch:
 class ProbeQueries:
     """Queries; `targets` (-1: none) and `stand_ins` as in `known_item_search`. All of n rows."""
 
-    vectors: FloatArray
+    vectors: Rows
     targets: IntArray
-    stand_ins: FloatArray
+    stand_ins: Rows
 
     def part(self, rows: IntArray) -> ProbeQueries:
         """Return some of them."""
@@ -46,9 +48,10 @@ class ProbeRanks:
     top: IntArray
 
 
-def begin_search(index: DenseSearch) -> Callable[[ProbeQueries], ProbeRanks]:
+def begin_search(index: ExactSearch) -> Callable[[ProbeQueries], ProbeRanks]:
     """Return what searches with a block of queries, all with a target or all without."""
-    documents = np.asarray(index.documents)
+    rows = index.documents
+    documents = scoring_of(np.asarray(rows) if isinstance(rows, np.ndarray) else rows)
 
     def answer(queries: ProbeQueries) -> ProbeRanks:
         if queries.targets[0] < 0:
@@ -63,7 +66,7 @@ def begin_search(index: DenseSearch) -> Callable[[ProbeQueries], ProbeRanks]:
 
 
 def search_in_parts(
-    documents: FloatArray,
+    documents: Rows,
     queries: ProbeQueries,
     k: int,
     folder: ArtifactFolder,
@@ -92,7 +95,7 @@ def search_in_parts(
 
 
 def _searched(
-    documents: FloatArray,
+    documents: Rows,
     queries: ProbeQueries,
     k: int,
     blocks: Sequence[IntArray],
@@ -101,13 +104,13 @@ def _searched(
 ) -> Iterator[tuple[int, ProbeRanks]]:
     if not missing:
         return
-    index = DenseSearch(documents, k)
+    index = ExactSearch(documents, k)
     pending = (queries.part(blocks[number]) for number in missing)
     if engine is None:
         answer = begin_search(index)
         yield from zip(missing, map(answer, pending), strict=True)
         return
-    work = Work[DenseSearch, ProbeQueries, ProbeRanks](
+    work = Work[ExactSearch, ProbeQueries, ProbeRanks](
         setup=begin_search, shared=index, what="searching"
     )
     for i, ranks in engine.run(work, pending):
@@ -122,7 +125,9 @@ def _blocks(own: np.ndarray, size: int) -> Iterator[IntArray]:
             yield rows[start : start + size]
 
 
-def _key(documents: FloatArray, queries: ProbeQueries, k: int) -> str:
-    arrays = (documents, queries.vectors, queries.targets, queries.stand_ins)
+def _key(documents: Rows, queries: ProbeQueries, k: int) -> str:
+    rows = (documents, queries.vectors, queries.stand_ins)
+    of_rows = [arrays_of(each) for each in rows]
+    arrays = (*of_rows[0], *of_rows[1], queries.targets, *of_rows[2])
     parts = (np.ascontiguousarray(a).data for a in arrays)
     return f"search-{content_hash(*parts, str(k), size=8).hex()}"
