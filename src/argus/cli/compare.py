@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult
 
 Running = Annotated[
-    EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
+    EncoderConfig,
+    Without(
+        "model",
+        "base_url",
+        "api_key_env",
+        "batch_size",
+        "concurrency",
+        "query_prompt",
+        "document_prompt",
+        "revision",
+        "trust_remote_code",
+    ),  # fmt: skip
 ]
 """How both encoders are run; which they are is given twice."""
 

@@ -45,11 +45,29 @@ def explain(
     measure: ExplainConfig,
     of_run: RunConfig,
     encoder: o.IndexEncoder = None,
+    store: Annotated[
+        Path | None,
+        Doc("With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings."),
+    ] = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
+    """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first.
+
+    Of an index, of a run, or of an exact search by --encoder through --corpus: so for sparse and
+    late-interaction encoders, with what of the query they matched.
+    """
+    if run is None and index is None and encoder is not None and of_run.corpus is not None:
+        _of_corpus(query, doc_id, encoder, of_run, measure, store, device, as_json=json)
+        return
+    if store is not None:
+        raise InputError(
+            "--store without --corpus and --encoder alone",
+            expected="a search through a corpus: an index has its vectors, a run needs none",
+            fix="Leave --store out.",
+            where="--store",
+        )
     if run is not None:
         from argus.evaluation.queries import run_alone
         from argus.explanation.run import explain_run
@@ -71,12 +89,41 @@ def explain(
     _print(explanation, describe(explanation), as_json=json)
 
 
+def _of_corpus(
+    query: str,
+    doc_id: str,
+    encoder: str,
+    searched: RunConfig,
+    measure: ExplainConfig,
+    store: Path | None,
+    device: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Explain a search through a corpus."""
+    from argus.encoders import EncoderConfig
+    from argus.evaluation.queries import refuse_beside
+    from argus.explanation.corpus import explain_corpus
+
+    rps = measure.rps
+    refuse_beside(
+        "--corpus alone", "what these need is an index",
+        hybrid=measure.hybrid, diagnosis=rps.diagnosis, kb=rps.kb, probe=rps.probe,
+        keys=searched.keys, tau=rps.tau != RpsSource.tau,
+        **{"lambda": measure.weight != ExplainConfig.weight},
+    )  # fmt: skip
+    config = EncoderConfig(model=encoder, device=device)
+    explanation = explain_corpus(query, doc_id, config, searched, store=store)
+    _print(explanation, describe_run(explanation), as_json=as_json)
+
+
 def _index(index: str | None, keys: Path | None) -> str:
     """Return the index, where there is no run; InputError where there is none either."""
     if index is None:
         raise InputError(
             "neither an index nor a run",
-            expected="--index PATH, or --run FILE with the id of a query in it",
+            expected="--index PATH, --run FILE with the id of a query in it, or --corpus and "
+            "--encoder",
             fix="Name what was searched, or what was found.",
             where="--index",
         )
@@ -113,8 +160,9 @@ def describe_run(explanation: RunExplanation) -> list[str]:
     lines += _row(
         "query", f"{explanation.query_id}: {explanation.query or '(its text is not known)'}"
     )
-    lines += _row("run", f"{explanation.run}, {_place(place.run)}")
-    for name, at in (("BM25", place.bm25), (f"run and BM25 ({place.fusion})", place.fused)):
+    what = explanation.what
+    lines += _row(what, f"{explanation.run}, {_place(place.run)}")
+    for name, at in (("BM25", place.bm25), (f"{what} and BM25 ({place.fusion})", place.fused)):
         lines += [] if at is None else _row(name, _place(at))
     lines += _missing(place, explanation.k)
     return lines + _above(place) + _findings(explanation)

@@ -13,6 +13,10 @@ from argus.errors import InputError
 from argus.settings import Choices, Doc, Ge, Option, check_settings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+COSINE = "cosine"
+"""How most encoders rank: their rows have length 1."""
+DOT = "dot"
+"""How others do: the length of a row counts."""
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 _PANEL = "Encoder"
 

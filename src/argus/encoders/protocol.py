@@ -10,13 +10,9 @@ import numpy as np
 from typing_extensions import TypeVar
 
 from argus.data.types import FloatArray, IntArray, Span
+from argus.encoders.config import COSINE as COSINE
+from argus.encoders.config import DOT as DOT
 from argus.encoders.rows import Rows
-
-COSINE = "cosine"
-"""How most encoders rank: their rows have length 1."""
-DOT = "dot"
-"""How others do: the length of a row counts."""
-
 
 R_co = TypeVar("R_co", bound=Rows, default=FloatArray, covariant=True)
 

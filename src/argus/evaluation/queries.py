@@ -28,11 +28,16 @@ def unknown_query(
 
 def run_alone(**others: object) -> None:
     """Refuse options that say how to search where a run has been searched already."""
+    refuse_beside("--run", "a run is what was found already", **others)
+
+
+def refuse_beside(what: str, why: str, **others: object) -> None:
+    """Refuse the first of some options that is given. why: what one of them is, in words."""
     option = next((f"--{name}" for name, value in others.items() if value), None)
     if option is not None:
         raise InputError(
-            f"{option} with --run",
-            expected="one of them: a run is what was found already",
+            f"{option} with {what}",
+            expected=f"one of them: {why}",
             fix=f"Leave {option} out.",
             where=option,
         )

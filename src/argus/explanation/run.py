@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 from argus.authority.edges import read_authority
 from argus.data.corpus import read_corpus
@@ -72,6 +72,8 @@ class RunStanding:
 class RunExplanation:
     """Why a document came back in a run, or did not; fields as in `Explanation`."""
 
+    what: ClassVar[str] = "run"
+    """What `run` names, in a word."""
     query: str | None
     query_id: str
     doc_id: str
@@ -147,11 +149,11 @@ def explain_run(
     if text is None and isinstance(keys, AnswerKeys):
         text = keys.query.text
     case = RunCase(text, doc_id, config.k, {id_: scores[id_] for id_ in ids or []}, documents)
-    place = _standing(case)
+    place = run_standing(case)
     superseders = superseded(doc_id, case.k, place.rank, authority, case.rank, "run")
     findings: list[Finding[Evidence]] = [
-        _check_corpus(case, config.corpus),
-        _check_words(case, place),
+        check_corpus(case, config.corpus),
+        check_words(case, place),
         superseders,
         check_identifiers(doc_id, case.k, case.ranked, keys, case.document),
     ]
@@ -200,7 +202,8 @@ def _documents(corpus: Path | None, ids: Sequence[str]) -> dict[str, Document] |
     return documents
 
 
-def _standing(case: RunCase) -> RunStanding:
+def run_standing(case: RunCase) -> RunStanding:
+    """Return where the document stands in the run, by BM25, and with both fused."""
     own, kth = place_in(case.scores, case.doc_id, case.k)
     came_back = own.rank is not None and own.rank <= case.k
     bm25 = fused = None
@@ -232,7 +235,8 @@ def _above(case: RunCase, most: int) -> list[Above]:
     return rows
 
 
-def _check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
+def check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
+    """Say whether the corpus holds the document, with text."""
     cause = Cause.CORPUS
     if case.documents is None:
         why, advice = "not checked: no corpus", "Give --corpus FILE."
@@ -253,7 +257,7 @@ def _check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]
     return Finding(cause, Verdict.RULED_OUT, "it is in the corpus, with text", evidence)
 
 
-def _check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
+def check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
     """Compare the words of the question with the document's, and with those of what is above."""
     cause = Cause.LEXICAL
     if case.document is None or case.text is None or place.bm25 is None or place.fused is None:
@@ -310,7 +314,7 @@ def conclude(
         score = f"came back: rank {place.rank} of {place.run.of:,}, score {place.run.score:.4f}"
         notes = [faults[c] for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in faults]
         return None, "; yet ".join([score, *notes])
-    order = [Cause.IDENTIFIERS, Cause.LEXICAL, Cause.SUPERSEDED]
+    order = [Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES, Cause.SUPERSEDED]
     rows = superseders.get("superseded_by", [])
     if any(row["rank"] is not None and row["rank"] <= k for row in rows):
         order.insert(0, Cause.SUPERSEDED)

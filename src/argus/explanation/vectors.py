@@ -216,11 +216,37 @@ def check_window(case: Case, place: Standing) -> Finding[WindowEvidence]:
     if tokens <= window:
         text = f"all of its {tokens} tokens were read (window {window})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    evidence = {**evidence, **_unread(case, encoder), "tokens_unread": tokens - window}
-    best, own = evidence["best_unread_score"], place.dense.score
-    unread = f"{tokens - window} of its {tokens} tokens were never read"
+    pieces, unread = window_of(encoder, case.text, case.query)
+    best = float(case.scores_with(encoder.encode_documents(pieces)).max())
+    evidence |= {
+        **unread,
+        "best_unread_score": round(best, 4),
+        "rank_of_unread_part": case.rank_of_score(best),
+        "tokens_unread": tokens - window,
+    }
+    return beyond_the_window(case.k, place.dense.score, evidence)
+
+
+def window_of(encoder: TokenCounter, text: str, query: str) -> tuple[list[str], WindowEvidence]:
+    """Return what lies beyond the window as texts of its own, and what it says of the query."""
+    read = _characters_read(encoder, text)
+    pieces = _pieces(encoder, text[read:]) or [text]  # no text left but white space
+    there = set(words(text[read:])) - set(words(text[:read]))
+    only = [term for term in dict.fromkeys(query_words(query)) if term in there]
+    return pieces, {"characters_read": read, "query_terms_only_in_unread_part": only}
+
+
+def beyond_the_window(
+    k: int, own: float | None, evidence: WindowEvidence
+) -> Finding[WindowEvidence]:
+    """Conclude from what was never read, and where it would rank as a text of its own.
+
+    own: the document's score. evidence: all of it.
+    """
+    cause, best = Cause.WINDOW, evidence["best_unread_score"]
+    unread = f"{evidence['tokens_unread']} of its {evidence['tokens']} tokens were never read"
     rank, only = evidence["rank_of_unread_part"], evidence["query_terms_only_in_unread_part"]
-    if rank <= case.k and (own is None or best > own):
+    if rank <= k and (own is None or best > own):
         terms = f" (only there: {', '.join(only[:5])})" if only else ""
         return Finding(
             cause, Verdict.FOUND,
@@ -232,28 +258,11 @@ def check_window(case: Case, place: Standing) -> Finding[WindowEvidence]:
         )  # fmt: skip
     harmless = (
         "what was read is as near to the query"
-        if rank <= case.k
+        if rank <= k
         else f"the unread part on its own would rank {rank}"
     )
     text = f"{unread}, but {harmless}"
     return Finding(cause, Verdict.RULED_OUT, text, evidence, decisive=False)
-
-
-def _unread(case: Case, encoder: Encoder) -> WindowEvidence:
-    """Embed what lies beyond the window as texts of its own and rank the best of them."""
-    assert isinstance(encoder, TokenCounter)
-    read = _characters_read(encoder, case.text)
-    pieces = _pieces(encoder, case.text[read:]) or [case.text]  # no text left but white space
-    best = float(case.scores_with(encoder.encode_documents(pieces)).max())
-    there = set(words(case.text[read:])) - set(words(case.text[:read]))
-    return {
-        "characters_read": read,
-        "query_terms_only_in_unread_part": [
-            term for term in dict.fromkeys(query_words(case.query)) if term in there
-        ],
-        "best_unread_score": round(best, 4),
-        "rank_of_unread_part": case.rank_of_score(best),
-    }
 
 
 def _characters_read(encoder: TokenCounter, text: str) -> int:

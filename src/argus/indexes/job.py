@@ -22,6 +22,7 @@ from argus.encoders import (
     embed,
 )
 from argus.encoders import documents as as_documents
+from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
@@ -261,6 +262,7 @@ def _header(
         dim=model.dim,
         encoder=describe_encoder(encoder),
         vectors=own.file if own else None,
+        similarity=similarity_of(model),
     )
 
 
