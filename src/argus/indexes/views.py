@@ -80,7 +80,8 @@ class ViewIndex:
         """Make an empty index in a new folder, or in one that holds no index yet.
 
         fingerprint: of the encoder that makes all vectors; encoder: its configuration, so that a
-        later command can load it. similarity: how it compares vectors. Raises InputError where there is an index already.
+        later command can load it. similarity: how it compares vectors. Raises InputError where
+        there is an index already.
         """
         path = Path(path)
         if (path / FILE).exists():
@@ -160,9 +161,10 @@ class ViewIndex:
     def add(self, views: Sequence[View], vectors: FloatArray, remedy: str = "") -> int:
         """Add views with their vectors in one commit; return how many.
 
-        vectors: (n_views, dim) float32, unit rows where the encoder ranks by cosine. remedy: the id under which `rollback` removes
-        them; such views must belong to documents that are in the index. Raises InputError, and
-        changes nothing, for taken ids, wrong vectors, unknown documents, a malformed remedy id.
+        vectors: (n_views, dim) float32, unit rows where the encoder ranks by cosine. remedy: the id
+        under which `rollback` removes them; such views must belong to documents that are in the
+        index. Raises InputError, and changes nothing, for taken ids, wrong vectors, unknown
+        documents, a malformed remedy id.
         """
         return self.add_batches([(views, vectors)] if len(views) else [], remedy)
 
