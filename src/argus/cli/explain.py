@@ -122,7 +122,7 @@ def _index(index: str | None, keys: Path | None) -> str:
     if index is None:
         raise InputError(
             "neither an index nor a run",
-            expected="--index PATH, --run FILE with the id of a query in it, or --corpus and "
+            expected="--index PATH, or --run FILE with the id of a query in it, or --corpus with "
             "--encoder",
             fix="Name what was searched, or what was found.",
             where="--index",

@@ -39,8 +39,8 @@ class LateEncoder(LibraryEncoder[TokenRows]):
         return self._tokens(text, self.prompts.document, "document")
 
     def _tokens(self, text: str, prompt: Prompt, task: str) -> list[str]:
-        told = self._told(prompt, task, 1)
-        features = self.model.encode([text], output_value=None, **told)[0]
+        arguments = self._arguments(prompt, task, 1)
+        features = self.model.encode([text], output_value=None, **arguments)[0]
         scored = features["attention_mask"].bool().cpu()
         if "input_ids" not in features or len(features["input_ids"]) != len(scored):
             return [f"#{i}" for i in range(int(scored.sum()))]  # pooled: no longer single tokens
@@ -53,8 +53,8 @@ class LateEncoder(LibraryEncoder[TokenRows]):
         return int(self.model.encode(["dimension"], convert_to_numpy=True)[0].shape[1])
 
     def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> list[FloatArray]:
-        told = self._told(prompt, task, len(texts))
-        encoded = self.model.encode(list(texts), convert_to_numpy=True, **told)
+        arguments = self._arguments(prompt, task, len(texts))
+        encoded = self.model.encode(list(texts), convert_to_numpy=True, **arguments)
         mean = task == "query" and self.similarity == MEAN
         return [
             np.asarray(vectors / max(1, len(vectors)) if mean else vectors, np.float32)

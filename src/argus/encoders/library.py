@@ -112,7 +112,7 @@ class LibraryEncoder(ABC, Generic[R]):
         counts = np.minimum(self.count_tokens(texts), self.max_tokens or 1 << 30)
         yield from batches_of(counts.tolist())
 
-    def _told(self, prompt: Prompt, task: str, n: int) -> dict[str, Any]:
+    def _arguments(self, prompt: Prompt, task: str, n: int) -> dict[str, Any]:
         """Return the arguments of `encode` that every batch has."""
         return {
             "prompt": prompt.text,

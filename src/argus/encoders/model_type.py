@@ -19,11 +19,11 @@ def model_type(model: str, revision: str | None) -> str:
 
     model: a folder, or a name on the hub. What cannot be read is left to the loader's own words.
     """
-    said = _read(model, SETTINGS, revision).get("model_type")
-    if not said:
+    name = _read(model, SETTINGS, revision).get("model_type")
+    if not name:
         kinds = _read(model, CONFIG, revision).get("architectures") or []
-        said = next((kind for kind in kinds if kind in _OTHER_NAMES), DENSE)
-    return _OTHER_NAMES.get(str(said), str(said))
+        name = next((kind for kind in kinds if kind in _OTHER_NAMES), DENSE)
+    return _OTHER_NAMES.get(str(name), str(name))
 
 
 def _read(model: str, name: str, revision: str | None) -> dict[str, Any]:

@@ -70,21 +70,21 @@ def resolve_prompts(
 
 
 def _resolve(
-    own: Mapping[str, str], wanted: str | None, usual: Sequence[str], option: str
+    own: Mapping[str, str], prompt: str | None, usual: Sequence[str], option: str
 ) -> Prompt:
-    if wanted is None:
+    if prompt is None:
         name = next((name for name in usual if name in own), "")
         return Prompt(own.get(name, ""), name)
-    if wanted in own:
-        return Prompt(own[wanted], wanted)
-    if _A_NAME.fullmatch(wanted):
+    if prompt in own:
+        return Prompt(own[prompt], prompt)
+    if _A_NAME.fullmatch(prompt):
         names = ", ".join(map(repr, own))
         raise InputError(
-            repr(wanted),
+            repr(prompt),
             expected=f"one of the model's prompts ({names})"
             if own
             else "a text, since the model has no prompts of its own",
-            fix=f"Give the text as it stands before a query or document, as in {wanted + ': '!r}.",
+            fix=f"Give the text as it stands before a query or document, as in {prompt + ': '!r}.",
             where=option,
         )
-    return Prompt(wanted)
+    return Prompt(prompt)

@@ -89,12 +89,12 @@ class Fingerprint:
     """Digest of the code that came with the model, where that was run."""
 
     def __str__(self) -> str:
-        kept = "l2" if self.similarity == COSINE else f"none similarity={self.similarity}"
+        norm = "l2" if self.similarity == COSINE else f"none similarity={self.similarity}"
         tasks = " query_task={!r} document_task={!r}".format(*self.tasks) if any(self.tasks) else ""
         code = f" code={self.code}" if self.code else ""
         return (
             f"{self.model}@{self.revision} dim={self.dim} max_tokens={self.max_tokens} "
-            f"precision={self.precision} pooling={self.pooling} normalize={kept} "
+            f"precision={self.precision} pooling={self.pooling} normalize={norm} "
             f"query_prompt={self.query_prompt!r} document_prompt={self.document_prompt!r}"
             f"{tasks}{code}"
         )

@@ -25,7 +25,7 @@ UNIT = 1e-3
 BLOCK_TOKENS = 1 << 14
 """Tokens of documents in a block; one text with more makes a block by itself."""
 PAIR_BYTES = 64 << 20
-"""Products of query tokens with document tokens held at a time."""
+"""Products of query tokens with document tokens, or sparse scores, held at a time."""
 
 
 class Scoring(Protocol[R]):
@@ -108,8 +108,12 @@ class SparseScoring:
 
     def products(self, queries: SparseRows) -> FloatArray:
         """See `Scoring`."""
-        scores: FloatArray = (queries.matrix @ self._postings).toarray()
-        return scores
+        out = np.empty((len(queries), len(self.documents)), np.float32)
+        step = max(1, PAIR_BYTES // (8 * max(1, len(self.documents))))
+        for start in range(0, len(queries), step):
+            part = slice(start, start + step)
+            out[part] = (queries[part].matrix @ self._postings).toarray()
+        return out
 
     def bound(self, queries: SparseRows) -> float:
         """See `Scoring`."""

@@ -185,8 +185,8 @@ class SentenceTransformerEncoder:
             for k, v in features.items()
         }
         with torch.inference_mode():
-            told = own or self._is_routed
-            out = self.model(features, task=task) if told else self.model(features)
+            by_task = own or self._is_routed
+            out = self.model(features, task=task) if by_task else self.model(features)
         return dict(out)
 
     def _token_vectors(self, texts: Sequence[str]) -> FloatArray:
@@ -270,8 +270,8 @@ class SentenceTransformerEncoder:
     @cached_property
     def _has_tasks(self) -> bool:
         """Whether a module that came with the model is told a task, by the name of its prompt."""
-        told: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
-        return any("task" in names for names in told.values())
+        arguments: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
+        return any("task" in names for names in arguments.values())
 
     @property
     def _tasks(self) -> tuple[str, str]:

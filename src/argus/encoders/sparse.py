@@ -57,8 +57,8 @@ class SparseTextEncoder(LibraryEncoder[SparseRows]):
     def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> csr_array:
         from scipy.sparse import csr_array
 
-        told = self._told(prompt, task, len(texts))
-        encoded = self.model.encode(list(texts), save_to_cpu=True, **told).coalesce()
+        arguments = self._arguments(prompt, task, len(texts))
+        encoded = self.model.encode(list(texts), save_to_cpu=True, **arguments).coalesce()
         places, weights = encoded.indices().numpy(), encoded.values().float().numpy()
         shape = len(texts), self.dim
         matrix = csr_array((weights, (places[0], places[1])), shape=shape, dtype=np.float32)
