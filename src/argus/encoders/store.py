@@ -68,6 +68,11 @@ class Store(ABC, Generic[R]):
         """Release the lock; the store may then be opened again."""
         self._lock.close()
 
+    @property
+    def mapped_dim(self) -> int:
+        """Numbers in a gathered row that may be a part of a file; 0 where all are in memory."""
+        return 0
+
     def rows(self, keys: Sequence[bytes]) -> IntArray:
         """Return the row of each key, -1 where it is not stored; shape (len(keys),)."""
         return np.array([self._rows.get(key, -1) for key in keys], np.int64)
@@ -165,6 +170,11 @@ class EmbeddingStore(Store[FloatArray]):
         self._mapped = None
         self._remove_gathered()
         super().close()
+
+    @property
+    def mapped_dim(self) -> int:
+        """See `Store`."""
+        return self.dim
 
     @property
     def vectors(self) -> FloatArray:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argus.errors import InputError
 
 if TYPE_CHECKING:
-    from argus.encoders import Store
     from argus.engine import Engine, EngineConfig
 
 
@@ -29,18 +29,16 @@ def opened(engine: EngineConfig | Engine | None) -> Iterator[Engine | None]:
         yield running
 
 
-def require_shared(engine: Engine | None, opened: Store[Any], n_vectors: int) -> None:
+def require_shared(engine: Engine | None, home: Path, n_vectors: int, dim: int) -> None:
     """Check that workers see the vectors that a store will gather on the disk.
 
-    Vectors of more than `store.LARGE_BYTES` go to workers as the name of their file; rows of
-    different length are sent. Raises InputError where the cluster has several machines, and one
+    Vectors of more than `store.LARGE_BYTES` go to workers as the name of their file. home: the
+    store's folder, which exists. Raises InputError where the cluster has several machines, and one
     of them does not see what is written there.
     """
     from argus.encoders import store
 
-    size, home = 4 * opened.dim * n_vectors, opened.path
-    if opened.family != "dense":
-        return
+    size = 4 * dim * n_vectors
     if engine is None or size <= store.LARGE_BYTES or engine.describe()["machines"] == 1:
         return
     with NamedTemporaryFile(dir=home.absolute(), prefix="seen-") as new:

@@ -115,7 +115,7 @@ def audit_knowledge(
             folder, encoder, record, sample=texts, store=store, engine=running
         ) as (model, vectors),
     ):  # fmt: skip
-        require_shared(running, vectors, len(texts))
+        require_shared(running, vectors.path, len(texts), vectors.mapped_dim)
         with record.timed("embedding"):
             embedded = embed(items, model, vectors, what="entities")
             window = texts_cut(model, [i.text for i in items if i.role is Role.DOCUMENT])

@@ -104,7 +104,7 @@ def exposure(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (model, opened),
     ):  # fmt: skip
-        require_shared(running, opened, len(sample))
+        require_shared(running, opened.path, len(sample), opened.mapped_dim)
         with record.timed("embedding documents"):
             index = embed_documents(documents, model, opened)
             window = texts_cut(model, [d.content for d in index.documents])
