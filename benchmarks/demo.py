@@ -35,7 +35,8 @@ def _claims(result: DemoResult) -> dict[str, bool]:
     receipt, change = sections["remedy"], sections["evaluation"]["comparison"]["nDCG@10"]
     views = receipt["counts"]
     claims = {
-        "at least 3,000 entities, all measured": entities["measured"] == entities["total"] >= 3000,
+        "at least 3,000 entities, none failed": entities["measured"] >= 3000
+        and entities["failed"] == 0,
         "titles find nine documents in ten": (titles["success_at_k"] or 0) > 0.9,
         "questions that share no word fare worse": groups["implicit questions"]
         < groups["questions that share a word"],
