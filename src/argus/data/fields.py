@@ -13,15 +13,24 @@ CoerceIds = Annotated[bool, Doc("Read ids that are whole numbers as text."), Opt
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """Which columns hold what; None means the usual names are looked for."""
+    """Which columns hold what; None means the usual names are looked for.
 
-    id: Annotated[str | None, Doc("Column of the id."), Option(("--id-field",), panel=_PANEL)] = (
-        None
-    )
+    A name with dots is a path into an object, unless a column has the whole of it for its name.
+    """
+
+    id: Annotated[
+        str | None,
+        Doc("Column of the id; dotted inside an object."),
+        Option(("--id-field",), panel=_PANEL),
+    ] = None
     title: Annotated[
-        str | None, Doc("Column of the title."), Option(("--title-field",), panel=_PANEL)
+        str | None,
+        Doc("Column of the title, such as metadata.title."),
+        Option(("--title-field",), panel=_PANEL),
     ] = None
     text: Annotated[
-        str | None, Doc("Column of the text."), Option(("--text-field",), panel=_PANEL)
+        str | None,
+        Doc("Column of the text; dotted inside an object."),
+        Option(("--text-field",), panel=_PANEL),
     ] = None
     coerce_ids: CoerceIds = False
