@@ -60,7 +60,7 @@ def compare(
         Doc("With --index. Default: as each is served."),
         Option(("--exact/--approximate",), default=""),
     ] = None,
-    measure: Annotated[ExposureConfig, Without("sentences")],
+    measure: Annotated[ExposureConfig, Without("sentences", "by")],
     relations: Annotated[
         str | None,
         Doc('For the audits: triples file, or "mentions".'),

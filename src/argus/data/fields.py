@@ -10,6 +10,17 @@ from argus.settings import Doc, Option
 _PANEL = "Input"
 CoerceIds = Annotated[bool, Doc("Read ids that are whole numbers as text."), Option(panel=_PANEL)]
 
+ParentField = Annotated[
+    str | None,
+    Doc("Field of the document that a chunk is of: chunks of one are no rivals of each other."),
+    Option(panel=_PANEL),
+]
+By = Annotated[
+    tuple[str, ...],
+    Doc("Fields, such as source,metadata.year: every share is told by what they hold, too."),
+    Option(panel=_PANEL),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:

@@ -267,11 +267,16 @@ def field_value(row: Row, name: str) -> Any:
 
 
 def field_names(values: Mapping[str, Any]) -> list[str]:
-    """Return the names of all fields; those of objects inside by their paths."""
+    """Return the names of all fields; those of objects inside, alone or in a list, by their paths.
+
+    A name that has dots itself stands as it is.
+    """
     names = []
     for name, value in values.items():
-        inside = field_names(value) if isinstance(value, dict) else ()
-        names += [f"{name}.{inner}" for inner in inside] or [name]
+        many = isinstance(value, list)
+        first = value[0] if isinstance(value, list) and value else value
+        inside = field_names(first) if isinstance(first, dict) else ()
+        names += [f"{name}{'[]' if many else ''}.{inner}" for inner in inside] or [name]
     return names
 
 
