@@ -127,7 +127,7 @@ def slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[Slici
 
 def slicing(field: str, values: Sequence[Sequence[Value]]) -> Slicing:
     """Return the slices of items with these values of a field; an item with several is in each."""
-    counts = Counter(value for own in values for value in own)
+    counts = Counter(value for own in values for value in set(own))
     names, cut = slice_names(counts)
     labels = [tuple(dict.fromkeys(names[v] for v in own)) or (NONE,) for own in values]
     present = {label for own in labels for label in own}
