@@ -98,11 +98,13 @@ class Slicing:
     """All of them, in order."""
 
     def of(self, items: Sequence[Sequence[int]]) -> Slicing:
-        """Return the slices of groups of items: of each, all of its items'."""
+        """Return the slices of groups of items: of each, all of its items'; of none, NONE."""
         labels = [
-            tuple(dict.fromkeys(label for i in one for label in self.labels[i])) for one in items
+            tuple(dict.fromkeys(label for i in one for label in self.labels[i])) or (NONE,)
+            for one in items
         ]
-        return Slicing(self.figures, labels, self.names)
+        names = self.names if all(items) else tuple(dict.fromkeys((*self.names, NONE)))
+        return Slicing(self.figures, labels, names)
 
 
 @dataclass(frozen=True)

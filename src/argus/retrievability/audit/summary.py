@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
+from argus.measures.slices import SliceFigures, slice_lines
 from argus.reports.figures import Histogram
 from argus.retrievability.rps import BandCounts, Curve
 
@@ -85,6 +86,7 @@ class AuditSummary(FindingFigures):
     """span or sentence."""
     relations_from: str | None
     """A file, "mentions", or a source of a knowledge base."""
+    slices: NotRequired[SliceFigures]
 
 
 def headline(summary: AuditSummary) -> Iterator[str]:
@@ -105,3 +107,5 @@ def headline(summary: AuditSummary) -> Iterator[str]:
     for setting in summary["settings"][1:]:
         if setting["mean_rps"] is not None:
             yield f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
