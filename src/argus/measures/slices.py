@@ -88,6 +88,12 @@ class SliceFigures(TypedDict):
     """The first WORST of them."""
 
 
+class Sliced(TypedDict, total=False):
+    """A summary's shares by slice, where any field was named."""
+
+    slices: SliceFigures
+
+
 @dataclass(frozen=True)
 class Slicing:
     """The slices of one field. labels: of each item, at least one."""
@@ -168,9 +174,8 @@ def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     if len(alone) > MOST_TEXTS:
         cut = f"{len(texts):,} values: the {MOST_TEXTS} most frequent, and {OTHER}"
         alone = alone[:MOST_TEXTS]
-    kept = set(alone)
-    names = {v: dates[str(v)] if dates[str(v)] in kept else OTHER for v in counts}
     order = {name: place for place, name in enumerate([*alone, OTHER])}
+    names = {v: dates[str(v)] if dates[str(v)] in order else OTHER for v in counts}
     return dict(sorted(names.items(), key=lambda pair: order[pair[1]])), cut
 
 

@@ -137,12 +137,11 @@ def audit_knowledge(
             table = findings.table()
             summary: AuditSummary = {
                 **findings.figures(),
+                **write_slices(folder, findings, slices),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
                 "relations_from": None if relations is None else str(relations),
             }
-        if slices:
-            summary["slices"] = write_slices(folder, findings, slices)
         write_results(folder, record, findings, table, summary)
     report = write_report(folder.path)
     return AuditResult(folder.path, report, summary, table, findings.ranks, findings.ids)

@@ -11,7 +11,7 @@ from argus.errors import InputError
 from argus.knowledge.base import ids_of
 from argus.knowledge.load import Knowledge
 from argus.measures.slices import (
-    SliceFigures,
+    Sliced,
     Slicing,
     Trials,
     slice_figures,
@@ -48,10 +48,10 @@ def entity_slicings(knowledge: Knowledge, fields: Sequence[str]) -> list[Slicing
     return [one.of(rows) for one in slicings(documents, fields)]
 
 
-def write_slices(
-    folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]
-) -> SliceFigures:
+def write_slices(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> Sliced:
     """Write the table of shares by slice; return the summary's part. slices: of all entities."""
+    if not slices:
+        return {}
     scores = findings.scores[0]
     items, values = findings.measured[scores.measured], scores.rps[scores.measured]
     low, high = (values < rps.LOW).astype(np.float64), (values > 0.5).astype(np.float64)
@@ -62,4 +62,4 @@ def write_slices(
     )
     shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
     folder.write_table(FILE, slice_table(shares), csv=True)
-    return slice_figures(slices, shares)
+    return {"slices": slice_figures(slices, shares)}

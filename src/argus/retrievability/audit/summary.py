@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
-from argus.measures.slices import SliceFigures, slice_lines
+from argus.measures.slices import Sliced, slice_lines
 from argus.reports.figures import Histogram
 from argus.retrievability.rps import BandCounts, Curve
 
@@ -77,7 +77,7 @@ class FindingFigures(SettingFigures):
     projection: ProjectionFigures | None
 
 
-class AuditSummary(FindingFigures):
+class AuditSummary(FindingFigures, Sliced):
     """The figures of an audit."""
 
     text_window: TextWindow | None
@@ -86,7 +86,6 @@ class AuditSummary(FindingFigures):
     """span or sentence."""
     relations_from: str | None
     """A file, "mentions", or a source of a knowledge base."""
-    slices: NotRequired[SliceFigures]
 
 
 def headline(summary: AuditSummary) -> Iterator[str]:

@@ -36,7 +36,12 @@ from argus.retrievability.exposure.parents import Parents
 from argus.retrievability.exposure.retriever_answers import ProbeSource, ask_probes
 from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
 from argus.retrievability.exposure.slices import shares_by_slice
-from argus.retrievability.exposure.summary import ExposureSummary, SearchedFacts, headline
+from argus.retrievability.exposure.summary import (
+    ExposureSummary,
+    MoreFigures,
+    SearchedFacts,
+    headline,
+)
 from argus.retrievability.exposure.vector_probes import search_probes
 from argus.retrievers.config import AskingConfig
 
@@ -163,19 +168,25 @@ def _keep(
     slices: Sequence[Slicing],
 ) -> ExposureResult:
     """Write tables, summary, manifest and report."""
-    parents = findings.parents
     with record.timed("writing"):
         table, misses = findings.table, findings.misses()
-        summary: ExposureSummary = {**findings.summary(), **facts}
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
-        if parents is not None:
-            summary["parents"] = parents.summary()
-            folder.write_table("documents", parents.table(), csv=True)
-        if slices:
-            shares = worst_first(shares_by_slice(findings, slices))
-            summary["slices"] = slice_figures(slices, shares)
-            folder.write_table("slices", slice_table(shares), csv=True)
+        more = _more(folder, findings, slices)
+        summary: ExposureSummary = {**findings.summary(), **facts, **more}
         folder.write_section("summary.json", "exposure", summary)
         folder.write_section("manifest.json", "exposure", record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
+
+
+def _more(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> MoreFigures:
+    """Write the tables of documents and of slices; return the summary's parts."""
+    more: MoreFigures = {}
+    if findings.parents is not None:
+        more["parents"] = findings.parents.summary()
+        folder.write_table("documents", findings.parents.table(), csv=True)
+    if slices:
+        shares = worst_first(shares_by_slice(findings, slices))
+        more["slices"] = slice_figures(slices, shares)
+        folder.write_table("slices", slice_table(shares), csv=True)
+    return more

@@ -35,13 +35,9 @@ class ParentAnswers:
     whole_documents: int
     """Of the first k results of all lists, those that are no chunk, but a document."""
 
-    def facts(self, strange: int) -> FoldedFacts:
-        """Return what the summary tells. strange: results that are no chunk."""
-        return {
-            "strange": strange - self.whole_documents,
-            "whole_documents": self.whole_documents,
-            "undecided": self.undecided,
-        }
+    def facts(self) -> FoldedFacts:
+        """Return what the summary tells."""
+        return {"whole_documents": self.whole_documents, "undecided": self.undecided}
 
 
 def fold_answers(
@@ -52,20 +48,20 @@ def fold_answers(
     ask: asks the same retriever again; None where nobody can.
     """
     target = ranked.probes.target
-    wanted = np.where(target >= 0, parents.groups.of[target], -1).tolist()
+    own = np.where(target >= 0, parents.groups.of[target], -1).tolist()
     fold = _Fold.of(ranked, parents)
     first = [fold.documents(run[query.id]) for query in ranked.queries]
     lists = dict(enumerate(first))
     open_ = [
         i
-        for i, (query, want) in enumerate(zip(ranked.queries, wanted, strict=True))
-        if want >= 0 and want not in first[i] and len(first[i]) < k <= len(run[query.id])
+        for i, (query, document) in enumerate(zip(ranked.queries, own, strict=True))
+        if document >= 0 and document not in first[i] and len(first[i]) < k <= len(run[query.id])
     ]
     if open_ and ask is not None:
         deeper = _asked(ask, [ranked.queries[i] for i in open_], DEEPER * k)
         again = {i: fold.documents(deeper.get(ranked.queries[i].id, {})) for i in open_}
         lists |= {i: documents for i, documents in again.items() if documents}
-    ranks = [_rank(lists[i], want) for i, want in enumerate(wanted)]
+    ranks = [_rank(lists[i], document) for i, document in enumerate(own)]
     undecided = sum(ranks[i] == BEYOND and len(lists[i]) < k for i in open_)
     top = np.full((len(first), k), -1, np.int64)
     for i, documents in enumerate(first):
@@ -110,7 +106,7 @@ def _asked(ask: Ask, queries: Sequence[Query], k: int) -> Run:
         return {}
 
 
-def _rank(documents: Sequence[int | str], wanted: int) -> int:
-    if wanted < 0:
+def _rank(documents: Sequence[int | str], document: int) -> int:
+    if document < 0:
         return 0
-    return documents.index(wanted) + 1 if wanted in documents else int(BEYOND)
+    return documents.index(document) + 1 if document in documents else int(BEYOND)

@@ -19,7 +19,7 @@ from argus.retrievability.exposure.parent_lists import fold_answers
 from argus.retrievability.exposure.parents import Parents, fold_findings
 from argus.retrievability.exposure.probes import summarise_probes
 from argus.retrievability.exposure.retriever_probes import probe_queries, rank_probes
-from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts
+from argus.retrievability.exposure.summary import FoldedFacts, RetrieverFacts, SearchedFacts
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.retrievers.opening import opened
@@ -62,15 +62,7 @@ def ask_probes(
     failures = {d.id: "no text" for d in documents if not d.content.strip()}
     ranks = rank_probes(probes, answers, config.k, failures)
     exposed = summarise_probes(ranks.probes, len(probes.documents), k=config.k)
-    retriever: RetrieverFacts = {
-        "name": name,
-        "held_out": False,
-        "longest_list": ranks.longest,
-        "strange": ranks.strange,
-        "kept": answers.kept,
-        "reasons": dict(Counter(answers.failed.values()).most_common(REASONS)),
-    }
-    of_parents = None
+    of_parents, folded = None, None
     if parents is not None:
 
         def ask(queries: Sequence[Query], k: int) -> Answers:
@@ -79,7 +71,16 @@ def ask_probes(
         again = None if source.run is not None else ask
         folded = fold_answers(ranks, answers.run, parents, config.k, again)
         of_parents = fold_findings(documents, parents, ranks, folded.lists, config.k)
-        retriever |= folded.facts(ranks.strange)
+    facts: FoldedFacts = folded.facts() if folded else {}
+    retriever: RetrieverFacts = {
+        "name": name,
+        "held_out": False,
+        "longest_list": ranks.longest,
+        "strange": ranks.strange - (folded.whole_documents if folded else 0),
+        "kept": answers.kept,
+        "reasons": dict(Counter(answers.failed.values()).most_common(REASONS)),
+        **facts,
+    }
     findings = Findings(documents, ranks.searched, ranks.probes, exposed, of_parents)
     return findings, {"text_window": None, "retriever": retriever}
 

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
-from argus.measures.slices import SliceFigures, slice_lines
+from argus.measures.slices import Sliced, slice_lines
 from argus.retrievability.exposure.probes import Concentration, Success
 from argus.retrievers.protocol import kept_note
 
@@ -72,15 +72,13 @@ class ParentFigures(ExposureFindings):
 class FoldedFacts(TypedDict, total=False):
     """What is known of lists of chunks that were folded to documents."""
 
-    strange: int
-    """Results that are no document of the corpus."""
     whole_documents: int
     """Results that are no chunk, but a document that chunks are of."""
     undecided: int
     """Probes whose list ends before it holds k documents, or their own."""
 
 
-class RetrieverFacts(TypedDict):
+class RetrieverFacts(FoldedFacts):
     """The retriever that was asked, where it was not Argus's own search over vectors."""
 
     name: str
@@ -94,9 +92,6 @@ class RetrieverFacts(TypedDict):
     """Answers that are kept from an earlier run."""
     reasons: dict[str, int]
     """Why probes failed, the most frequent first."""
-    whole_documents: NotRequired[int]
-    undecided: NotRequired[int]
-    """As in `FoldedFacts`, of chunks."""
 
 
 class SearchedFacts(TypedDict):
@@ -107,11 +102,14 @@ class SearchedFacts(TypedDict):
     retriever: NotRequired[RetrieverFacts]
 
 
-class ExposureSummary(ExposureFindings, SearchedFacts):
-    """The figures of an exposure run; of chunks, where `parents` are there."""
+class MoreFigures(Sliced, total=False):
+    """What is told where it was asked for. parents: then all other figures are of chunks."""
 
-    parents: NotRequired[ParentFigures]
-    slices: NotRequired[SliceFigures]
+    parents: ParentFigures
+
+
+class ExposureSummary(ExposureFindings, SearchedFacts, MoreFigures):
+    """The figures of an exposure run."""
 
 
 def headline(summary: ExposureSummary) -> Iterator[str]:
