@@ -54,7 +54,7 @@ class ExposureFindings(TypedDict):
     expected_by_chance: float
     """Lists in which chance alone puts a document."""
     hubs: list[Hub]
-    titled: NotRequired[int]
+    titled: int
     """Documents that could be retrieved and have a title; the others have no title probe."""
 
 
@@ -148,7 +148,7 @@ def _found(summary: ExposureFindings, unit: str, left_in: bool) -> Iterator[str]
 
 def untitled(summary: ExposureFindings, unit: str) -> Iterator[str]:
     """Yield which probes it costs that few documents have a title, or none."""
-    titled = summary.get("titled")
+    titled = summary["titled"]
     counts = summary["documents"]
     searched = counts["total"] - counts["reasons"].get("no text", 0)
     if titled == 0:
@@ -156,7 +156,7 @@ def untitled(summary: ExposureFindings, unit: str) -> Iterator[str]:
             f"no title probes: none of {searched:,} {unit} has a title, so that only sentences "
             "ask; name the field of titles with --title-field if there is one"
         )
-    elif titled is not None and titled < FEW_TITLES * searched:
+    elif titled < FEW_TITLES * searched:
         has = f"{titled:,} of {searched:,} {unit} have a title"
         yield f"few title probes: {has}; sentences alone ask for the others"
 
