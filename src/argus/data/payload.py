@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from argus.data.corpus import ID_FIELDS, TITLE_FIELDS
 from argus.data.field_paths import FieldPath
@@ -21,18 +21,96 @@ SHOWN = 20
 """Names of fields that an error lists."""
 
 
-def payload_values(documents: Sequence[Document], field: str, option: str) -> list[list[Value]]:
-    """Return the values of a field in each document: none, one, or those of a list.
+@dataclass(frozen=True, slots=True)
+class PayloadField:
+    """A field, and the option that named it; `paths` are where it may be."""
 
-    field: a name, or a path such as `metadata.source` or `authors[].name`. `id` and `title` are the
-    document's own where its payload has no field of that name. Text that is empty, null and NaN
-    are no values; true and false are texts. Raises InputError, naming `option`, for a path that is
-    none, a field that no document has, and one that holds objects.
+    name: str
+    option: str
+    paths: tuple[FieldPath, ...]
+
+    @classmethod
+    def parse(cls, name: str, option: str) -> PayloadField:
+        """Read a name, or a path such as `metadata.source` or `authors[].name`.
+
+        Raises InputError for a path that is none.
+        """
+        try:
+            path = FieldPath.parse(name)
+        except ValueError as error:
+            raise InputError(
+                str(error),
+                expected="a field, or a path such as metadata.source",
+                fix="Correct it.",
+                where=option,
+            ) from error
+        inner = name.removeprefix(f"{PAYLOAD}.")
+        return cls(name, option, (path,) if inner == name else (path, FieldPath.parse(inner)))
+
+    def values(self, document: Document) -> list[Value]:
+        """Return what a document holds: nothing, one value, or those of a list.
+
+        `id` and `title` are the document's own where its payload has no field of that name. Text
+        that is empty, null and NaN are no values; true and false are texts. Raises InputError for a
+        field that holds objects.
+        """
+        payload = document.metadata
+        path = next((path for path in self.paths if path.is_in(payload)), None)
+        if path is None:
+            own = _own(document, self.paths[-1].text)
+            return [own] if own else []
+        there = path.find(payload, lambda field: Location(Path("corpus"), field=field))
+        flat = (one for value in there for one in (value if isinstance(value, list) else [value]))
+        plain = (self._plain(one, document, path) for one in flat)
+        return [value for value in plain if value is not None]
+
+    def is_in(self, document: Document) -> bool:
+        """Return whether the document has the field, though it may hold nothing."""
+        payload = document.metadata
+        return any(path.text in payload or path.is_in(payload) for path in self.paths)
+
+    def absent(self, documents: Iterable[Document]) -> InputError:
+        """Return what is raised where no document has the field: it names those that they have."""
+        seen: dict[str, None] = {}
+        for document in documents:
+            seen |= dict.fromkeys(field_names(document.metadata))
+        names = _listed(list(seen)) if seen else "; it has no others"
+        return InputError(
+            f"no document has a field {self.name!r}",
+            expected=f"a field of the corpus{names}",
+            fix="Correct the name; inside an object it is a path with dots.",
+            where=self.option,
+        )
+
+    def _plain(self, value: object, document: Document, path: FieldPath) -> Value | None:
+        """Return a value that can be counted; None for nothing."""
+        if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+            return None
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, Mapping | list):
+            inside = field_names({path.text: value})
+            raise InputError(
+                f"{path.text!r} of document {document.id!r} is no single value",
+                expected=f"a field of texts, numbers or dates{_listed(inside)}",
+                fix="Name a field inside it.",
+                where=self.option,
+            )
+        if isinstance(value, date):
+            return value.isoformat()
+        return value if isinstance(value, str | int | float) else str(value)
+
+
+def payload_values(documents: Sequence[Document], name: str, option: str) -> list[list[Value]]:
+    """Return the values of a field in each document, as `PayloadField.values` does.
+
+    Raises InputError, naming `option`, for a path that is none, a field that no document has, and
+    one that holds objects.
     """
-    paths = _paths(field, option)
-    values = [_values(document, paths, option) for document in documents]
-    if documents and not any(values) and not any(_has(d, paths) for d in documents):
-        raise _absent(documents, field, option)
+    field = PayloadField.parse(name, option)
+    values = [field.values(document) for document in documents]
+    if documents and not any(values) and not any(map(field.is_in, documents)):
+        raise field.absent(documents)
     return values
 
 
@@ -64,73 +142,11 @@ def read_parents(documents: Sequence[Document], field: str | None) -> dict[str, 
     return dict(zip((d.id for d in documents), parent_ids(documents, field), strict=True))
 
 
-def _paths(field: str, option: str) -> tuple[FieldPath, ...]:
-    """Return where a field may be: as it is named, and without the object that was opened."""
-    try:
-        path = FieldPath.parse(field)
-    except ValueError as error:
-        raise InputError(
-            str(error),
-            expected="a field, or a path such as metadata.source",
-            fix="Correct it.",
-            where=option,
-        ) from error
-    inner = field.removeprefix(f"{PAYLOAD}.")
-    return (path,) if inner == field else (path, FieldPath.parse(inner))
-
-
-def _values(document: Document, paths: Sequence[FieldPath], option: str) -> list[Value]:
-    payload = document.metadata
-    path = next((path for path in paths if path.is_in(payload)), None)
-    if path is None:
-        own = _own(document, paths[-1].text)
-        return [own] if own else []
-    there = path.find(payload, lambda field: Location(Path("corpus"), field=field))
-    flat = (one for value in there for one in (value if isinstance(value, list) else [value]))
-    return [value for one in flat if (value := _plain(one, document, path, option)) is not None]
-
-
 def _own(document: Document, name: str) -> str:
     """Return id or title, whatever their columns are called by custom."""
     if name in ID_FIELDS:
         return document.id
     return document.title if name in TITLE_FIELDS else ""
-
-
-def _plain(value: object, document: Document, path: FieldPath, option: str) -> Value | None:
-    """Return a value that can be counted; None for nothing."""
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Mapping | list):
-        inside = field_names({path.text: value})
-        raise InputError(
-            f"{path.text!r} of document {document.id!r} is no single value",
-            expected="a field of texts, numbers or dates" + _listed(inside),
-            fix="Name a field inside it.",
-            where=option,
-        )
-    if isinstance(value, date):
-        return value.isoformat()
-    return value if isinstance(value, str | int | float) else str(value)
-
-
-def _has(document: Document, paths: Iterable[FieldPath]) -> bool:
-    """Return whether the field is there, though it holds nothing."""
-    return any(path.text in document.metadata or path.is_in(document.metadata) for path in paths)
-
-
-def _absent(documents: Sequence[Document], field: str, option: str) -> InputError:
-    seen: dict[str, Any] = {}
-    for document in documents:
-        seen |= dict.fromkeys(field_names(document.metadata))
-    return InputError(
-        f"no document has a field {field!r}",
-        expected="a field of the corpus" + (_listed(list(seen)) if seen else "; it has no others"),
-        fix="Correct the name; inside an object it is a path with dots.",
-        where=option,
-    )
 
 
 def _listed(names: Sequence[str]) -> str:

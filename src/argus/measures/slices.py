@@ -133,9 +133,18 @@ def slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[Slici
     ]
 
 
-def slicing(field: str, values: Sequence[Sequence[Value]]) -> Slicing:
-    """Return the slices of items with these values of a field; an item with several is in each."""
-    counts = Counter(value for own in values for value in set(own))
+def slicing(
+    field: str, values: Sequence[Sequence[Value]], times: Sequence[int] | None = None
+) -> Slicing:
+    """Return the slices of items with these values of a field; an item with several is in each.
+
+    times: how often each item counts; None is once.
+    """
+    times = [1] * len(values) if times is None else times
+    counts: Counter[Value] = Counter()
+    for own, n in zip(values, times, strict=True):
+        for value in set(own):
+            counts[value] += n
     names, cut = slice_names(counts)
     labels = [tuple(dict.fromkeys(names[v] for v in own)) or (NONE,) for own in values]
     present = {label for own in labels for label in own}
@@ -144,7 +153,7 @@ def slicing(field: str, values: Sequence[Sequence[Value]]) -> Slicing:
     figures: SlicedField = {
         "field": field,
         "slices": len(ordered),
-        "without": sum(not own for own in values),
+        "without": sum(n for own, n in zip(values, times, strict=True) if not own),
         "cut": cut,
     }
     return Slicing(figures, labels, tuple(ordered))
