@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from argus.data.artifacts import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
+from argus.indexes.groups import Groups
 from argus.retrievability.exposure.search import DenseSearch, ProbeQueries, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 
@@ -88,3 +91,21 @@ def test_a_corpus_of_one_document_is_searched_one_deep(documents, folder):
     found, _ = search_in_parts(DenseSearch(documents[:1], K), queries, folder, InProcessEngine())
     assert found.rank.tolist() == [1, 1, 0]
     assert found.top.tolist() == [[0], [0], [0]]
+
+
+@pytest.mark.parametrize("engine", [None, InProcessEngine()])
+def test_groups_are_ranked_wherever_the_search_is_made(documents, queries, folder, engine):
+    groups = Groups(np.random.default_rng(2).permutation(np.arange(N) % 7))
+    hidden = np.where(queries.targets[:, None] == 0, -1, 0)
+    grouped = replace(queries, hidden=hidden)
+    ranks, parts = search_in_parts(DenseSearch(documents, K, groups), grouped, folder, engine)
+    own = queries.targets >= 0
+    known = known_item_search(
+        queries.vectors[own], documents, queries.targets[own], K,
+        target_vectors=queries.stand_ins[own], groups=groups, hidden=hidden[own],
+    )  # fmt: skip
+    np.testing.assert_array_equal(ranks.group_rank[own], known.group_rank)
+    assert (ranks.group_rank[~own] == 0).all() and ranks.group_rank.max() <= 7
+    plain, others = search_in_parts(DenseSearch(documents, K), queries, folder, engine)
+    np.testing.assert_array_equal(ranks.top, plain.top)
+    assert parts.home != others.home
