@@ -60,7 +60,7 @@ def compare(
         Doc("With --index. Default: as each is served."),
         Option(("--exact/--approximate",), default=""),
     ] = None,
-    measure: Annotated[ExposureConfig, Without("sentences")],
+    measure: Annotated[ExposureConfig, Without("sentences", "by")],
     relations: Annotated[
         str | None,
         Doc('For the audits: triples file, or "mentions".'),
@@ -92,6 +92,7 @@ def compare(
             queries=queries or (),
             corpus=corpus,
             k=measure.k,
+            parent_field=measure.parent_field,
             fresh=fresh,
         )
     elif index:
@@ -102,6 +103,7 @@ def compare(
             corpus=corpus,
             diagnosis=diagnosis,
             k=measure.k,
+            parent_field=measure.parent_field,
             hybrid=hybrid or (),
             exact=exact,
             weights=weights or (),
@@ -172,9 +174,9 @@ def _one_kind(
 
 _BELONGS = {
     "folders": set(),
-    "run": {"corpus", "queries", "k"},
-    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "lambda_"},
-    "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
+    "run": {"corpus", "queries", "k", "parent_field"},
+    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "lambda_", "parent_field"},
+    "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed", "parent_field"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""
 
@@ -189,7 +191,7 @@ def _no_other_options(context: typer.Context, kind: str) -> None:
     for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            spelling = f"--{name.rstrip('_')}"
+            spelling = f"--{name.rstrip('_').replace('_', '-')}"
             goes_with = [f"--{k}" for k, names in _BELONGS.items() if name in names]
             raise InputError(
                 f"is not read when {'folders' if kind == 'folders' else f'--{kind}'} are compared",

@@ -59,7 +59,8 @@ def exposure(
     """Ask for every document by its title and by sentences taken out of it.
 
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
-    report.html. A run that was stopped goes on where it was.
+    report.html; with --parent-field documents.parquet and .csv, with --by slices.parquet and .csv.
+    A run that was stopped goes on where it was.
     """
     from argus.retrievability.exposure import job
 

@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from argus.data.fields import FieldNames
 from argus.data.kb_file import kb_file
-from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
+from argus.data.rows import (
+    FORMATS,
+    Row,
+    has_field,
+    id_value,
+    pick_field,
+    read_rows,
+    text_value,
+)
 from argus.data.types import Document, Query
 from argus.errors import InputError
 
 if TYPE_CHECKING:
     from argus.data.kb_folder import KnowledgeFolder
 
-ID_FIELDS = ("_id", "id", "doc_id", "docid", "docno", "document_id", "pid")
+ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
+"""A chunk's own id comes before that of its document, which may stand beside it."""
+QUERY_ID_FIELDS = ("_id", "id", "query_id", "qid", *ID_FIELDS[2:])
 TITLE_FIELDS = ("title", "label", "name")
 TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
 CORPUS_STEMS = ("corpus", "documents", "entities")
@@ -84,7 +94,8 @@ class CorpusSource:
         if self.file is not None and not self.is_kb:
             for row in islice(read_rows(self.file), 1):
                 _id_and_text(row, fields)
-                _title_field(row, fields)
+                if not _may_lack_title(fields):
+                    _title_field(row, fields)
 
     def refuse_fields(self, fields: FieldNames) -> None:
         """Raise InputError where columns are named for a knowledge base; others may have any."""
@@ -150,12 +161,15 @@ def _documents_of(
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
         names: tuple[str, str] | None = None
+        row = title_field = None
+        has_titles = not _may_lack_title(fields)
         for row in rows:
             names = names or _id_and_text(row, fields)
             id_field, text_field = names
-            if text_field not in row.values:
+            if not has_field(row, text_field):
                 pick_field(row, [text_field], what="text", option="--text-field")
             title_field = _title_field(row, fields)
+            has_titles = has_titles or title_field is not None
             yield (
                 row,
                 Document(
@@ -165,6 +179,8 @@ def _documents_of(
                     metadata=_metadata(row, {id_field, title_field, text_field}),
                 ),
             )
+        if row is not None and not has_titles:
+            pick_field(row, [str(fields.title)], what="title", option="--title-field")
 
     return parse
 
@@ -180,18 +196,28 @@ def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
 
 def _title_field(row: Row, fields: FieldNames) -> str | None:
     """Return the row's own title column: JSON records may leave it out."""
+    if _may_lack_title(fields):
+        return fields.title if has_field(row, str(fields.title)) else None
     if fields.title:
         return pick_field(row, [fields.title], what="title", option="--title-field")
     return next((name for name in TITLE_FIELDS if name in row.values), None)
 
 
+def _may_lack_title(fields: FieldNames) -> bool:
+    """Return whether titles stand at a dotted path: a payload may lack what others have."""
+    return fields.title is not None and "." in fields.title
+
+
 def _metadata(row: Row, used: set[str | None]) -> dict[str, Any]:
-    """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level."""
+    """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level.
+
+    A column beside it that has the name of one inside is kept, the one inside under its path.
+    """
     rest = {k: v for k, v in row.values.items() if k not in used}
     nested = rest.get("metadata")
     if isinstance(nested, dict):
         del rest["metadata"]
-        rest |= nested
+        rest |= {f"metadata.{k}" if k in rest else k: v for k, v in nested.items()}
     return rest
 
 
@@ -208,7 +234,7 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
-            id_field = pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id")
+            id_field = pick_field(row, QUERY_ID_FIELDS, what="id")
             text_field = pick_field(row, ("text", "query", "question"), what="text")
             yield (
                 row,

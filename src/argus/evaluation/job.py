@@ -18,6 +18,8 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.findings import EvaluationFindings
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
+from argus.evaluation.slices import FILE as SLICES
+from argus.evaluation.slices import means_by_slice
 from argus.evaluation.summary import EvaluationSummary, headline
 from argus.evaluation.systems import (
     DENSE,
@@ -29,13 +31,13 @@ from argus.evaluation.systems import (
     run_system,
     search_index,
     system_name,
-    with_corpus,
     without_failed,
 )
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
+from argus.measures.slices import slice_figures, slice_table
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
@@ -97,8 +99,10 @@ def evaluate(
             where="--index, --retriever, --run",
         )
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
-    questions = read_judged(queries, qrels, corpus)
+    questions = read_judged(queries, qrels, corpus).folded(config.parent_field)
     highest = highest_rps(diagnosis) if diagnosis else None
+    if highest is not None and questions.fold is not None:
+        highest = questions.fold.best(highest)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, questions, diagnosis, runs)
     if retrievers:
@@ -120,7 +124,7 @@ def evaluate(
     record.config["lambda"] = [retriever.weight for _, retriever in searched]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
-    return _write(findings, folder, record, about)
+    return _write(findings, folder, record, about, questions)
 
 
 @contextmanager
@@ -163,19 +167,29 @@ def evaluate_states(
     record.config["lambda"] = [state.weight for state in states]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
-    return _write(findings, folder, record, about)
+    return _write(findings, folder, record, about, questions)
 
 
 def _write(
-    findings: EvaluationFindings, folder: ArtifactFolder, record: Record, about: Sequence[Path]
+    findings: EvaluationFindings,
+    folder: ArtifactFolder,
+    record: Record,
+    about: Sequence[Path],
+    questions: JudgedQueries,
 ) -> EvaluateResult:
     """Measure, and leave the results in the folder; nothing is written before all is measured."""
     fingerprints = dict.fromkeys(system.fingerprint for system in findings.systems)
     record.encoder["fingerprint"] = " | ".join(fingerprints)
     with record.timed("measuring"):
         summary, table = findings.summary(), findings.table()
+        if questions.fold is not None:
+            summary["parents"] = questions.fold.figures()
+        slices, shares = means_by_slice(findings, questions)
     record.open(folder, about=about)
     folder.write_table("per_query", table, csv=True)
+    if slices:
+        summary["slices"] = slice_figures(slices, shares)
+        folder.write_table(SLICES, slice_table(shares), csv=True)
     folder.write_section("summary.json", "evaluation", summary)
     folder.write_section("manifest.json", "evaluation", record.manifest({**summary["queries"]}))
     return EvaluateResult(folder.path, write_report(folder.path), summary, table)
@@ -188,11 +202,11 @@ def _systems(
     runs: Sequence[Path | Run],
     depth: int,
 ) -> list[System]:
-    queries, documents = questions.queries, questions.documents
+    queries = questions.queries
     systems = [search_index(name, index, queries, depth) for name, index in indexes]
     systems += [ask_retriever(retriever, queries, depth) for retriever in retrievers]
     systems += [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
-    return systems if documents is None else [with_corpus(s, documents) for s in systems]
+    return questions.folded_systems(systems)
 
 
 def _record(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
+from argus.indexes.groups import Groups, KnownItems, group_ranks
 
 BLOCK_BYTES = 256 << 20
 
@@ -32,6 +33,8 @@ class KnownItemRanks:
     """Documents that score strictly higher, shape (n_queries,): rank - 1 where nothing ties."""
     top: TopK
     """What was returned, the target included where it ranks high enough."""
+    group_rank: IntArray | None = None
+    """1-based rank of the target's group among groups, where there are any, shape (n_queries,)."""
 
 
 def search(queries: FloatArray, documents: FloatArray, k: int) -> TopK:
@@ -53,6 +56,8 @@ def known_item_search(
     k: int,
     *,
     target_vectors: FloatArray | None = None,
+    groups: Groups | None = None,
+    hidden: IntArray | None = None,
 ) -> KnownItemRanks:
     """Search for document `targets[i]` with query i; return its rank and the top k.
 
@@ -60,8 +65,11 @@ def known_item_search(
     document without the sentence that asks for it); rows equal to the target's change nothing.
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
+
+    groups: rank the target's group, too; a group counts by its best document. hidden: (n_queries,
+    m), documents that are in no group for query i, -1 for none; a target is not one of them.
     """
-    ranks, aboves, tops = [], [], []
+    ranks, aboves, tops, of_groups = [], [], [], []
     for block, scores in _score_blocks(queries, documents):
         target = targets[block]
         stand_in = documents[target] if target_vectors is None else target_vectors[block]
@@ -71,11 +79,24 @@ def known_item_search(
         ranks.append(rank)
         aboves.append(above)
         tops.append(_best(scores, k))
+        if groups is not None:
+            known = KnownItems(queries[block], target, own)
+            without = None if hidden is None else hidden[block]
+            of_groups.append(group_ranks(_less(scores, without), known, documents, groups))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
         np.concatenate(aboves).astype(np.int64),
         TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
+        np.concatenate(of_groups) if of_groups else None,
     )
+
+
+def _less(scores: FloatArray, hidden: IntArray | None) -> FloatArray:
+    """Return the scores, in their place, without the columns that are hidden from each query."""
+    if hidden is not None:
+        query, place = np.nonzero(hidden >= 0)
+        scores[query, hidden[query, place]] = -np.inf
+    return scores
 
 
 def _ranks(

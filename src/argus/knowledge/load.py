@@ -40,6 +40,8 @@ class Knowledge:
     """A file, "mentions", or the name of a knowledge base's source."""
     corpus: Path | None
     entities: Path | None
+    documents: Sequence[Document] = ()
+    """Of the corpus; none of a knowledge base on disk, whose entities are its own."""
 
     @property
     def inputs(self) -> dict[str, Path | None]:
@@ -81,6 +83,7 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     dropped.
     """
     limit, entities = corpus.limit, source.entities
+    documents: Sequence[Document] = ()
     if limit is not None:
         source = replace(source, skip_unknown=True)
     kb = KnowledgeFolder.find(entities) if entities else corpus.kb
@@ -90,10 +93,12 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     else:
         home = entities or corpus.file
         edges = find_file(home.parent, ["edges"]) if home else None
-        base, relations = _from_documents(corpus.documents(source.fields), source, edges)
+        documents = corpus.documents(source.fields)
+        base, relations = _from_documents(documents, source, edges)
     if limit is not None and entities:
         base = base.first(limit)
-    return Knowledge(base, relations, corpus.file, entities and (kb.file if kb else entities))
+    home = entities and (kb.file if kb else entities)
+    return Knowledge(base, relations, corpus.file, home, documents)
 
 
 def _from_documents(

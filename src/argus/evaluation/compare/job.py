@@ -28,6 +28,7 @@ from argus.evaluation.compare.summary import (
     ResultFigures,
     headline,
 )
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.evaluation.systems import one_for_each, open_index, rankings
 from argus.indexes.spec import parse_index_spec
@@ -173,24 +174,26 @@ def compare_indexes(
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
     weights: Sequence[float] = (),
+    parent_field: str | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
     entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
-    as for `argus.evaluate`.
+    as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their document.
     """
     fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else None
+    parents = ParentFold.of(parent_field, documents)
     entities = documents_by_entity(diagnosis) if diagnosis else None
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
         {
             "before": names[0], "after": names[1], "k": k, "queries": len(questions),
-            "hybrid": fusions,
+            "hybrid": fusions, "parent_field": parent_field,
         },
         {
             "corpus": corpus_file(corpus) if corpus else None,
@@ -207,7 +210,9 @@ def compare_indexes(
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
     record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
-        lists = compare_states(indexes, questions, k=k, corpus=documents, entities=entities)
+        lists = compare_states(
+            indexes, questions, k=k, corpus=documents, entities=entities, parents=parents
+        )
     comparison = Comparison(
         "indexes",
         [name for name, _ in indexes],
@@ -224,18 +229,20 @@ def compare_two_runs(
     queries: Path | Sequence[Query] = (),
     corpus: Path | None = None,
     k: int = TOP_K,
+    parent_field: str | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Compare the top k of two run files, TREC or JSON, of any retrievers.
 
-    queries, corpus: texts and titles to show.
+    queries, corpus: texts and titles to show. parent_field: as for `compare_indexes`.
     """
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     documents = read_corpus(corpus) if corpus else []
+    parents = ParentFold.of(parent_field, documents if corpus else None)
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
-        {"before": str(runs[0]), "after": str(runs[1]), "k": k},
+        {"before": str(runs[0]), "after": str(runs[1]), "k": k, "parent_field": parent_field},
         {
             "before": runs[0], "after": runs[1],
             "corpus": corpus_file(corpus) if corpus else None,
@@ -244,7 +251,7 @@ def compare_two_runs(
     )  # fmt: skip
     check_folder(folder, record)
     with record.timed("comparing"):
-        lists = compare_runs(runs, questions, documents, k=k)
+        lists = compare_runs(runs, questions, documents, k=k, parents=parents)
     comparison = Comparison(
         "runs", [str(run) for run in runs], [RUN_FILE] * 2,
         lists.rows, lists.queries, lists.figures, lists.notes,

@@ -12,6 +12,7 @@ from argus.errors import InputError
 from argus.evaluation.compare.indexes import ListComparison, query_rows
 from argus.evaluation.compare.rows import GAINED, LOST, SAME, count_verdicts, row_order
 from argus.evaluation.compare.summary import ComparisonRow
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import System
 
 
@@ -21,14 +22,18 @@ def compare_runs(
     corpus: Sequence[Document],
     *,
     k: int,
+    parents: ParentFold | None = None,
 ) -> ListComparison:
     """Compare the top k of the queries that both runs answer.
 
     A document is gained when it is in some list after and in none before, lost the other way
-    round. queries, corpus: texts and titles to show; empty where they are not at hand. Raises
-    InputError when the runs have no query in common.
+    round. queries, corpus: texts and titles to show; empty where they are not at hand. parents:
+    folds the corpus's chunks to documents. Raises InputError when the runs have no query in common.
     """
     systems, alone = _shared(files)
+    if parents is not None:
+        systems = [parents.system(system) for system in systems]
+        corpus = parents.documents(corpus)
     titles = {d.id: d.title for d in corpus if d.title.strip()}
     texts = {query.id: query.text for query in queries}
     shared = [Query(query, texts.get(query, query)) for query in systems[0].run]

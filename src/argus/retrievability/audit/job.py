@@ -27,10 +27,12 @@ from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_knowledge
+from argus.measures.slices import Slicing
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.findings import Findings, write_results
 from argus.retrievability.audit.rank_parts import Ranking, ranks_in_parts
+from argus.retrievability.audit.slices import entity_slicings, write_slices
 from argus.retrievability.audit.summary import AuditSummary, headline
 from argus.retrievability.items import entity_items
 from argus.retrievability.pairs import PairRanks
@@ -82,9 +84,12 @@ def audit(
     settings = {**asdict(config), "relations": relations, "limit": limit}
     record = Record("audit", settings, knowledge.inputs)
     folder = ArtifactFolder(Path(out), fresh=fresh)
+    slices = entity_slicings(knowledge, config.by)
+    knowledge = replace(knowledge, documents=())  # millions, perhaps
     return audit_knowledge(
-        knowledge.base, folder, encoder, config, record, store=store, engine=engine
-    )
+        knowledge.base, folder, encoder, config, record,
+        store=store, engine=engine, slices=slices,
+    )  # fmt: skip
 
 
 def audit_knowledge(
@@ -96,8 +101,12 @@ def audit_knowledge(
     *,
     store: Path | None = None,
     engine: EngineConfig | Engine | None = None,
+    slices: Sequence[Slicing] = (),
 ) -> AuditResult:
-    """Audit a knowledge base whose entities are ordered by id; write and return the results."""
+    """Audit a knowledge base whose entities are ordered by id; write and return the results.
+
+    slices: of its entities, to tell shares by.
+    """
     if not base.has_text.any():
         raise NothingMeasured("entity has a paragraph", "Check --text-field, or --entities.")
     graph = base.relations.restrict(base.has_text)
@@ -128,6 +137,7 @@ def audit_knowledge(
             table = findings.table()
             summary: AuditSummary = {
                 **findings.figures(),
+                **write_slices(folder, findings, slices),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
                 "relations_from": None if relations is None else str(relations),

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
+from argus.measures.slices import Sliced, slice_lines
 from argus.reports.figures import Histogram
 from argus.retrievability.rps import BandCounts, Curve
 
@@ -76,7 +77,7 @@ class FindingFigures(SettingFigures):
     projection: ProjectionFigures | None
 
 
-class AuditSummary(FindingFigures):
+class AuditSummary(FindingFigures, Sliced):
     """The figures of an audit."""
 
     text_window: TextWindow | None
@@ -105,3 +106,5 @@ def headline(summary: AuditSummary) -> Iterator[str]:
     for setting in summary["settings"][1:]:
         if setting["mean_rps"] is not None:
             yield f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
