@@ -57,7 +57,7 @@ def test_an_unknown_engine_needs_no_python(engine):
 
 def test_sixteen_at_once_are_many_times_as_fast_as_one(engine):
     engine.delay_s = 0.05
-    queries = [Query(f"q{i}", f"leaves {i}") for i in range(64)]
+    queries = [Query(f"q{i}", f"leaves {i}") for i in range(48)]
     seconds = []
     for at_once in (1, 16):
         with opened(engine.spec, config=AskingConfig(at_once=at_once)) as source:
