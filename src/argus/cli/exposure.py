@@ -14,8 +14,8 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
-from argus.retrievers.config import AskingConfig
 from argus.settings import Doc, Option
 
 
@@ -32,7 +32,7 @@ def exposure(
     measure: ExposureConfig,
     retriever: Annotated[
         str | None,
-        Doc("What is asked in place of an encoder: FILE.py, FILE.py:NAME or http:FILE.yaml."),
+        Doc(f"What is asked in place of an encoder: {NAMES}."),
         Option(panel=RETRIEVER),
     ] = None,
     asking: AskingConfig,

@@ -31,10 +31,11 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.embedding import embed_documents, embed_probes
 from argus.retrievability.exposure.findings import Findings, Searched
 from argus.retrievability.exposure.probes import Probes, summarise_probes
-from argus.retrievability.exposure.retriever_answers import ProbeSource, ask_probes
+from argus.retrievability.exposure.retriever_answers import ask_probes
 from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
 from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
 from argus.retrievability.exposure.summary import ExposureSummary, SearchedFacts, headline
+from argus.retrievers.asking import AnswerSource
 from argus.retrievers.config import AskingConfig
 
 
@@ -78,8 +79,9 @@ def exposure(
     sample that hubs and never-retrieved documents are counted over. In a sentence probe the
     document is embedded without the sentence; everything else is as in the index.
 
-    retriever: what is asked in place of an encoder: `FILE.py:NAME`, or any object or function that
-    retrieves (see `argus.retrievers.shapes`); asking: how. run: its answers to `export_probes`,
+    retriever: what is asked in place of an encoder: a name (see `argus.retrievers.names`), or any
+    object or function that retrieves (see `argus.retrievers.shapes`); asking: how. `encoder` then
+    embeds the queries of a store. run: its answers to `export_probes`,
     made elsewhere. Sentences are then left in the documents: nothing can be taken out of an index
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
@@ -93,8 +95,8 @@ def exposure(
         {**asdict(config), "queries": len(extra), "limit": limit},
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
-    if retriever is not None or run is not None:
-        source = ProbeSource(retriever, run, asking)
+    source = AnswerSource(retriever, run, asking, encoder)
+    if source.is_named:
         return _keep(folder, record, *ask_probes(documents, extra, config, source, folder, record))
     sample = [d.content for d in documents if d.content.strip()]
     require_some(len(sample), "document has text", "Check --text-field.")

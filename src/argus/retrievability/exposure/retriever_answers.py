@@ -4,47 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.types import Document, Query, Run
-from argus.errors import ArgusError
+from argus.data.types import Document, Query
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Findings
 from argus.retrievability.exposure.probes import summarise_probes
-from argus.retrievability.exposure.retriever_probes import (
-    PlainProbes,
-    probe_queries,
-    rank_probes,
-)
+from argus.retrievability.exposure.retriever_probes import probe_queries, rank_probes
 from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts
-from argus.retrievers.config import AskingConfig
-from argus.retrievers.kept import FILE as ANSWERS
-from argus.retrievers.opening import opened
-from argus.retrievers.protocol import Answers
-from argus.retrievers.run_file import run_answers
+from argus.retrievers.asking import AnswerSource, answers_of
 
 REASONS = 20
 """Of failed probes, that the summary holds."""
-
-
-@dataclass(frozen=True)
-class ProbeSource:
-    """What answers the probes: a retriever, or the run that it made of them elsewhere."""
-
-    retriever: Any = None
-    run: Path | Run | None = None
-    asking: AskingConfig | None = None
 
 
 def ask_probes(
     documents: Sequence[Document],
     queries: Sequence[Query],
     config: ExposureConfig,
-    source: ProbeSource,
+    source: AnswerSource,
     folder: ArtifactFolder,
     record: Record,
 ) -> tuple[Findings, SearchedFacts]:
@@ -53,10 +32,10 @@ def ask_probes(
     require_some(len(probes.queries), "document has text", "Check --text-field.")
     record.encoder["fingerprint"] = NO_ENCODER
     with record.timed("asking"):
-        name, answers = _answers(probes, documents, config.k, source, folder, record)
-    if not answers.run:
-        first = next(iter(answers.failed.values()))
-        raise ArgusError(f"{name} failed all {len(answers.failed):,} probes. The first: {first}")
+        name, answers = answers_of(
+            source, probes.queries, config.k,
+            documents=documents, folder=folder, record=record, what="probes",
+        )  # fmt: skip
     failures = {d.id: "no text" for d in documents if not d.content.strip()}
     ranks = rank_probes(probes, answers, config.k, failures)
     exposed = summarise_probes(ranks.probes, len(probes.documents), k=config.k)
@@ -70,25 +49,3 @@ def ask_probes(
     }
     findings = Findings(documents, ranks.searched, ranks.probes, exposed)
     return findings, {"text_window": None, "retriever": retriever}
-
-
-def _answers(
-    probes: PlainProbes,
-    documents: Sequence[Document],
-    k: int,
-    source: ProbeSource,
-    folder: ArtifactFolder,
-    record: Record,
-) -> tuple[str, Answers]:
-    """Return what answered, and its answers: read, or asked for and kept as they come."""
-    if source.run is not None:
-        answers = run_answers(source.run, probes.queries)
-        record.open(folder)
-        return str(source.run) if isinstance(source.run, Path) else "a run", answers
-    kept_in = folder.path / ANSWERS
-    with opened(
-        source.retriever, documents=documents, config=source.asking, kept_in=kept_in
-    ) as retriever:
-        record.open(folder)
-        folder.own(ANSWERS)
-        return retriever.name, retriever.ask(probes.queries, k)
