@@ -157,6 +157,9 @@ from .engine.protocol import (
 from .errors import (
     Location as Location,
 )
+from .evaluation.compare.answers import (
+    compare_retrievers as compare_retrievers,
+)
 from .evaluation.compare.job import (
     CompareResult as CompareResult,
     compare_encoders as compare_encoders,

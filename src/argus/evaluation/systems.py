@@ -204,7 +204,9 @@ def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int
         system = contents(retriever.name, retriever.source.retriever)
     else:
         longest = max(map(len, answers.run.values()), default=0)
-        system = System(retriever.name, {}, fingerprint=RETRIEVER, longest=longest)
+        system = System(
+            retriever.name, {}, fingerprint=retriever.fingerprint or RETRIEVER, longest=longest
+        )
     return replace(system, run=answers.run, failed=answers.failed, kept=answers.kept)
 
 

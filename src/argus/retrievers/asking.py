@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
-from argus.jobs.workspace import Record, keep_input
+from argus.jobs.workspace import NO_ENCODER, Record, keep_input
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.retrievers.names import input_path
@@ -57,6 +57,7 @@ def answers_of(
 
     what: the queries, in words. Raises ArgusError where every one failed.
     """
+    record.encoder["fingerprint"] = NO_ENCODER
     if source.run is not None:
         answers = run_answers(source.run, queries)
         record.open(folder)
@@ -109,6 +110,8 @@ def note_retrievers(
     about: as for `check_folder`. Raises InputError where --fresh would delete a retriever.
     """
     record.config |= {"retrievers": [source.name for source in sources], "asking": asdict(asking)}
+    if encoders := dict.fromkeys(s.fingerprint for s in sources if s.fingerprint):
+        record.encoder["fingerprint"] = " | ".join(encoders)
     keep_input(folder, map(input_path, retrievers))
     record.open(folder, about=about)
     folder.own(ANSWERS)

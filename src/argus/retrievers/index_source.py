@@ -50,6 +50,11 @@ class IndexSource:
         return False
 
     @property
+    def encoder(self) -> Encoder:
+        """What embeds the queries."""
+        return self.retriever.encoder
+
+    @property
     def identity(self) -> str:
         """What its answers are kept by: the index as it is now, and how it is searched."""
         retriever = self.retriever

@@ -40,6 +40,12 @@ class OpenRetriever:
         """What reports call it."""
         return self.source.name
 
+    @property
+    def fingerprint(self) -> str | None:
+        """Of the encoder of its queries; None where there is none, or it is not known."""
+        encoder = getattr(self.source, "encoder", None)
+        return encoder.fingerprint if encoder is not None else None
+
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
         """Ask every query: each is answered or failed. Raises ArgusError where it is inputs up."""
         with ExitStack() as stack:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, Query
-from argus.jobs.workspace import NO_ENCODER, Record, require_some
+from argus.jobs.workspace import Record, require_some
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Findings
 from argus.retrievability.exposure.probes import summarise_probes
@@ -30,7 +30,6 @@ def ask_probes(
     """Return what the answers tell. Raises ArgusError where no probe is answered."""
     probes = probe_queries(documents, queries, config)
     require_some(len(probes.queries), "document has text", "Check --text-field.")
-    record.encoder["fingerprint"] = NO_ENCODER
     with record.timed("asking"):
         name, answers = answers_of(
             source, probes.queries, config.k,
