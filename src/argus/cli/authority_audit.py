@@ -10,13 +10,22 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
-from argus.settings import TOP_K, Doc, Ge
+from argus.retrievers.config import NAMES, AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.settings import TOP_K, Doc, Ge, Option
 
 
 @example("argus authority audit --records records.jsonl --rules rules.yaml --out authority/")
 @with_blocks
 def audit(
+    *,
     source: AuthoritySource,
+    retriever: Annotated[
+        str | None,
+        Doc(f"What is asked in place of an encoder: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
     encoder: EncoderConfig,
     out: o.Out = Path("argus-out"),
     k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = TOP_K,
@@ -31,5 +40,8 @@ def audit(
     """
     from argus.authority.jobs.audit import audit_authority
 
-    result = audit_authority(source, out=out, encoder=encoder, k=k, store=store, fresh=fresh)
+    result = audit_authority(
+        source, out=out, encoder=encoder, k=k, store=store, fresh=fresh, retriever=retriever,
+        asking=asking,
+    )  # fmt: skip
     o.show(result, as_json=json)

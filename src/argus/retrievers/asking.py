@@ -49,24 +49,25 @@ def answers_of(
     k: int,
     *,
     documents: Sequence[Document],
-    folder: ArtifactFolder,
+    folder: ArtifactFolder | None,
     record: Record,
     what: str = "queries",
 ) -> tuple[str, Answers]:
     """Return what answered, and its answers: read, or asked for and kept in the folder.
 
-    what: the queries, in words. Raises ArgusError where every one failed.
+    folder: None keeps nothing. what: the queries, in words. Raises ArgusError where all failed.
     """
     record.encoder["fingerprint"] = NO_ENCODER
     if source.run is not None:
         answers = run_answers(source.run, queries)
-        record.open(folder)
+        if folder is not None:
+            record.open(folder)
         return str(source.run) if isinstance(source.run, Path) else "a run", answers
     asking = source.asking or AskingConfig()
-    with all_opened(
-        [source.retriever], documents, asking, folder.path / ANSWERS, source.encoder
-    ) as (retriever,):
-        note_retrievers([source.retriever], [retriever], asking, folder, record)
+    kept_in = None if folder is None else folder.path / ANSWERS
+    with all_opened([source.retriever], documents, asking, kept_in, source.encoder) as (retriever,):
+        if folder is not None:
+            note_retrievers([source.retriever], [retriever], asking, folder, record)
         answers = retriever.ask(queries, k)
     if not answers.run:
         first = next(iter(answers.failed.values()))

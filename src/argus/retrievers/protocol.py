@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
+
+from typing_extensions import TypedDict
 
 from argus.data.types import Query, Run
 
@@ -33,6 +36,15 @@ class Answers:
     """Answers that an earlier run got, and that were not asked for again."""
 
 
+class RetrieverNote(TypedDict):
+    """A retriever's answers in a summary. reasons: why queries failed, to how many, the first."""
+
+    name: str
+    kept: int
+    failed: int
+    reasons: dict[str, int]
+
+
 class RetrievalError(Exception):
     """One query was not answered, or with what is no ranking; the message says why."""
 
@@ -43,6 +55,30 @@ class AskLater(RetrievalError):
     def __init__(self, reason: str, wait_s: float) -> None:
         super().__init__(reason)
         self.wait_s = wait_s
+
+
+REASONS = 20
+"""Of failed queries, that a summary holds."""
+
+
+def note_of(name: str, answers: Answers) -> RetrieverNote:
+    """Return what a summary says of a retriever and its answers."""
+    reasons = Counter(answers.failed.values())
+    return {
+        "name": name,
+        "kept": answers.kept,
+        "failed": len(answers.failed),
+        "reasons": dict(reasons.most_common(REASONS)),
+    }
+
+
+def note_lines(note: RetrieverNote, n: int) -> Iterator[str]:
+    """Yield what a person must know of them; n: queries in all."""
+    if note["failed"]:
+        first = next(iter(note["reasons"]))
+        yield f"{note['failed']:,} queries failed and are in no figure; most often: {first}"
+    if note["kept"]:
+        yield kept_note(note["kept"], n)
 
 
 def kept_note(kept: int, n: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from argus.data.artifacts import ArtifactFolder
@@ -14,9 +13,7 @@ from argus.retrievability.exposure.probes import summarise_probes
 from argus.retrievability.exposure.retriever_probes import probe_queries, rank_probes
 from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts
 from argus.retrievers.asking import AnswerSource, answers_of
-
-REASONS = 20
-"""Of failed probes, that the summary holds."""
+from argus.retrievers.protocol import note_of
 
 
 def ask_probes(
@@ -38,13 +35,14 @@ def ask_probes(
     failures = {d.id: "no text" for d in documents if not d.content.strip()}
     ranks = rank_probes(probes, answers, config.k, failures)
     exposed = summarise_probes(ranks.probes, len(probes.documents), k=config.k)
+    note = note_of(name, answers)
     retriever: RetrieverFacts = {
         "name": name,
         "held_out": False,
         "longest_list": ranks.longest,
         "strange": ranks.strange,
-        "kept": answers.kept,
-        "reasons": dict(Counter(answers.failed.values()).most_common(REASONS)),
+        "kept": note["kept"],
+        "reasons": note["reasons"],
     }
     findings = Findings(documents, ranks.searched, ranks.probes, exposed)
     return findings, {"text_window": None, "retriever": retriever}
