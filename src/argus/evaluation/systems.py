@@ -16,7 +16,7 @@ from argus.errors import ArgusError, InputError
 from argus.evaluation.summary import MissingDocuments
 
 if TYPE_CHECKING:
-    from argus.encoders import EmbeddingStore, Encoder
+    from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
     from argus.indexes.retriever import IndexRetriever
     from argus.retrievers.opening import OpenRetriever
 
@@ -86,7 +86,7 @@ def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]
 
 def open_index(
     name: str,
-    encoder: Encoder | str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
     ranked_by: str = DENSE,
     exact: bool | None = None,
     weight: float | None = None,
