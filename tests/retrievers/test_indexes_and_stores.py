@@ -10,8 +10,8 @@ from argus.data.types import Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.job import delete_documents
 from argus.indexes.retriever import open_retriever
+from argus.retrievers.answering_index import parse_index
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.index_source import parse_index
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.stores.config import StoreConfig
@@ -147,7 +147,7 @@ def test_what_a_store_lacks_is_told(store):
         assert error.value.where == "--encoder"
     for config, where in (
         (AskingConfig(id_field="nothing"), "--result-id"),
-        (AskingConfig(store=StoreConfig(id_file="x")), "--store-ids"),
+        (AskingConfig(opening=StoreConfig(id_file="x")), "--store-ids"),
     ):
         with (
             pytest.raises(InputError) as error,

@@ -10,9 +10,8 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.encoders.config import EncoderConfig
-from argus.retrievers.config import NAMES, AskingConfig
-from argus.retrievers.config import PANEL as RETRIEVER
-from argus.settings import TOP_K, Doc, Ge, Option
+from argus.retrievers.config import AskingConfig
+from argus.settings import TOP_K, Doc, Ge
 
 
 @example("argus authority audit --records records.jsonl --rules rules.yaml --out authority/")
@@ -20,11 +19,7 @@ from argus.settings import TOP_K, Doc, Ge, Option
 def audit(
     *,
     source: AuthoritySource,
-    retriever: Annotated[
-        str | None,
-        Doc(f"What is asked in place of an encoder: {NAMES}."),
-        Option(panel=RETRIEVER),
-    ] = None,
+    retriever: o.Retriever = None,
     asking: AskingConfig,
     encoder: EncoderConfig,
     out: o.Out = Path("argus-out"),

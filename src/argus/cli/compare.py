@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -98,41 +98,22 @@ def compare(
     _no_other_options(context, kind)
     check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     from argus.evaluation.compare import job as jobs
+    from argus.evaluation.compare.answers import compare_retrievers
 
+    lists: dict[str, Any] = {
+        "out": out, "queries": queries or (), "corpus": corpus, "k": measure.k,
+        "hybrid": hybrid or (), "exact": exact, "weights": weights or (), "fresh": fresh,
+    }  # fmt: skip
     if folders:
         result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
     elif kind in ("retriever", "run"):
-        from argus.evaluation.compare.answers import compare_retrievers
-
+        of_store = replace(running, model=encoder[0]) if encoder else None
         result = compare_retrievers(
-            retriever or (),
-            out=out,
-            runs=run or (),
-            indexes=index or (),
-            queries=queries or (),
-            qrels=qrels,
-            corpus=corpus,
-            k=measure.k,
-            encoder=replace(running, model=encoder[0]) if encoder else None,
-            hybrid=hybrid or (),
-            exact=exact,
-            weights=weights or (),
-            asking=asking,
-            fresh=fresh,
-        )
+            retriever or (), runs=run or (), indexes=index or (), qrels=qrels, encoder=of_store,
+            asking=asking, **lists,
+        )  # fmt: skip
     elif index:
-        result = jobs.compare_indexes(
-            (index[0], index[1]),
-            out=out,
-            queries=queries or (),
-            corpus=corpus,
-            diagnosis=diagnosis,
-            k=measure.k,
-            hybrid=hybrid or (),
-            exact=exact,
-            weights=weights or (),
-            fresh=fresh,
-        )
+        result = jobs.compare_indexes((index[0], index[1]), diagnosis=diagnosis, **lists)
     else:
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
         result = _two_encoders(

@@ -14,8 +14,8 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
+from argus.retrievers.config import AskingConfig
 from argus.settings import Doc, Option
 
 
@@ -30,11 +30,7 @@ def exposure(
         Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
     ] = None,
     measure: ExposureConfig,
-    retriever: Annotated[
-        str | None,
-        Doc(f"What is asked in place of an encoder: {NAMES}."),
-        Option(panel=RETRIEVER),
-    ] = None,
+    retriever: o.Retriever = None,
     asking: AskingConfig,
     run: Annotated[
         Path | None,

@@ -197,10 +197,10 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
 
 def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int) -> System:
     """Ask a retriever every query; keep `depth` results. Of an index all is known."""
-    from argus.retrievers.index_source import IndexSource
+    from argus.retrievers.answering_index import AnsweringIndex
 
     answers = retriever.ask(queries, depth)
-    if isinstance(retriever.source, IndexSource):
+    if isinstance(retriever.source, AnsweringIndex):
         system = contents(retriever.name, retriever.source.retriever)
     else:
         longest = max(map(len, answers.run.values()), default=0)

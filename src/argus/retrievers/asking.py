@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AnswerSource:
+class Answerer:
     """What answers the queries of a job: a retriever, or the run that it made of them elsewhere.
 
     asking, encoder: as for `opened`.
@@ -44,7 +44,7 @@ class AnswerSource:
 
 
 def answers_of(
-    source: AnswerSource,
+    source: Answerer,
     queries: Sequence[Query],
     k: int,
     *,
@@ -122,7 +122,7 @@ def _check_store_settings(retrievers: Sequence[Any], asking: AskingConfig) -> No
     named = all(isinstance(retriever, str | Path) for retriever in retrievers)
     if not named or any(is_store(str(retriever)) for retriever in retrievers):
         return
-    if asking.where or asking.store != StoreConfig():
+    if asking.where or asking.opening != StoreConfig():
         raise InputError(
             "how a store is opened and filtered, and no retriever is a store",
             expected="KIND:PLACE/COLLECTION as --retriever",

@@ -39,7 +39,7 @@ class AskingConfig:
         Option(("--result-id",), panel=PANEL, default=""),
     ] = None
 
-    store: StoreConfig = field(default_factory=StoreConfig)
+    opening: StoreConfig = field(default_factory=StoreConfig)
     """How a retriever is opened that is a store."""
     where: Where = ()
 

@@ -118,9 +118,9 @@ def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
     from argus.indexes.retriever import IndexRetriever
 
     if isinstance(thing, IndexRetriever):
-        from argus.retrievers.index_source import IndexSource
+        from argus.retrievers.answering_index import AnsweringIndex
 
-        index = IndexSource(thing, thing.name)
+        index = AnsweringIndex(thing, thing.name)
         return nullcontext((index, index.identity, inputs.config))
     if hasattr(thing, "can_search_exactly"):  # of `argus.Store`, and nothing else
         return _store(thing, inputs)
@@ -130,18 +130,18 @@ def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
 
 
 def _index(name: str, inputs: _Inputs) -> Opened:
-    from argus.retrievers.index_source import open_index_source
+    from argus.retrievers.answering_index import open_answering_index
 
-    source = open_index_source(name, inputs.encoder)
+    source = open_answering_index(name, inputs.encoder)
     return source, source.identity, inputs.config
 
 
 @contextmanager
 def _store(store: Any, inputs: _Inputs) -> Iterator[Opened]:
-    from argus.retrievers.store_source import open_store_source
+    from argus.retrievers.answering_store import open_answering_store
 
     known = Known.of(inputs.documents)
-    with open_store_source(store, known, inputs.config, inputs.encoder) as source:
+    with open_answering_store(store, known, inputs.config, inputs.encoder) as source:
         identity = content_hash(source.identity, _digest(inputs.documents)).hex()
         yield source, identity, inputs.config
 

@@ -34,7 +34,7 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
 from argus.reports import write_report
-from argus.retrievers.asking import AnswerSource
+from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
 from argus.settings import TOP_K
 
@@ -78,7 +78,7 @@ def audit_authority(
     folder = ArtifactFolder(Path(out), fresh=fresh)
     times = {"as_of": opened.source.as_of, "known_by": opened.source.known_by}
     record = Record("authority", {"k": k, **times}, opened.inputs)
-    source_of_answers = AnswerSource(retriever, None, asking, encoder)
+    source_of_answers = Answerer(retriever, None, asking, encoder)
     if source_of_answers.is_named:
         pairs = _pairs(opened.authority)
         with record.timed("asking"):

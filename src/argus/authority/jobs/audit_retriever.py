@@ -14,14 +14,14 @@ from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Query, State
 from argus.jobs.workspace import Record
-from argus.retrievers.asking import AnswerSource, answers_of
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.protocol import Answers, note_of
 
 
 def ask_pairs(
     pairs: Sequence[Supersession],
     authority: Authority,
-    source: AnswerSource,
+    source: Answerer,
     k: int,
     folder: ArtifactFolder,
     record: Record,

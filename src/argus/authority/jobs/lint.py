@@ -36,7 +36,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
-from argus.retrievers.asking import AnswerSource, answers_of
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrieverNote, note_of
 from argus.settings import TOP_K
@@ -107,7 +107,7 @@ def lint(
     if retriever is None and run is not None:
         served = _run(run)
     else:
-        answering = AnswerSource(retriever, None, asking, encoder)
+        answering = Answerer(retriever, None, asking, encoder)
         served, note = _served(answering, run, queries, authority, k, folder, record)
     former = _run(before) if before is not None else None
     anchors = _anchors(queries, authority, needed=note is None)
@@ -125,7 +125,7 @@ def lint(
 
 
 def _served(
-    source: AnswerSource,
+    source: Answerer,
     run: Run | Path | str | None,
     queries: Path | None,
     authority: Authority,

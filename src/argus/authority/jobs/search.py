@@ -35,7 +35,7 @@ from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, open_retriever
 from argus.indexes.words import check_query
 from argus.jobs.workspace import Record, open_encoder
-from argus.retrievers.asking import AnswerSource
+from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from argus.settings import TOP_K
@@ -87,7 +87,7 @@ def search_authority(
     if run is not None:
         scores, ranked_by = _of_run(query, authority, depth, run), str(run)
     elif retriever is not None:
-        source_of_anchors = AnswerSource(retriever, None, asking, encoder)
+        source_of_anchors = Answerer(retriever, None, asking, encoder)
         scores, ranked_by = _by_retriever(query, authority, depth, source_of_anchors)
     elif index is not None:
         scores, ranked_by = _over_index(query, authority, depth, index, encoder, hybrid)
@@ -161,7 +161,7 @@ def _over_index(
 
 
 def _by_retriever(
-    query: str, authority: Authority, depth: int, source: AnswerSource
+    query: str, authority: Authority, depth: int, source: Answerer
 ) -> tuple[Scores, str]:
     """Rank what a retriever brings back."""
     documents = [record.document for record in authority.records.values()]

@@ -10,10 +10,9 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
-from argus.retrievers.config import NAMES, AskingConfig
-from argus.retrievers.config import PANEL as RETRIEVER
+from argus.retrievers.config import AskingConfig
 from argus.scenarios.needs.config import NeedsConfig
-from argus.settings import Doc, Option
+from argus.settings import Doc
 
 
 @example("argus scenarios needs --corpus docs.jsonl --profiles profiles/ --out needs/")
@@ -24,11 +23,7 @@ def needs(
     profiles: Annotated[Path, Doc("Profiles of its documents, or a folder with them.")],
     out: o.Out = Path("argus-out"),
     measure: NeedsConfig,
-    retriever: Annotated[
-        str | None,
-        Doc(f"What is asked in place of an encoder: {NAMES}."),
-        Option(panel=RETRIEVER),
-    ] = None,
+    retriever: o.Retriever = None,
     asking: AskingConfig,
     encoder: EncoderConfig,
     store: o.Store = None,

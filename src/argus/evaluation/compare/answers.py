@@ -77,8 +77,8 @@ def compare_retrievers(
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
         things = [*(state for _, state in states), *retrievers]
-        kept = folder.path / ANSWERS
-        sources = stack.enter_context(all_opened(things, documents, asking, kept, encoder))
+        answers = folder.path / ANSWERS
+        sources = stack.enter_context(all_opened(things, documents, asking, answers, encoder))
         if sources:
             note_retrievers(things, sources, asking, folder, record, about)
         systems = [ask_retriever(source, questions, k) for source in sources]

@@ -35,7 +35,7 @@ from argus.retrievability.exposure.retriever_answers import ask_probes
 from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
 from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
 from argus.retrievability.exposure.summary import ExposureSummary, SearchedFacts, headline
-from argus.retrievers.asking import AnswerSource
+from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
 
 
@@ -95,7 +95,7 @@ def exposure(
         {**asdict(config), "queries": len(extra), "limit": limit},
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
-    source = AnswerSource(retriever, run, asking, encoder)
+    source = Answerer(retriever, run, asking, encoder)
     if source.is_named:
         return _keep(folder, record, *ask_probes(documents, extra, config, source, folder, record))
     sample = [d.content for d in documents if d.content.strip()]

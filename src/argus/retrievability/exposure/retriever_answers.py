@@ -12,7 +12,7 @@ from argus.retrievability.exposure.findings import Findings
 from argus.retrievability.exposure.probes import summarise_probes
 from argus.retrievability.exposure.retriever_probes import probe_queries, rank_probes
 from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts
-from argus.retrievers.asking import AnswerSource, answers_of
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.protocol import note_of
 
 
@@ -20,7 +20,7 @@ def ask_probes(
     documents: Sequence[Document],
     queries: Sequence[Query],
     config: ExposureConfig,
-    source: AnswerSource,
+    source: Answerer,
     folder: ArtifactFolder,
     record: Record,
 ) -> tuple[Findings, SearchedFacts]:

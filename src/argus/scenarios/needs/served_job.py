@@ -16,7 +16,7 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.reports import write_report
-from argus.retrievers.asking import AnswerSource, answers_of
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import note_of
 from argus.scenarios.needs.config import NeedsConfig
@@ -77,7 +77,7 @@ def ask_needs(
     queries = need_queries(source)
     with record.timed("asking"):
         name, answers = answers_of(
-            AnswerSource(retriever, None, asking, encoder), [query for _, query in queries],
+            Answerer(retriever, None, asking, encoder), [query for _, query in queries],
             config.k, documents=source.documents, folder=folder, record=record, what="needs",
         )  # fmt: skip
     served = ServedNeeds.of(source, queries, answers, config.k)

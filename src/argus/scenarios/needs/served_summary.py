@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from typing_extensions import TypedDict
 
@@ -49,11 +50,13 @@ class ServedNeedsSummary(ServedFigures):
 def headline(summary: ServedNeedsSummary) -> Iterator[str]:
     """Yield how many documents are out of reach of their needs."""
     yield brief(summary)
-    for name, where in (("found_at_1", "first"), ("found_at_k", f"in the top {summary['k']}")):
-        found: Mean = summary[name]  # type: ignore[literal-required]
+    places: dict[Literal["found_at_1", "found_at_k"], str]
+    places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
+    for name, where in places.items():
+        share = summary[name]
         yield (
-            f"found {where}: {found['mean']:.1%} of a document's needs "
-            f"({found['low']:.1%} to {found['high']:.1%})"
+            f"found {where}: {share['mean']:.1%} of a document's needs "
+            f"({share['low']:.1%} to {share['high']:.1%})"
         )
     if summary["longest"] < summary["k"]:
         yield f"no list of {summary['retriever']['name']} was longer than {summary['longest']}"

@@ -26,7 +26,7 @@ PAGE = 1000
 
 
 @dataclass(frozen=True)
-class StoreSource:
+class AnsweringStore:
     """Asks a store. A query that the encoder rejects, or the store, has failed.
 
     ids: of records whose documents are called otherwise.
@@ -68,12 +68,12 @@ class StoreSource:
 
 
 @contextmanager
-def open_store_source(
+def open_answering_store(
     store: str | Store,
     known: Known,
     config: AskingConfig,
     encoder: Encoder | EncoderConfig | str | None,
-) -> Iterator[StoreSource]:
+) -> Iterator[AnsweringStore]:
     """Open a store, and the encoder of its queries.
 
     known: the documents that are looked for; where the records' own ids are not theirs, their
@@ -87,15 +87,15 @@ def open_store_source(
             fix="Name it with --encoder.",
             where="--encoder",
         )
-    with open_store(store, config.store) as opened:
+    with open_store(store, config.opening) as opened:
         facts = opened.describe()
         model = _loaded(encoder)
         _check_dimension(model, facts, opened.name)
-        wanted = conditions(config.where)
-        matching = typed(wanted, opened, PAGE) if wanted else None
-        parts = (model.fingerprint, repr((facts, config.store, config.id_field, matching)))
+        fields = conditions(config.where)
+        matching = typed(fields, opened, PAGE) if fields else None
+        parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
         where = f" where {', '.join(config.where)}" if config.where else ""
-        yield StoreSource(
+        yield AnsweringStore(
             opened,
             model,
             f"{opened.name}{where}",

@@ -38,7 +38,7 @@ class NamedIndex:
 
 
 @dataclass(frozen=True)
-class IndexSource:
+class AnsweringIndex:
     """Asks an index. A query that its encoder rejects has failed."""
 
     retriever: IndexRetriever
@@ -108,9 +108,9 @@ def _way(text: str, name: str) -> dict[str, Any]:
     raise InputError(f"{text!r}", expected=WAYS, fix="Correct it, or leave it out.", where=name)
 
 
-def open_index_source(
+def open_answering_index(
     name: str, encoder: Encoder | EncoderConfig | str | None = None
-) -> IndexSource:
+) -> AnsweringIndex:
     """Open a named index, with the encoder that it names; `encoder` is for one that names none.
 
     Raises InputError for what is no index, and for one whose encoder nobody names;
@@ -122,7 +122,7 @@ def open_index_source(
     retriever = IndexRetriever(
         index, _encoder(index, encoder), named.spec.as_of, named.hybrid, named.exact, named.weight
     )
-    return IndexSource(retriever, name)
+    return AnsweringIndex(retriever, name)
 
 
 def _encoder(index: ViewIndex, encoder: Encoder | EncoderConfig | str | None) -> Encoder:
