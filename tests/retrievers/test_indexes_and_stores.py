@@ -14,6 +14,7 @@ from argus.retrievers.answering_index import parse_index
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
+from argus.retrievers.protocol import note_lines, note_of
 from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
@@ -170,3 +171,14 @@ def test_a_folder_that_is_no_index_is_told(tmp_path):
     with pytest.raises(InputError, match="no index") as error, opened(tmp_path):
         pass
     assert error.value.where == tmp_path
+
+
+def test_vectors_of_another_encoder_are_told(store):
+    class Foreign(WordEncoder):
+        def encode_documents(self, texts):
+            return -super().encode_documents([f"{text} elsewhere" for text in texts])
+
+    for encoder, is_told in ((WordEncoder(), False), (Foreign(), True)):
+        with opened(store, documents=DOCUMENTS, encoder=encoder) as source:
+            note = note_of(source.name, source.ask(QUERIES, 2))
+        assert any("are not what words makes" in line for line in note_lines(note, 3)) is is_told

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.types import Document
+from argus.encoders import Encoder
 from argus.errors import EncodingError
 from argus.indexes.job import build_index
 from tests.support.word_encoder import WordEncoder
@@ -39,11 +40,13 @@ def word_index(folder: Path, documents: Sequence[Document] = DOCUMENTS) -> Path:
     return folder
 
 
-def word_store(folder: Path, documents: Sequence[Document] = DOCUMENTS) -> str:
+def word_store(
+    folder: Path, documents: Sequence[Document] = DOCUMENTS, encoder: Encoder | None = None
+) -> str:
     """Return the name of a Qdrant collection: ids are numbers, a document's is in its payload."""
     from qdrant_client import QdrantClient, models
 
-    encoder = WordEncoder()
+    encoder = encoder or WordEncoder()
     client = QdrantClient(path=str(folder))
     client.create_collection(
         "docs",

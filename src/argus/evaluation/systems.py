@@ -207,7 +207,10 @@ def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int
         system = System(
             retriever.name, {}, fingerprint=retriever.fingerprint or RETRIEVER, longest=longest
         )
-    return replace(system, run=answers.run, failed=answers.failed, kept=answers.kept)
+    return replace(
+        system, run=answers.run, failed=answers.failed, kept=answers.kept,
+        warning=answers.warning,
+    )  # fmt: skip
 
 
 def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str) -> System:

@@ -55,6 +55,11 @@ class AnsweringIndex:
         return self.retriever.encoder
 
     @property
+    def warning(self) -> str | None:
+        """What is doubtful about its answers."""
+        return self.retriever.warning
+
+    @property
     def identity(self) -> str:
         """What its answers are kept by: the index as it is now, and how it is searched."""
         retriever = self.retriever

@@ -23,6 +23,11 @@ from argus.stores.protocol import Filter, Records, Store, StoreFacts
 
 PAGE = 1000
 """Records read at a time."""
+SAMPLE = 16
+"""Records whose vectors are compared with what the encoder makes of their texts."""
+ALIKE = 0.5
+"""Cosine of a vector that some way of joining title and text may have made."""
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class AnsweringStore:
     identity: str
     matching: Filter | None = None
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
+    warning: str | None = None
+    """What is doubtful about asking it with this encoder."""
 
     @property
     def takes_all(self) -> bool:
@@ -95,13 +102,15 @@ def open_answering_store(
         matching = typed(fields, opened, PAGE) if fields else None
         parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
         where = f" where {', '.join(config.where)}" if config.where else ""
+        ids = _document_ids(opened, known, config.id_field)
         yield AnsweringStore(
             opened,
             model,
             f"{opened.name}{where}",
             content_hash("store", opened.name, *parts).hex(),
             matching,
-            _document_ids(opened, known, config.id_field),
+            ids,
+            _doubt(opened, model, known, ids),
         )
 
 
@@ -160,3 +169,35 @@ def _ids_of(page: Records, known: Known, id_field: str | None) -> dict[str, str]
         if id_field is not None or document in known.ids:
             ids[id_] = document
     return ids
+
+
+def _doubt(store: Store, encoder: Encoder, known: Known, ids: Mapping[str, str]) -> str | None:
+    """Return what is doubtful: vectors of records that are not what the encoder makes of them.
+
+    A document may have been embedded with its title or without: the nearer of both counts. An
+    encoder of queries alone, of two, cannot be told so; then nothing is said.
+    """
+    page = next(store.iterate(SAMPLE), None)
+    if page is None or not known.by_text:
+        return None
+    texts: dict[str, list[str]] = {}
+    for text, id_ in known.by_text.items():
+        texts.setdefault(id_, []).append(text)
+    cosines = []
+    for id_, vector, _ in page.rows():
+        own = texts.get(ids.get(id_, id_))
+        if own and np.isfinite(vector).all() and vector.any():
+            try:
+                made = np.asarray(encoder.encode_documents(own), np.float64)
+            except ArgusError:
+                return None
+            lengths = np.linalg.norm(made, axis=1) * np.linalg.norm(vector)
+            cosines.append(float(np.max(made @ vector / np.maximum(lengths, TINY))))
+    middle = float(np.median(cosines)) if cosines else 1.0
+    if middle >= ALIKE:
+        return None
+    return (
+        f"the vectors of {store.name} are not what {encoder.fingerprint} makes of their texts "
+        f"(median cosine {middle:.2f} of {len(cosines)}): results mean something only if they were "
+        "made for queries of that encoder"
+    )

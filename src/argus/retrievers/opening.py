@@ -46,13 +46,19 @@ class OpenRetriever:
         encoder = getattr(self.source, "encoder", None)
         return encoder.fingerprint if encoder is not None else None
 
+    @property
+    def warning(self) -> str | None:
+        """What is doubtful about its answers, as far as it is known."""
+        return getattr(self.source, "warning", None)
+
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
         """Ask every query: each is answered or failed. Raises ArgusError where it is inputs up."""
         with ExitStack() as stack:
             earlier = None
             if self.kept_in is not None and self.identity:
                 earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            return QuerySession(self.source, k, self.config, earlier).ask(queries)
+            answers = QuerySession(self.source, k, self.config, earlier).ask(queries)
+        return replace(answers, warning=self.warning)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return at most k documents per query. Raises ArgusError where any query failed."""

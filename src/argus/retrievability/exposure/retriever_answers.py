@@ -44,5 +44,7 @@ def ask_probes(
         "kept": note["kept"],
         "reasons": note["reasons"],
     }
+    if answers.warning:
+        retriever["warning"] = answers.warning
     findings = Findings(documents, ranks.searched, ranks.probes, exposed)
     return findings, {"text_window": None, "retriever": retriever}

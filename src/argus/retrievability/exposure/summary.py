@@ -66,6 +66,8 @@ class RetrieverFacts(TypedDict):
     """Answers that are kept from an earlier run."""
     reasons: dict[str, int]
     """Why probes failed, the most frequent first."""
+    warning: NotRequired[str]
+    """What is doubtful about all of its answers."""
 
 
 class SearchedFacts(TypedDict):
@@ -103,6 +105,8 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
 
 def _of_retriever(facts: RetrieverFacts, summary: ExposureSummary) -> Iterator[str]:
     """Yield what a reader must know of a retriever's answers."""
+    if "warning" in facts:
+        yield f"WARNING: {facts['warning']}"
     if summary["probes_failed"]:
         reason, n = next(iter(facts["reasons"].items()))
         failed = f"{summary['probes_failed']:,} probes failed and are in no figure"
