@@ -30,11 +30,7 @@ def exposure(
         Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
     ] = None,
     measure: ExposureConfig,
-    retriever: Annotated[
-        str | None,
-        Doc("What is asked in place of an encoder: FILE.py, FILE.py:NAME or http:FILE.yaml."),
-        Option(panel=RETRIEVER),
-    ] = None,
+    retriever: o.Retriever = None,
     asking: AskingConfig,
     run: Annotated[
         Path | None,

@@ -21,6 +21,7 @@ from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
 from argus.remedies.diagnosis.config import Tau as Tau
+from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Ge, Le, Option
 from argus.settings import Seed as Seed
 
@@ -123,6 +124,9 @@ Weights = Annotated[
         "or once for each."
     ),
     Option(("--lambda",)),
+]
+Retriever = Annotated[
+    str | None, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
 ]
 ProbeFolder = Annotated[
     Path | None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,9 +38,10 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.measures.slices import slice_figures, slice_table
 from argus.reports import write_report
+from argus.retrievers.asking import all_opened, note_retrievers
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
-from argus.retrievers.opening import OpenRetriever, opened
+from argus.retrievers.opening import OpenRetriever
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,17 +80,18 @@ def evaluate(
 ) -> EvaluateResult:
     """Measure one or two systems; with two, the second against the first.
 
-    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `retrievers` (`FILE.py:NAME`
-    or any object that retrieves, asked as `asking` says), and these before `runs` (TREC or JSON
-    files, or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
-    folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
-    not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
+    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `retrievers` (named as
+    `argus.retrievers.names` says, or any object that retrieves; asked as `asking` says), and these
+    before `runs` (TREC or JSON files, or runs). corpus: where titles and texts come from; an index
+    knows its own. diagnosis: folder with diagnosis.parquet, for the statistic of ARGUS Table 4.
+    encoder: for indexes that do not name theirs, and for the queries of stores. hybrid: how
+    indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
     approximately where it has an approximate index. weights: λ of documents against scenarios, one
     for all indexes or one for each. Raises InputError for bad input, ArgusError when every query
     failed; nothing is written before all of it has been read.
     """
-    config = config or EvaluateConfig()
+    config, asking = config or EvaluateConfig(), asking or AskingConfig()
     if len(indexes) + len(retrievers) + len(runs) not in (1, 2):
         raise InputError(
             f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
@@ -105,40 +106,25 @@ def evaluate(
         highest = questions.fold.best(highest)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, questions, diagnosis, runs)
-    if retrievers:
-        record.config["asking"] = asdict(asking or AskingConfig())
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
     answers = folder.path / ANSWERS
-    with record.timed("asking"), _all_opened(retrievers, questions, asking, answers) as sources:
+    with (
+        record.timed("asking"),
+        all_opened(retrievers, questions.documents or (), asking, answers, encoder) as sources,
+    ):
         searched = [
             open_index(name, encoder, fusion, exact, weight)
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
         if sources:
-            record.config["retrievers"] = [source.name for source in sources]
-            record.open(folder, about=about)  # answers are kept as they come
-            folder.own(ANSWERS)
+            note_retrievers(retrievers, sources, asking, folder, record, about)
         systems = _systems(questions, searched, sources, runs, config.depth)
     record.config |= {"hybrid": fusions, "exact": [r.searches_exactly() for _, r in searched]}
     record.config["lambda"] = [retriever.weight for _, retriever in searched]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
     return _write(findings, folder, record, about, questions)
-
-
-@contextmanager
-def _all_opened(
-    retrievers: Sequence[Any], questions: JudgedQueries, asking: AskingConfig | None, answers: Path
-) -> Iterator[list[OpenRetriever]]:
-    """Open every retriever; answers: the file that keeps what they say."""
-    documents = questions.documents or ()
-    with ExitStack() as stack:
-        contexts = (
-            opened(retriever, documents=documents, config=asking, kept_in=answers)
-            for retriever in retrievers
-        )
-        yield [stack.enter_context(context) for context in contexts]
 
 
 def evaluate_states(

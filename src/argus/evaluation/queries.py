@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from argus.errors import InputError
@@ -28,11 +28,20 @@ def unknown_query(
 
 def run_alone(**others: object) -> None:
     """Refuse options that say how to search where a run has been searched already."""
-    option = next((f"--{name}" for name, value in others.items() if value), None)
-    if option is not None:
+    _alone("--run", "a run is what was found already", others)
+
+
+def retriever_alone(**others: object) -> None:
+    """Refuse options that say how Argus searches where a retriever is asked."""
+    _alone("--retriever", "a retriever is asked as it is", others)
+
+
+def _alone(option: str, why: str, others: Mapping[str, object]) -> None:
+    other = next((f"--{name}" for name, value in others.items() if value), None)
+    if other is not None:
         raise InputError(
-            f"{option} with --run",
-            expected="one of them: a run is what was found already",
-            fix=f"Leave {option} out.",
-            where=option,
+            f"{other} with {option}",
+            expected=f"one of them: {why}",
+            fix=f"Leave {other} out.",
+            where=other,
         )

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from argus.data.types import IntArray
 from argus.progress import progress
-from argus.reach.filters import shown_rows
 from argus.reach.self_queries import SelfQueries, whole_rows
 from argus.reach.similarity import Doubles, Scorer
+from argus.stores.filters import shown_rows
 from argus.stores.protocol import Filter, Store, StoreFacts
 
 READ = TOGETHER = 2_000

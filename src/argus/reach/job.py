@@ -19,7 +19,6 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
 from argus.reach.config import ReachConfig
 from argus.reach.exact import exact_ranks
-from argus.reach.filters import typed
 from argus.reach.findings import Findings
 from argus.reach.self_queries import SelfQueries
 from argus.reach.summary import ReachSummary, headline
@@ -27,6 +26,7 @@ from argus.reach.survey import Survey, survey
 from argus.reach.tally import require_fields
 from argus.reports import write_report
 from argus.stores.config import StoreConfig
+from argus.stores.filters import typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Store, StoreFacts
 

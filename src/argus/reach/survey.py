@@ -15,9 +15,9 @@ from argus.errors import InputError
 from argus.measures import wilson
 from argus.progress import progress
 from argus.reach.config import ReachConfig
-from argus.reach.filters import refuse_nothing, shown_rows
 from argus.reach.self_queries import Reservoir, SelfQueries, whole_rows
 from argus.reach.tally import Tally
+from argus.stores.filters import refuse_nothing, shown_rows
 from argus.stores.protocol import Filter, Hits, Payload, Records, Store, StoreFacts
 
 EXPLAINED = 5_000

@@ -10,8 +10,11 @@ from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.http import retriever as module
-from argus.retrievers.opening import opened
+from argus.retrievers.http.load import load_endpoint
+from argus.retrievers.http.retriever import HttpRetriever
+from argus.retrievers.opening import OpenRetriever, opened
 from tests.retrievers.conftest import by_words
+from tests.support.retrievable import Picky
 
 QUERIES = [Query(f"q{i}", f"hot leaves {i}") for i in range(8)]
 SPEC = """
@@ -256,3 +259,17 @@ def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
 def test_a_description_that_is_not_there_is_told(tmp_path):
     with pytest.raises(InputError, match="cannot be read"), opened(f"http:{tmp_path}/none.yaml"):
         pass
+
+
+def test_a_text_without_a_vector_is_one_failed_query(server, tmp_path):
+    file = tmp_path / "engine.yaml"
+    file.write_text(
+        f"url: {server.address}\nbody: {{vector: '{{vector}}'}}\nencoder: words\n"
+        "answer: {results: 'hits[]', id: id}\n"
+    )
+    server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
+    endpoint = HttpRetriever(load_endpoint(file), "engine", encoder=Picky("reggae"))
+    queries = [Query("q1", "hot leaves"), Query("q2", "reggae")]
+    answers = OpenRetriever(endpoint, "", AskingConfig(at_once=1)).ask(queries, 2)
+    assert list(answers.run) == ["q1"] and "too much" in answers.failed["q2"]
+    assert len(server.requests) == 1 and len(server.requests[0][2]["vector"]) == 24

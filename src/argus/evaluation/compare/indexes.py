@@ -19,7 +19,13 @@ from argus.evaluation.compare.rows import (
     count_verdicts,
     row_order,
 )
-from argus.evaluation.compare.summary import ComparisonRow, ListFigures, QueryRow, Ranks
+from argus.evaluation.compare.summary import (
+    ComparisonRow,
+    ListFigures,
+    OnlyRow,
+    QueryRow,
+    Ranks,
+)
 from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import System, ask, contents, with_corpus
 from argus.indexes.retriever import IndexRetriever
@@ -34,12 +40,14 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class ListComparison:
-    """What two indexes or two runs bring back. notes: what is doubtful about it."""
+    """What two indexes, retrievers or runs bring back. notes: what is doubtful about it."""
 
     rows: list[ComparisonRow]
     queries: list[QueryRow]
     figures: ListFigures
     notes: list[str]
+    only: list[OnlyRow] | None = None
+    """Of retrievers and runs: what one alone brings back of a query."""
 
 
 def compare_states(

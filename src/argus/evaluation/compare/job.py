@@ -11,19 +11,18 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import corpus_file, open_corpus, read_corpus, read_queries
-from argus.data.runs import RUN_FILE
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.compare.folder import JOBS, read_results
 from argus.evaluation.compare.indexes import compare_states
 from argus.evaluation.compare.results import compare_results
-from argus.evaluation.compare.rows import QUERY_SCHEMA, SCHEMA
-from argus.evaluation.compare.runs import compare_runs
+from argus.evaluation.compare.rows import ONLY_SCHEMA, QUERY_SCHEMA, SCHEMA
 from argus.evaluation.compare.summary import (
     ComparisonRow,
     ComparisonSummary,
     ListFigures,
+    OnlyRow,
     QueryRow,
     ResultFigures,
     headline,
@@ -66,13 +65,15 @@ class CompareResult(Result):
 class Comparison:
     """What is to be written. queries: None of two results, which have none in common."""
 
-    of: Literal["results", "indexes", "runs"]
+    of: Literal["results", "indexes", "retrievers", "runs"]
     names: Sequence[str]
     fingerprints: Sequence[str]
     rows: Sequence[ComparisonRow]
     queries: Sequence[QueryRow] | None
     figures: ResultFigures | ListFigures
     notes: Sequence[str] = ()
+    only: Sequence[OnlyRow] | None = None
+    """Of retrievers and runs."""
 
 
 def compare_folders(
@@ -222,43 +223,6 @@ def compare_indexes(
     return write_comparison(folder, record, about, comparison)
 
 
-def compare_two_runs(
-    runs: tuple[Path, Path],
-    *,
-    out: Path,
-    queries: Path | Sequence[Query] = (),
-    corpus: Path | None = None,
-    k: int = TOP_K,
-    parent_field: str | None = None,
-    fresh: bool = False,
-) -> CompareResult:
-    """Compare the top k of two run files, TREC or JSON, of any retrievers.
-
-    queries, corpus: texts and titles to show. parent_field: as for `compare_indexes`.
-    """
-    questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
-    documents = read_corpus(corpus) if corpus else []
-    parents = ParentFold.of(parent_field, documents if corpus else None)
-    folder = ArtifactFolder(out, fresh=fresh)
-    record = Record(
-        "comparison",
-        {"before": str(runs[0]), "after": str(runs[1]), "k": k, "parent_field": parent_field},
-        {
-            "before": runs[0], "after": runs[1],
-            "corpus": corpus_file(corpus) if corpus else None,
-            "queries": queries if isinstance(queries, Path) else None,
-        },
-    )  # fmt: skip
-    check_folder(folder, record)
-    with record.timed("comparing"):
-        lists = compare_runs(runs, questions, documents, k=k, parents=parents)
-    comparison = Comparison(
-        "runs", [str(run) for run in runs], [RUN_FILE] * 2,
-        lists.rows, lists.queries, lists.figures, lists.notes,
-    )  # fmt: skip
-    return write_comparison(folder, record, (), comparison)
-
-
 def write_comparison(
     folder: ArtifactFolder, record: Record, about: Sequence[Path], comparison: Comparison
 ) -> CompareResult:
@@ -279,6 +243,9 @@ def write_comparison(
     if comparison.queries is not None:
         changes = pa.Table.from_pylist(comparison.queries, schema=QUERY_SCHEMA)
         folder.write_table("comparison_queries", changes, csv=True)
+    if comparison.only is not None:
+        only = pa.Table.from_pylist(comparison.only, schema=ONLY_SCHEMA)
+        folder.write_table("comparison_only", only, csv=True)
     folder.write_section("summary.json", "comparison", summary)
     folder.write_section("manifest.json", "comparison", record.manifest(summary["verdicts"]))
     return CompareResult(folder.path, write_report(folder.path), summary, table)

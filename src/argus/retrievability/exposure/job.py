@@ -33,7 +33,7 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.embedding import embed_documents, embed_probes
 from argus.retrievability.exposure.findings import Findings
 from argus.retrievability.exposure.parents import Parents
-from argus.retrievability.exposure.retriever_answers import ProbeSource, ask_probes
+from argus.retrievability.exposure.retriever_answers import ask_probes
 from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
 from argus.retrievability.exposure.slices import shares_by_slice
 from argus.retrievability.exposure.summary import (
@@ -43,6 +43,7 @@ from argus.retrievability.exposure.summary import (
     headline,
 )
 from argus.retrievability.exposure.vector_probes import search_probes
+from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
 
 
@@ -90,8 +91,9 @@ def exposure(
     and of documents: a chunk's siblings are no rivals of it, and one that holds the sentence of a
     probe too is left out of its document for that probe. `config.by`: fields to slice shares by.
 
-    retriever: what is asked in place of an encoder: `FILE.py:NAME`, or any object or function that
-    retrieves (see `argus.retrievers.shapes`); asking: how. run: its answers to `export_probes`,
+    retriever: what is asked in place of an encoder: a name (see `argus.retrievers.names`), or any
+    object or function that retrieves (see `argus.retrievers.shapes`); asking: how. `encoder` then
+    embeds the queries of a store. run: its answers to `export_probes`,
     made elsewhere. Sentences are then left in the documents: nothing can be taken out of an index
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
@@ -107,8 +109,8 @@ def exposure(
         {**asdict(config), "queries": len(extra), "limit": limit},
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
-    if retriever is not None or run is not None:
-        source = ProbeSource(retriever, run, asking)
+    source = Answerer(retriever, run, asking, encoder)
+    if source.is_named:
         findings, facts = ask_probes(documents, extra, config, source, folder, record)
         return _keep(folder, record, findings, facts, slices)
     sample = [d.content for d in documents if d.content.strip()]

@@ -17,7 +17,7 @@ from argus.errors import ArgusError
 from argus.retrievability.exposure.parents import DocumentLists, Parents
 from argus.retrievability.exposure.probes import BEYOND
 from argus.retrievability.exposure.retriever_probes import RankedProbes
-from argus.retrievability.exposure.summary import FoldedFacts
+from argus.retrievability.exposure.summary import SomeAnswersFacts
 from argus.retrievers.protocol import Answers
 
 DEEPER = 5
@@ -35,7 +35,7 @@ class ParentAnswers:
     whole_documents: int
     """Of the first k results of all lists, those that are no chunk, but a document."""
 
-    def facts(self) -> FoldedFacts:
+    def facts(self) -> SomeAnswersFacts:
         """Return what the summary tells."""
         return {"whole_documents": self.whole_documents, "undecided": self.undecided}
 

@@ -69,16 +69,18 @@ class ParentFigures(ExposureFindings):
     """Sentences that another chunk of the document holds, too: taken out there as well."""
 
 
-class FoldedFacts(TypedDict, total=False):
-    """What is known of lists of chunks that were folded to documents."""
+class SomeAnswersFacts(TypedDict, total=False):
+    """What is known of some answers: of lists of chunks that were folded to documents, a doubt."""
 
     whole_documents: int
     """Results that are no chunk, but a document that chunks are of."""
     undecided: int
     """Probes whose list ends before it holds k documents, or their own."""
+    warning: str
+    """What is doubtful about all of the answers."""
 
 
-class RetrieverFacts(FoldedFacts):
+class RetrieverFacts(SomeAnswersFacts):
     """The retriever that was asked, where it was not Argus's own search over vectors."""
 
     name: str
@@ -163,6 +165,8 @@ def untitled(summary: ExposureFindings, unit: str) -> Iterator[str]:
 
 def _of_retriever(facts: RetrieverFacts, summary: ExposureSummary) -> Iterator[str]:
     """Yield what a reader must know of a retriever's answers."""
+    if "warning" in facts:
+        yield f"WARNING: {facts['warning']}"
     if summary["probes_failed"]:
         reason, n = next(iter(facts["reasons"].items()))
         failed = f"{summary['probes_failed']:,} probes failed and are in no figure"
