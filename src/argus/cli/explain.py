@@ -84,12 +84,10 @@ def explain(
             )
             _print(answer, describe_run(answer), as_json=json)
             return
+    home = _index(index, retriever, encoder, device)
     from argus.explanation.job import explain as explain_index
 
-    explanation = explain_index(
-        query, doc_id, _index(index, retriever, encoder, device), measure,
-        encoder=encoder, device=device,
-    )  # fmt: skip
+    explanation = explain_index(query, doc_id, home, measure, encoder=encoder, device=device)
     _print(explanation, describe(explanation), as_json=json)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
-from argus.stores.spec import is_store, parse_store
+from argus.stores.spec import is_store, parse_store, shown
 
 HTTP = "http:"
 """Before the file that describes an endpoint."""
@@ -53,7 +53,7 @@ def check_python_file(name: str) -> None:
     if path.suffix == ".py" or path.is_file():
         return  # what is wrong with a file is told where it is read
     raise InputError(
-        f"{name!r} names no retriever" if not path.is_dir() else "a folder that is no index",
+        f"{shown(name)!r} names no retriever" if not path.is_dir() else "a folder that is no index",
         expected=NAMED,
         fix="Check the name.",
         where="--retriever" if not path.is_dir() else path,
