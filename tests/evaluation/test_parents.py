@@ -9,7 +9,7 @@ import pytest
 
 from argus.data import Document, Query
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_two_runs
+from argus.evaluation.compare.answers import compare_retrievers
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.parents import ParentFold
@@ -99,8 +99,8 @@ def test_slices_need_a_corpus_and_a_share(headline, corpus, tmp_path):
 def test_runs_are_compared_by_document(corpus, tmp_path):
     for name, ids in {"a": ["a1", "b1"], "b": ["a2", "c1"]}.items():
         (tmp_path / f"{name}.json").write_text(json.dumps({"q1": ids}))
-    result = compare_two_runs(
-        (tmp_path / "a.json", tmp_path / "b.json"),
+    result = compare_retrievers(
+        runs=(tmp_path / "a.json", tmp_path / "b.json"),
         out=tmp_path / "out", corpus=corpus, k=2, parent_field="metadata.doc",
     )  # fmt: skip
     verdicts = {row["id"]: row["verdict"] for row in result.table.to_pylist()}

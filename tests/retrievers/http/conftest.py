@@ -22,6 +22,8 @@ class Server:
         self.reply: Callable[..., Reply] = lambda *_: (500, {})
         self.requests: list[tuple[str, dict[str, str], Any, dict[str, str]]] = []
         self.delay_s = 0.0
+        self.under_way = self.most_under_way = 0
+        lock = threading.Lock()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -35,7 +37,12 @@ class Server:
                 body = json.loads(self.rfile.read(length)) if length else None
                 headers = {k.lower(): v for k, v in self.headers.items()}
                 outer.requests.append((parts.path, parameters, body, headers))
+                with lock:
+                    outer.under_way += 1
+                    outer.most_under_way = max(outer.most_under_way, outer.under_way)
                 time.sleep(outer.delay_s)
+                with lock:
+                    outer.under_way -= 1
                 status, content, *rest = outer.reply(parts.path, parameters, body, headers)
                 data = content if isinstance(content, bytes) else json.dumps(content).encode()
                 self.send_response(status)

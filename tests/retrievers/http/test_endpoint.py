@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from argus.data.types import Query
@@ -58,16 +56,13 @@ def test_an_unknown_engine_needs_no_python(engine):
     assert answers.run["q0"] == {"tea": 2.0, "coffee": 1.0, "ska": 0.0}
 
 
-def test_sixteen_at_once_are_many_times_as_fast_as_one(engine):
-    engine.delay_s = 0.05
-    queries = [Query(f"q{i}", f"leaves {i}") for i in range(48)]
-    seconds = []
-    for at_once in (1, 16):
-        with opened(engine.spec, config=AskingConfig(at_once=at_once)) as source:
-            start = time.perf_counter()
-            source.ask(queries, 3)
-            seconds.append(time.perf_counter() - start)
-    assert seconds[0] > 4 * seconds[1]
+@pytest.mark.parametrize("at_once", [1, 16])
+def test_so_many_queries_are_under_way_at_once(engine, at_once):
+    engine.delay_s = 0.2  # `python -m benchmarks retriever_seam` times it
+    queries = [Query(f"q{i}", f"leaves {i}") for i in range(2 * at_once)]
+    with opened(engine.spec, config=AskingConfig(at_once=at_once)) as source:
+        assert not source.ask(queries, 3).failed
+    assert at_once / 2 <= engine.most_under_way <= at_once
 
 
 def test_pages_are_followed_until_k(engine):
