@@ -13,6 +13,7 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
+from argus.corpora.config import CorpusName, NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc, Option
@@ -45,8 +46,9 @@ def compare(
         Doc("Twice: run files (TREC or JSON) of any retrievers."),
     ] = None,
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("What both encoders read; with --index, whose titles ask."),
+        CorpusName(),
     ] = None,
     queries: Annotated[Path | None, Doc("Queries to ask both indexes, too.")] = None,
     diagnosis: Annotated[
@@ -117,7 +119,7 @@ def compare(
 
 
 def _two_encoders(
-    corpus: Path,
+    corpus: NamedCorpus,
     encoders: Sequence[EncoderConfig],
     measure: ExposureConfig,
     *,
@@ -149,7 +151,7 @@ def _one_kind(
     encoders: list[str],
     indexes: list[str],
     runs: list[Path],
-    corpus: Path | None,
+    corpus: NamedCorpus | None,
 ) -> str:
     """Return which kind of things, of `_BELONGS`, are two; InputError for anything else."""
     from argus.errors import InputError

@@ -17,6 +17,7 @@ from argus.cli.inputs import INDEX as INDEX
 from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
+from argus.corpora.config import NamedCorpus
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -81,8 +82,11 @@ def print_json(value: Any) -> None:
 
 
 Corpus = Annotated[
-    Path,
-    Doc("BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file."),
+    NamedCorpus,
+    Doc(
+        "BEIR folder, knowledge base (argus kb build), a JSONL, CSV, TSV or Parquet file, or a "
+        "store (KIND:PLACE/COLLECTION)."
+    ),
     Option(("--corpus",)),
     CORPUS,
 ]

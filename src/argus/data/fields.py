@@ -25,3 +25,11 @@ class FieldNames:
         str | None, Doc("Column of the text."), Option(("--text-field",), panel=_PANEL)
     ] = None
     coerce_ids: CoerceIds = False
+    template: Annotated[
+        str | None,
+        Doc(
+            "How title and text are joined, such as '{title}: {text}'; default: by a space, or as "
+            "the vectors tell that come with the corpus."
+        ),
+        Option(panel=_PANEL),
+    ] = None

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import cast
 
 from argus.authority.edges import read_authority
-from argus.data.corpus import read_corpus
+from argus.corpora.config import NamedCorpus
+from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document
@@ -185,7 +186,7 @@ def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None
     )
 
 
-def _documents(corpus: Path | None, ids: Sequence[str]) -> dict[str, Document] | None:
+def _documents(corpus: NamedCorpus | None, ids: Sequence[str]) -> dict[str, Document] | None:
     """Return the corpus, where there is one; InputError when it has none of the run's documents."""
     if corpus is None:
         return None
@@ -195,7 +196,7 @@ def _documents(corpus: Path | None, ids: Sequence[str]) -> dict[str, Document] |
             f"no document that was found is in it; the first is {ids[0]!r}",
             expected=f"ids such as {next(iter(documents))!r} in the run",
             fix="Check that run and corpus belong together.",
-            where=corpus,
+            where=str(corpus),
         )
     return documents
 
@@ -232,7 +233,7 @@ def _above(case: RunCase, most: int) -> list[Above]:
     return rows
 
 
-def _check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
+def _check_corpus(case: RunCase, corpus: NamedCorpus | None) -> Finding[CorpusEvidence]:
     cause = Cause.CORPUS
     if case.documents is None:
         why, advice = "not checked: no corpus", "Give --corpus FILE."

@@ -27,13 +27,17 @@ class FailureReason(TypedDict):
 
 
 class OwnVectorsNotes(VectorsFileRecord):
-    """The file of vectors that was taken instead of embedding."""
+    """The file, or store, of vectors that were taken instead of embedding."""
 
     file: str
     normalised: bool
     """Whether rows were scaled to length 1."""
     foreign: bool
     """Whether the encoder makes other vectors."""
+    template: NotRequired[str]
+    """How title and text were joined, at best where they are foreign; missing in older ones."""
+    compared: NotRequired[int]
+    """Texts that were embedded to tell."""
 
 
 class RemedyInIndex(TypedDict):

@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from argus.corpora.config import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Query, Run
+from argus.data.types import Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
@@ -57,7 +58,7 @@ class ExposureResult(Result):
 
 
 def exposure(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
@@ -84,7 +85,10 @@ def exposure(
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
     config = config or ExposureConfig()
-    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    asks = retriever is not None or run is not None
+    documents, path = read_documents(
+        corpus, fields or FieldNames(), limit, None if asks else encoder
+    )
     documents = sorted(documents, key=lambda d: d.id)
     extra = _real(queries)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -93,7 +97,7 @@ def exposure(
         {**asdict(config), "queries": len(extra), "limit": limit},
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
-    if retriever is not None or run is not None:
+    if asks:
         source = ProbeSource(retriever, run, asking)
         return _keep(folder, record, *ask_probes(documents, extra, config, source, folder, record))
     sample = [d.content for d in documents if d.content.strip()]
@@ -123,7 +127,7 @@ def exposure(
 
 
 def export_probes(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     folder: Path | str,
     *,
     config: ExposureConfig | None = None,
@@ -135,7 +139,7 @@ def export_probes(
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers.
     """
-    documents, _ = read_documents(corpus, fields or FieldNames(), limit)
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     documents = sorted(documents, key=lambda d: d.id)
     probes = probe_queries(documents, _real(queries), config or ExposureConfig())
     require_some(len(probes.queries), "document has text", "Check --text-field.")

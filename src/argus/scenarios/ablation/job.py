@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from argus.corpora.config import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Qrels, Query
+from argus.data.types import Qrels, Query
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -64,7 +65,7 @@ class AblateResult(Result):
 
 
 def ablate_scenarios(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
@@ -90,7 +91,7 @@ def ablate_scenarios(
     """
     config = config or AblateConfig()
     _check_writer(expansions, model)
-    source = Source.read(corpus, profiles, queries, qrels, expansions, fields)
+    source = Source.read(corpus, profiles, queries, qrels, expansions, fields, encoder)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         TABLE,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from argus.corpora.config import Corpus
+from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.types import Document
@@ -59,7 +61,7 @@ class NeedsResult(Result):
 
 
 def audit_needs(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],
     *,
     out: Path | str,
@@ -78,7 +80,7 @@ def audit_needs(
     documents alone, and ArgusError when nothing can be measured.
     """
     config = config or NeedsConfig()
-    source = _Source.read(corpus, profiles, fields or FieldNames(), limit)
+    source = _Source.read(corpus, profiles, fields or FieldNames(), limit, encoder)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
@@ -132,7 +134,7 @@ class _Source:
     """What is audited: documents by id, and the profiles of those that have text."""
 
     documents: list[Document]
-    path: Path | None
+    path: Origin | None
     profiles: dict[str, Profiled]
     profiles_path: Path | None
     elsewhere: int
@@ -141,12 +143,13 @@ class _Source:
     @classmethod
     def read(
         cls,
-        corpus: Path | str | Sequence[Document],
+        corpus: Corpus,
         profiles: Path | str | Mapping[str, Profiled],
         fields: FieldNames,
         limit: int | None,
+        encoder: Encoder | EncoderConfig | str,
     ) -> _Source:
-        documents, path = read_documents(corpus, fields, limit)
+        documents, path = read_documents(corpus, fields, limit, encoder)
         documents.sort(key=lambda d: d.id)
         file = None
         if isinstance(profiles, (str, Path)):

@@ -1,0 +1,218 @@
+"""A vector store as a corpus: its records are documents, with their vectors as they are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from argus.corpora.agreement import AGREEMENT, Agreement, Embeds, find_template
+from argus.corpora.config import StoreCorpus
+from argus.corpora.reading import Reading, read_store
+from argus.corpora.templates import described, parse_template
+from argus.data.fields import FieldNames
+from argus.data.manifest import StoredVectorsFacts
+from argus.data.provenance import InputFile
+from argus.data.types import Document, FloatArray
+from argus.errors import InputError
+from argus.stores.opening import open_store
+from argus.stores.protocol import Metric
+from argus.stores.spec import parse_store
+
+UNIT = 1e-3
+"""By how much the length of a unit vector may differ from 1."""
+SHARED = "its text is another record's, too, with another vector"
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """The vectors of the documents of a store, and what was learnt of them."""
+
+    texts: list[str]
+    """What was embedded of each document."""
+    vectors: FloatArray
+    """(n_documents, dim): unit rows, or of their own lengths where the encoder's have some."""
+    broken: dict[int, str]
+    """Row to why it has no vector that can be told by its text."""
+    agreement: Agreement
+    ranking: Metric
+    """By what they are compared here: cosine, or dot product."""
+
+
+@dataclass
+class StoredCorpus:
+    """The records of a store as documents; it stands for them in a manifest.
+
+    asking: opens the encoder that the vectors are compared with; None where texts are enough.
+    """
+
+    corpus: StoreCorpus
+    limit: int | None = None
+    asking: Callable[[], Embeds] | None = None
+    vectors: StoredVectors | None = None
+    """None before the documents are read, and where texts are enough."""
+    _reading: Reading | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """Return how a person names it, without user and password."""
+        return str(self.corpus)
+
+    @property
+    def place(self) -> Path | None:
+        """The file or folder that it is in; None where it is elsewhere."""
+        if not isinstance(self.corpus.store, str):
+            return None
+        place = Path(parse_store(self.corpus.store).place)
+        return place if place.exists() else None
+
+    def documents(self, fields: FieldNames) -> list[Document]:
+        """Read the documents, in the store's order, joined as they were embedded.
+
+        Raises InputError as `read_store` does, and for vectors that the encoder of `asking` did not
+        make, in whatever way title and text are joined.
+        """
+        template = parse_template(fields.template)
+        with open_store(self.corpus.store, self.corpus.opening) as store:
+            reading = read_store(store, fields, self.limit, with_vectors=self.asking is not None)
+        documents = reading.documents
+        if self.asking is not None:
+            encoder = self.asking()
+            agreement = _agreement(reading, encoder, template)
+            documents = _joined(documents, agreement.template)
+            self.vectors = _vectors(reading, documents, agreement, encoder)
+        elif template is not None:
+            documents = _joined(documents, template)
+        self._reading = replace(reading, documents=documents, vectors=None)
+        return documents
+
+    def describe(self) -> InputFile:
+        """Return what a manifest says of it, once the documents are read."""
+        assert self._reading is not None
+        read = len(self._reading.documents)
+        return {"file": str(self), "records": read, "sha256": self._reading.sha256}
+
+    @property
+    def facts(self) -> StoredVectorsFacts:
+        """What is told of its vectors, once they are read."""
+        assert self.vectors is not None and self._reading is not None
+        reading, agreement, store = self._reading, self.vectors.agreement, self._reading.facts
+        return {
+            "store": str(self),
+            "vector_field": store.vector_field,
+            "metric": str(store.metric),
+            "ranking": str(self.vectors.ranking),
+            "index": store.index,
+            "records": reading.expected,
+            "read": len(reading.documents),
+            "broken": dict(Counter(self.vectors.broken.values())),
+            "shortest": reading.shortest,
+            "longest": reading.longest,
+            "template": described(agreement.template),
+            "agreement": agreement.median,
+            "least": agreement.least,
+            "compared": len(agreement.cosines),
+            "sha256": reading.sha256,
+        }
+
+
+Origin = Path | StoredCorpus
+"""What stands for a corpus in a manifest."""
+
+
+def _joined(documents: Sequence[Document], template: str | None) -> list[Document]:
+    return [replace(document, template=template) for document in documents]
+
+
+def _agreement(reading: Reading, encoder: Embeds, template: str | None) -> Agreement:
+    """Return how title and text were joined; raises InputError where `encoder` made no vector."""
+    assert reading.vectors is not None
+    usable = [
+        row for row, document in enumerate(reading.documents)
+        if row not in reading.broken and document.content.strip()
+    ]  # fmt: skip
+    if not usable:
+        raise InputError(
+            f"not one of {len(reading.documents):,} records has a text and a whole vector",
+            expected="records with both",
+            fix="See what is in it: argus reach STORE.",
+            where=reading.name,
+        )
+    dim = reading.vectors.shape[1]
+    if encoder.dim != dim:
+        raise InputError(
+            f"vectors of {dim} dimensions; {encoder.fingerprint} makes {encoder.dim}",
+            expected="the encoder that made the store's vectors",
+            fix="Name it with --encoder, or another field of vectors with --vector-field.",
+            where=reading.name,
+        )
+    agreement = find_template(
+        reading.documents, reading.vectors, usable, encoder, template=template
+    )
+    if agreement.holds:
+        return agreement
+    raise InputError(
+        f"its vectors are not what {encoder.fingerprint} makes of its texts (at best {agreement})",
+        expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
+        fix="Name it with --encoder, with the prompt that documents had; or name how title and "
+        r"text were joined (--template '{title}\n{text}'), or their fields (--text-field).",
+        where=reading.name,
+    )
+
+
+def _vectors(
+    reading: Reading, documents: Sequence[Document], agreement: Agreement, encoder: Embeds
+) -> StoredVectors:
+    """Return the vectors of documents that are joined as they were embedded."""
+    assert reading.vectors is not None
+    texts = [document.content for document in documents]
+    sample = next(text for row, text in enumerate(texts) if text and row not in reading.broken)
+    length = float(np.linalg.norm(encoder.encode_documents([sample])[0]))
+    is_unit = abs(length - 1) <= UNIT
+    vectors = reading.vectors if is_unit else reading.vectors * reading.norms[:, None]
+    broken = reading.broken | dict.fromkeys(_confused(texts, reading), SHARED)
+    ranking = Metric.COSINE if is_unit else Metric.DOT
+    return StoredVectors(texts, vectors, broken, agreement, ranking)
+
+
+def _confused(texts: Sequence[str], reading: Reading) -> list[int]:
+    """Return the rows of texts that several records share, but not their vectors.
+
+    A text finds its vector, so nobody could tell such vectors apart.
+    """
+    assert reading.vectors is not None
+    sharing: dict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(texts):
+        sharing[text].append(row)
+    confused = []
+    for text, rows in sharing.items():
+        if len(rows) > 1 and text.strip():
+            cosines = reading.vectors[rows] @ reading.vectors[rows[0]]
+            if bool((cosines < AGREEMENT).any()):
+                confused += rows
+    return confused
+
+
+def remarks(facts: StoredVectorsFacts) -> list[str]:
+    """Return what a person is told of the vectors of a store, as lines."""
+    lines = [
+        f"vectors: those of {facts['store']} ({facts['metric']}), title and text joined as "
+        f"'{facts['template']}': the encoder agrees at a median cosine of "
+        f"{facts['agreement']:.4f} (least {facts['least']:.4f}, {facts['compared']} texts)"
+    ]
+    if facts["read"] != facts["records"]:
+        lines.append(
+            f"WARNING: {facts['read']:,} records were read; it said {facts['records']:,}: does it "
+            "change?"
+        )
+    lines += [f"failed: {n:,} records: {why}" for why, n in facts["broken"].items()]
+    shortest, longest = facts["shortest"] or 1, facts["longest"] or 1
+    lengths_differ = max(abs(shortest - 1), abs(longest - 1)) > UNIT
+    if facts["metric"] not in (Metric.COSINE, facts["ranking"]) and lengths_differ:
+        lines.append(
+            f"note: the store ranks by {facts['metric']} and its vectors are {shortest:g} to "
+            f"{longest:g} long: figures here are by {facts['ranking']}, and it may rank otherwise"
+        )
+    return lines
