@@ -18,6 +18,7 @@ from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
 from argus.corpora.config import NamedCorpus
+from argus.corpora.remarks import remarks
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -58,6 +59,8 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         print_json(result.summary)
         return
     print_lines(result.headline())
+    if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
+        print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)
     if report is not None:
         typer.echo(f"report: {report}")

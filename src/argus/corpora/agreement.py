@@ -47,9 +47,10 @@ class Embeds(Protocol):
 
 @dataclass(frozen=True)
 class Agreement:
-    """The template that fits best, and the cosines by it: (n,), one per document compared."""
+    """The template that fits best, and the cosines by it: (n,), one per row compared."""
 
     template: str | None
+    rows: list[int]
     cosines: npt.NDArray[np.float64]
 
     @property
@@ -66,6 +67,12 @@ class Agreement:
     def holds(self) -> bool:
         """Whether the encoder made the vectors, of texts joined by this template."""
         return self.least >= AGREEMENT
+
+    @property
+    def odd_rows(self) -> list[int]:
+        """Rows that do not agree, where most do: vectors of other texts, perhaps of older ones."""
+        odd = [self.rows[i] for i in np.flatnonzero(self.cosines < AGREEMENT)]
+        return odd if 2 * len(odd) < len(self.rows) else []
 
     def __str__(self) -> str:
         return (
@@ -99,7 +106,7 @@ def find_template(
     rest = trial.cosines(rows[TRIED:], tuple(agreeing))
     whole = {t: np.concatenate([c, rest[t]]) for t, c in agreeing.items()}
     chosen = max(whole, key=lambda t: round(float(whole[t].min()), 4))  # of equals the first
-    return Agreement(chosen, whole[chosen])
+    return Agreement(chosen, rows, whole[chosen])
 
 
 def spread(documents: Sequence[Document], usable: Sequence[int]) -> list[int]:

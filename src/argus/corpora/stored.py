@@ -12,6 +12,7 @@ import numpy as np
 from argus.corpora.agreement import AGREEMENT, Agreement, Embeds, find_template
 from argus.corpora.config import StoreCorpus
 from argus.corpora.reading import Reading, read_store
+from argus.corpora.remarks import UNIT
 from argus.corpora.templates import described, parse_template
 from argus.data.fields import FieldNames
 from argus.data.manifest import StoredVectorsFacts
@@ -22,8 +23,6 @@ from argus.stores.opening import open_store
 from argus.stores.protocol import Metric
 from argus.stores.spec import parse_store
 
-UNIT = 1e-3
-"""By how much the length of a unit vector may differ from 1."""
 SHARED = "its text is another record's, too, with another vector"
 
 
@@ -129,9 +128,10 @@ def _joined(documents: Sequence[Document], template: str | None) -> list[Documen
 def _agreement(reading: Reading, encoder: Embeds, template: str | None) -> Agreement:
     """Return how title and text were joined; raises InputError where `encoder` made no vector."""
     assert reading.vectors is not None
+    unclear = {*reading.broken, *_confused([d.content for d in reading.documents], reading)}
     usable = [
         row for row, document in enumerate(reading.documents)
-        if row not in reading.broken and document.content.strip()
+        if row not in unclear and document.content.strip()
     ]  # fmt: skip
     if not usable:
         raise InputError(
@@ -153,7 +153,22 @@ def _agreement(reading: Reading, encoder: Embeds, template: str | None) -> Agree
     )
     if agreement.holds:
         return agreement
-    raise InputError(
+    raise _foreign(reading, agreement, encoder)
+
+
+def _foreign(reading: Reading, agreement: Agreement, encoder: Embeds) -> InputError:
+    """Return what is raised where an encoder made none of the vectors, or not all of them."""
+    if odd := agreement.odd_rows:
+        ids = ", ".join(repr(reading.documents[row].id) for row in odd[:5])
+        return InputError(
+            f"{len(odd)} of {len(agreement.rows)} records compared hold vectors of other texts "
+            f"({ids}; {agreement})",
+            expected=f"a least cosine of {AGREEMENT} to what {encoder.fingerprint} makes",
+            fix="Write these records again, and others that changed since they were embedded; or "
+            r"name how title and text were joined (--template '{title}\n{text}').",
+            where=reading.name,
+        )
+    return InputError(
         f"its vectors are not what {encoder.fingerprint} makes of its texts (at best {agreement})",
         expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
         fix="Name it with --encoder, with the prompt that documents had; or name how title and "
@@ -193,26 +208,3 @@ def _confused(texts: Sequence[str], reading: Reading) -> list[int]:
             if bool((cosines < AGREEMENT).any()):
                 confused += rows
     return confused
-
-
-def remarks(facts: StoredVectorsFacts) -> list[str]:
-    """Return what a person is told of the vectors of a store, as lines."""
-    lines = [
-        f"vectors: those of {facts['store']} ({facts['metric']}), title and text joined as "
-        f"'{facts['template']}': the encoder agrees at a median cosine of "
-        f"{facts['agreement']:.4f} (least {facts['least']:.4f}, {facts['compared']} texts)"
-    ]
-    if facts["read"] != facts["records"]:
-        lines.append(
-            f"WARNING: {facts['read']:,} records were read; it said {facts['records']:,}: does it "
-            "change?"
-        )
-    lines += [f"failed: {n:,} records: {why}" for why, n in facts["broken"].items()]
-    shortest, longest = facts["shortest"] or 1, facts["longest"] or 1
-    lengths_differ = max(abs(shortest - 1), abs(longest - 1)) > UNIT
-    if facts["metric"] not in (Metric.COSINE, facts["ranking"]) and lengths_differ:
-        lines.append(
-            f"note: the store ranks by {facts['metric']} and its vectors are {shortest:g} to "
-            f"{longest:g} long: figures here are by {facts['ranking']}, and it may rank otherwise"
-        )
-    return lines

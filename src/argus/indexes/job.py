@@ -373,7 +373,7 @@ def _built(
     index: ViewIndex, folder: ArtifactFolder, record: Record, counts: BuildCounts
 ) -> IndexResult[BuildSummary]:
     """Write what the folder says of the index now, and of this job."""
-    summary: BuildSummary = {**counts, **_state(index)}
+    summary: BuildSummary = {**counts, **_state(index), **record.of_store()}
     folder.write_section("summary.json", record.job, summary)
     folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
     return IndexResult(index, summary)

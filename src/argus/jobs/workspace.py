@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from argus.corpora.agreement import Embeds
 from argus.corpora.config import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
+from argus.corpora.remarks import OfStore
 from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
@@ -76,6 +77,10 @@ class Record:
         """Return the store whose vectors the job takes, if there is one."""
         stores = (i for i in self.inputs.values() if isinstance(i, StoredCorpus) and i.vectors)
         return next(stores, None)
+
+    def of_store(self) -> OfStore:
+        """Return what a summary says of vectors that came with the corpus."""
+        return {"stored_vectors": self.encoder["stored"]} if "stored" in self.encoder else {}
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

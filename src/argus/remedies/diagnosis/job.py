@@ -119,7 +119,11 @@ def write_diagnosis(
     without_text: documents that were left out because there is nothing to read in them.
     """
     folder.write_table(TABLE, risk_table(diagnosis))
-    summary: DiagnosisSummary = {**summarise(diagnosis), "documents_without_text": without_text}
+    summary: DiagnosisSummary = {
+        **summarise(diagnosis),
+        **record.of_store(),
+        "documents_without_text": without_text,
+    }
     folder.write_section("summary.json", TABLE, summary)
     folder.write_section("manifest.json", TABLE, record.manifest(summary["entities"]))
     return summary

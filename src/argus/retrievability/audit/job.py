@@ -132,6 +132,7 @@ def audit_knowledge(
             table = findings.table()
             summary: AuditSummary = {
                 **findings.figures(),
+                **record.of_store(),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
                 "relations_from": None if relations is None else str(relations),

@@ -157,7 +157,7 @@ def _keep(
     """Write tables, summary, manifest and report."""
     with record.timed("writing"):
         table, misses = findings.table, findings.misses()
-        summary: ExposureSummary = {**findings.summary(), **facts}
+        summary: ExposureSummary = {**findings.summary(), **facts, **record.of_store()}
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
         folder.write_section("summary.json", "exposure", summary)

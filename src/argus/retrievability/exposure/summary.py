@@ -7,6 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.retrievability.exposure.probes import Concentration, Success
@@ -76,7 +77,7 @@ class SearchedFacts(TypedDict):
     retriever: NotRequired[RetrieverFacts]
 
 
-class ExposureSummary(ExposureFindings, SearchedFacts):
+class ExposureSummary(ExposureFindings, SearchedFacts, OfStore):
     """The figures of an exposure run."""
 
 

@@ -90,7 +90,10 @@ def predict_rps(
     with record.timed("predicting"):
         prediction = fitted.predict(embedded.vectors)
     table = _table(base, embedded, prediction)
-    summary = _summary(table, fitted, prediction)
+    summary: PredictionSummary = {
+        **_summary(table, fitted, prediction),
+        **record.of_store(),
+    }
     folder.write_table("predicted", table, csv=True)
     folder.write_section("summary.json", "prediction", summary)
     folder.write_section("manifest.json", "prediction", record.manifest(summary["entities"]))

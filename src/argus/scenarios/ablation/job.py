@@ -141,7 +141,10 @@ def _finish(
     with record.timed("comparing"):
         rows = [ablation.rows() for ablation in ablations]
         corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
-        summary = _summary(source, vectors, config, ablations[0], corpora, expansions)
+        summary: AblationSummary = {
+            **_summary(source, vectors, config, ablations[0], corpora, expansions),
+            **record.of_store(),
+        }
         runs = table([row for own in rows for row in own], config.measures)
     folder.write_table(TABLE, runs, csv=True)
     folder.write_section("summary.json", TABLE, summary)

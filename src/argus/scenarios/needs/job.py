@@ -118,6 +118,7 @@ def _finish(
         table, needs = documents_table(findings), needs_table(findings)
         summary: NeedsSummary = {
             **findings.summary(),
+            **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
         }
