@@ -81,6 +81,7 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     dropped.
     """
     limit, entities = corpus.limit, source.entities
+    refuse_template(source, whole=corpus.store is not None and entities is None)
     if limit is not None:
         source = replace(source, skip_unknown=True)
     kb = KnowledgeFolder.find(entities) if entities else corpus.kb
@@ -96,6 +97,21 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     if limit is not None and entities:
         base = base.first(limit)
     return Knowledge(base, relations, corpus.origin, entities and (kb.file if kb else entities))
+
+
+def refuse_template(source: KnowledgeSource, *, whole: bool) -> None:
+    """Raise InputError for a template where names are embedded in their paragraphs.
+
+    whole: whether records are taken with their vectors, as they were embedded.
+    """
+    if source.fields.template is not None and not whole:
+        raise InputError(
+            "how title and text are joined",
+            expected="that of a store, whose vectors are taken: of other corpora the paragraph is "
+            "embedded that names the entity",
+            fix="Leave it out.",
+            where="--template",
+        )
 
 
 def _from_documents(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.corpora.config import Corpus
+from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, State
@@ -19,7 +20,7 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
-from argus.knowledge.load import read_entities
+from argus.knowledge.load import read_entities, refuse_template
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
@@ -137,6 +138,8 @@ def _entities(
     """Return the entities, ordered by id, with no relations; and the file of the corpus."""
     documents: list[Document] = []
     path = None
+    is_store = corpus is not None and open_corpus(corpus).store is not None
+    refuse_template(source, whole=is_store and source.entities is None)
     if corpus is None and source.entities is None:
         raise InputError(
             "neither --corpus nor --entities",
