@@ -108,7 +108,7 @@ from .authority.uncertain import (
 from .authority.wrappers import (
     AuthorityRetriever as AuthorityRetriever,
 )
-from .corpora.config import (
+from .corpora.names import (
     StoreCorpus as StoreCorpus,
 )
 from .data.field_paths import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from argus.corpora.config import StoreCorpus
+from argus.corpora.names import StoreCorpus
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames

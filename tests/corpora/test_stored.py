@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from argus.corpora.agreement import COMPARED
-from argus.corpora.config import StoreCorpus, named
+from argus.corpora.names import StoreCorpus, named
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.corpora.stored import SHARED
 from argus.data.fields import FieldNames
@@ -46,7 +46,7 @@ def listed(documents, vectors, **options):
 def test_records_are_documents_with_their_own_vectors(spec, wiki2, vectors, encoder):
     source = opened(StoreCorpus(spec, opening(spec)), encoder)
     documents = source.documents(KEYED)
-    by_id = {d.id: (d, v) for d, v in zip(documents, source.store.vectors.vectors, strict=True)}
+    by_id = {d.id: (d, v) for d, v in zip(documents, source.stored.vectors.vectors, strict=True)}
     assert set(by_id) == {d.id for d in wiki2}
     for document, vector in zip(wiki2, vectors, strict=True):
         read, stored = by_id[document.id]
@@ -54,7 +54,7 @@ def test_records_are_documents_with_their_own_vectors(spec, wiki2, vectors, enco
         assert read.template == TEMPLATE
         np.testing.assert_allclose(stored, vector, atol=1e-5)
     assert len({d.content for d in documents} & set(encoder.asked)) <= COMPARED
-    facts = source.store.facts
+    facts = source.stored.facts
     assert (facts["template"], facts["read"], facts["broken"]) == (TEMPLATE, N, {})
     assert facts["least"] > 0.999 and facts["compared"] == 32
     about = source.origin.describe()
@@ -123,13 +123,13 @@ def test_broken_and_confused_vectors_are_told_apart(wiki2, vectors, encoder):
     wrong = np.concatenate([wrong, wrong[:1], wrong[:1]])
     source = opened(StoreCorpus(listed(documents, wrong)), encoder)
     source.documents(FieldNames())
-    broken = source.store.vectors.broken
+    broken = source.stored.vectors.broken
     assert {documents[row].id: why for row, why in broken.items() if why != SHARED} == {
         wiki2[3].id: "a value that is no number", wiki2[5].id: "all zeros"
     }  # fmt: skip
     shared = {documents[row].id for row, why in broken.items() if why == SHARED}
     assert shared == {wiki2[1].id, "other"}, "an equal vector of an equal text is no other one"
-    assert source.store.facts["broken"][SHARED] == 2
+    assert source.stored.facts["broken"][SHARED] == 2
 
 
 def test_lengths_are_told_and_left_out(wiki2, vectors, encoder):
@@ -137,9 +137,9 @@ def test_lengths_are_told_and_left_out(wiki2, vectors, encoder):
     store = listed(wiki2, vectors * lengths, metric=Metric.DOT)
     source = opened(StoreCorpus(store), encoder)
     source.documents(FieldNames())
-    facts = source.store.facts
+    facts = source.stored.facts
     assert (facts["shortest"], facts["longest"], facts["ranking"]) == (0.5, 2, "cosine")
-    np.testing.assert_allclose(source.store.vectors.vectors, vectors, atol=1e-6)
+    np.testing.assert_allclose(source.stored.vectors.vectors, vectors, atol=1e-6)
 
 
 def test_a_store_that_changes_is_refused(wiki2, vectors):
@@ -154,7 +154,7 @@ def test_a_store_that_changes_is_refused(wiki2, vectors):
 def test_more_records_than_a_store_says_are_read(wiki2, vectors, encoder):
     source = opened(StoreCorpus(listed(wiki2, vectors, counts=[N - 20])), encoder)
     assert len(source.documents(FieldNames())) == N
-    assert (source.store.facts["records"], source.store.facts["read"]) == (N - 20, N)
+    assert (source.stored.facts["records"], source.stored.facts["read"]) == (N - 20, N)
 
 
 def test_an_index_without_texts_is_refused(tmp_path, wiki2, vectors):

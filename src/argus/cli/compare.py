@@ -13,7 +13,7 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
-from argus.corpora.config import CorpusName, NamedCorpus
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import Doc, Option

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from argus.corpora.config import CorpusName, NamedCorpus, StoreCorpus, named
+from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.errors import InputError
 from argus.settings import notes_of, settings_of
@@ -70,7 +70,7 @@ def with_stores(
     command may be a store; raises InputError then for what is said of a store where there is none.
     """
     corpora = [name for name, note in inputs.items() if note.names_corpus]
-    found: list[NamedCorpus] = []
+    places: list[NamedCorpus] = []
 
     def whole(corpus: str | Path | None) -> NamedCorpus | None:
         if corpus is None:
@@ -78,7 +78,7 @@ def with_stores(
         place = named(corpus)
         if isinstance(place, StoreCorpus):
             place = replace(place, opening=opening)
-        found.append(place)
+        places.append(place)
         return place
 
     whole_values = dict(values)
@@ -88,7 +88,7 @@ def with_stores(
         elif is_dataclass(value) and not isinstance(value, type):
             inner = {f.name for f in fields(value)} & set(corpora)
             whole_values[name] = replace(value, **{n: whole(getattr(value, n)) for n in inner})
-    if alone and not any(isinstance(corpus, StoreCorpus) for corpus in found):
+    if alone and not any(isinstance(corpus, StoreCorpus) for corpus in places):
         _refuse_unread(opening)
     return whole_values
 

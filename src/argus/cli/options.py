@@ -17,8 +17,7 @@ from argus.cli.inputs import INDEX as INDEX
 from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
-from argus.corpora.config import NamedCorpus
-from argus.corpora.remarks import remarks
+from argus.corpora.names import NamedCorpus
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -60,6 +59,8 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         return
     print_lines(result.headline())
     if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
+        from argus.corpora.remarks import remarks
+
         print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)
     if report is not None:

@@ -13,7 +13,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel, needs_model
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.remedies.config import ExpandConfig

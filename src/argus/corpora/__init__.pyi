@@ -1,4 +1,4 @@
-from .config import (
+from .names import (
     Corpus as Corpus,
     NamedCorpus as NamedCorpus,
     StoreCorpus as StoreCorpus,

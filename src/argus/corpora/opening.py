@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.corpora.config import Corpus, StoreCorpus, named
+from argus.corpora.names import Corpus, StoreCorpus, named
 from argus.corpora.templates import parse_template
 from argus.data.corpus import (
     CORPUS_STEMS,
@@ -40,13 +40,13 @@ class CorpusSource:
     file: Path | None = None
     """The file of rows or kb.json; None for a store and for documents of a program."""
     is_kb: bool = False
-    store: StoredCorpus | None = None
+    stored: StoredCorpus | None = None
     in_memory: tuple[Document, ...] = ()
 
     @property
     def origin(self) -> Path | StoredCorpus | None:
         """What stands for it in a manifest; None for documents of a program."""
-        return self.file or self.store
+        return self.file or self.stored
 
     @cached_property
     def kb(self) -> KnowledgeFolder | None:
@@ -59,8 +59,8 @@ class CorpusSource:
 
     def documents(self, fields: FieldNames) -> list[Document]:
         """Return the documents, in order; raises InputError as `read_corpus` does."""
-        if self.store is not None:
-            return self.store.documents(fields)
+        if self.stored is not None:
+            return self.stored.documents(fields)
         template = parse_template(fields.template)
         documents = self._rows(fields)
         if template is None:
@@ -110,7 +110,7 @@ def open_corpus(
     if isinstance(place, StoreCorpus):
         from argus.corpora.stored import StoredCorpus
 
-        return CorpusSource(limit, store=StoredCorpus(place, limit, asking))
+        return CorpusSource(limit, stored=StoredCorpus(place, limit, asking))
     rows = place if place.is_file() else find_file(place, CORPUS_STEMS)
     if knowledge := kb_file(corpus if isinstance(corpus, str) else place):
         return CorpusSource(limit, knowledge, is_kb=True)

@@ -51,10 +51,9 @@ class Payloads:
         names = list(dict.fromkeys(name for payload in payloads for name in paths(payload)))
         shown = ", ".join(names[:SHOWN]) + (" ..." if len(names) > SHOWN else "")
         usual = ", ".join((*TEXT_FIELDS, *OF_FRAMEWORKS))
-        wanted = f"the field {self.fields.text!r}" if self.fields.text else f"one of {usual}"
         raise InputError(
             f"its records hold no text (fields: {shown or 'none'})",
-            expected=wanted,
+            expected=f"the field {self.fields.text!r}" if self.fields.text else f"one of {usual}",
             fix="Name the field of the texts with --text-field, such as metadata.body; where they "
             "are kept elsewhere, give those as the corpus.",
             where=self.store,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.corpora.agreement import AGREEMENT, Agreement, Embeds, find_template
-from argus.corpora.config import StoreCorpus
+from argus.corpora.names import StoreCorpus
 from argus.corpora.reading import Reading, read_store
 from argus.corpora.remarks import UNIT
 from argus.corpora.templates import described, parse_template

@@ -96,8 +96,8 @@ class EmbeddingStore:
         vectors = self._held.vectors[list(held.values())]
         own = [content_hash("held", vector.tobytes()) for vector in vectors]
         self.append(own, vectors)
-        kept = dict(zip(held, own, strict=True))
-        return [kept.get(key, key) for key in keys]
+        own_key = dict(zip(held, own, strict=True))
+        return [own_key.get(key, key) for key in keys]
 
     @property
     def vectors(self) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin
 from argus.data.corpus import read_queries

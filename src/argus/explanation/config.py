@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from argus.corpora.config import CorpusName, NamedCorpus
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.indexes.weighing import RELEVANCE_WEIGHT, Weight
 from argus.remedies.diagnosis.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings

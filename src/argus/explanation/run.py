@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from argus.authority.edges import read_authority
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.data.types import FloatArray

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.stored import StoredCorpus
 from argus.data.artifacts import ArtifactFolder
@@ -242,7 +242,7 @@ def _documents(corpus: CorpusSource, fields: FieldNames | None) -> list[Document
 
 
 def _refuse_both(corpus: CorpusSource, vectors: Path | str | None) -> None:
-    if corpus.store is not None and vectors is not None:
+    if corpus.stored is not None and vectors is not None:
         raise InputError(
             "a file of vectors for a store, which holds its own",
             expected="one of them",

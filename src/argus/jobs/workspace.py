@@ -11,7 +11,7 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.corpora.agreement import Embeds
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.remarks import OfStore
 from argus.corpora.stored import Origin, StoredCorpus

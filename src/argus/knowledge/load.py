@@ -81,7 +81,7 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     dropped.
     """
     limit, entities = corpus.limit, source.entities
-    refuse_template(source, whole=corpus.store is not None and entities is None)
+    refuse_template(source, whole=corpus.stored is not None and entities is None)
     if limit is not None:
         source = replace(source, skip_unknown=True)
     kb = KnowledgeFolder.find(entities) if entities else corpus.kb
@@ -91,7 +91,7 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     else:
         home = entities or corpus.file
         edges = find_file(home.parent, ["edges"]) if home else None
-        embedded = corpus.store is not None and corpus.store.asking is not None
+        embedded = corpus.stored is not None and corpus.stored.asking is not None
         documents = corpus.documents(source.fields)
         base, relations = _from_documents(documents, source, edges, embedded=embedded)
     if limit is not None and entities:

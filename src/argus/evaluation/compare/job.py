@@ -9,7 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from argus.corpora.config import Corpus, NamedCorpus
+from argus.corpora.names import Corpus, NamedCorpus
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
@@ -131,7 +131,7 @@ def compare_encoders(
     from argus.retrievability.exposure.job import exposure
 
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
-    if open_corpus(corpus).store is not None:
+    if open_corpus(corpus).stored is not None:
         corpus = read_corpus(corpus, source.fields, limit=limit)
     why_not = _no_audit(corpus, source, audit_config, limit)
     for name, encoder in zip("ab", encoders, strict=True):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames

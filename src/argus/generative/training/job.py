@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, embed

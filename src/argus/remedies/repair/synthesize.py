@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.corpora.config import NamedCorpus
+from argus.corpora.names import NamedCorpus
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig

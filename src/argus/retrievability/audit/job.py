@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.devices import check_device
 from argus.encoders import (
@@ -79,7 +79,7 @@ def audit(
     config, source = config or AuditConfig(), source or KnowledgeSource()
     opened = corpus_for(corpus, encoder, limit)
     knowledge = read_knowledge(opened, source)
-    if opened.store is not None and source.entities is None:
+    if opened.stored is not None and source.entities is None:
         config = replace(config, pooling="sentence")  # a store holds no other vectors
     relations = str(knowledge.relations)
     settings = {**asdict(config), "relations": relations, "limit": limit}

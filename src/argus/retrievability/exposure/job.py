@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_beir
 from argus.data.corpus import read_queries

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
@@ -138,7 +138,7 @@ def _entities(
     """Return the entities, ordered by id, with no relations; and the file of the corpus."""
     documents: list[Document] = []
     path = None
-    is_store = corpus is not None and open_corpus(corpus).store is not None
+    is_store = corpus is not None and open_corpus(corpus).stored is not None
     refuse_template(source, whole=is_store and source.entities is None)
     if corpus is None and source.entities is None:
         raise InputError(

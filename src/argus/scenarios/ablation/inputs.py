@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from argus.corpora.config import Corpus
+from argus.corpora.names import Corpus
 from argus.corpora.stored import Origin
 from argus.data.about import EXPANSIONS
 from argus.data.artifacts import ArtifactFolder

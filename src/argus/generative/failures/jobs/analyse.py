@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.cores import available_cores
-from argus.corpora.config import NamedCorpus, named
+from argus.corpora.names import NamedCorpus, named
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels

@@ -6,11 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from argus.data.types import Document
 from argus.stores.config import StoreConfig
-from argus.stores.protocol import Store
 from argus.stores.spec import is_store, parse_store
+
+if TYPE_CHECKING:
+    from argus.stores.protocol import Store
 
 _ONE_SLASH = re.compile(r"^([\w-]+:\w+):/(?!/)")
 
