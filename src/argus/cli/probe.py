@@ -56,7 +56,7 @@ def predict(
     *,
     corpus: Annotated[
         NamedCorpus | None,
-        Doc("BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
+        Doc("BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store."),
         o.CORPUS,
     ] = None,
     source: Annotated[KnowledgeSource, Without("relations", "skip_unknown")],

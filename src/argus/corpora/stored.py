@@ -16,7 +16,7 @@ from argus.corpora.remarks import UNIT
 from argus.corpora.templates import described, parse_template
 from argus.data.fields import FieldNames
 from argus.data.manifest import StoredVectorsFacts
-from argus.data.provenance import InputFile
+from argus.data.provenance import InputFile, content_hash
 from argus.data.types import Document, FloatArray
 from argus.errors import InputError
 from argus.stores.opening import open_store
@@ -30,8 +30,8 @@ SHARED = "its text is another record's, too, with another vector"
 class StoredVectors:
     """The vectors of the documents of a store, and what was learnt of them."""
 
-    texts: list[str]
-    """What was embedded of each document."""
+    documents: list[Document]
+    """Joined as they were embedded: `content` is what a vector is of."""
     vectors: FloatArray
     """(n_documents, dim): unit rows, or of their own lengths where the encoder's have some."""
     broken: dict[int, str]
@@ -128,7 +128,7 @@ def _joined(documents: Sequence[Document], template: str | None) -> list[Documen
 def _agreement(reading: Reading, encoder: Embeds, template: str | None) -> Agreement:
     """Return how title and text were joined; raises InputError where `encoder` made no vector."""
     assert reading.vectors is not None
-    unclear = {*reading.broken, *_confused([d.content for d in reading.documents], reading)}
+    unclear = {*reading.broken, *_confused(reading.documents, reading)}
     usable = [
         row for row, document in enumerate(reading.documents)
         if row not in unclear and document.content.strip()
@@ -182,29 +182,31 @@ def _vectors(
 ) -> StoredVectors:
     """Return the vectors of documents that are joined as they were embedded."""
     assert reading.vectors is not None
-    texts = [document.content for document in documents]
-    sample = next(text for row, text in enumerate(texts) if text and row not in reading.broken)
+    sample = documents[agreement.rows[0]].content
     length = float(np.linalg.norm(encoder.encode_documents([sample])[0]))
     is_unit = abs(length - 1) <= UNIT
     vectors = reading.vectors if is_unit else reading.vectors * reading.norms[:, None]
-    broken = reading.broken | dict.fromkeys(_confused(texts, reading), SHARED)
+    broken = reading.broken | dict.fromkeys(_confused(documents, reading), SHARED)
     ranking = Metric.COSINE if is_unit else Metric.DOT
-    return StoredVectors(texts, vectors, broken, agreement, ranking)
+    return StoredVectors(list(documents), vectors, broken, agreement, ranking)
 
 
-def _confused(texts: Sequence[str], reading: Reading) -> list[int]:
+def _confused(documents: Sequence[Document], reading: Reading) -> list[int]:
     """Return the rows of texts that several records share, but not their vectors.
 
     A text finds its vector, so nobody could tell such vectors apart.
     """
     assert reading.vectors is not None
-    sharing: dict[str, list[int]] = defaultdict(list)
-    for row, text in enumerate(texts):
-        sharing[text].append(row)
+    first: dict[bytes, int] = {}
+    sharing: dict[int, list[int]] = defaultdict(list)
+    for row, document in enumerate(documents):
+        if document.content.strip():
+            before = first.setdefault(content_hash(document.content), row)
+            if before != row:
+                sharing[before].append(row)
     confused = []
-    for text, rows in sharing.items():
-        if len(rows) > 1 and text.strip():
-            cosines = reading.vectors[rows] @ reading.vectors[rows[0]]
-            if bool((cosines < AGREEMENT).any()):
-                confused += rows
+    for row, others in sharing.items():
+        rows = [row, *others]
+        if bool((reading.vectors[rows] @ reading.vectors[row] < AGREEMENT).any()):
+            confused += rows
     return confused

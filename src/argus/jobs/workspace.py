@@ -161,7 +161,7 @@ def take_stored(record: Record, opened: EmbeddingStore) -> None:
         return
     vectors = corpus.vectors
     assert vectors is not None
-    keys = [item.key for item in as_documents(vectors.texts)]
+    keys = [item.key for document in vectors.documents for item in as_documents([document.content])]
     opened.lay_over(HeldVectors.of(keys, vectors.vectors, vectors.broken))
     record.encoder["stored"] = corpus.facts
 
