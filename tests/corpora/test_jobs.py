@@ -30,6 +30,8 @@ from argus.retrievability.exposure.job import exposure
 from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.predict import predict_rps
+from argus.scenarios.needs.job import audit_needs
+from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from tests.corpora.conftest import TEMPLATE, N
 from tests.support.stored_corpora import FILLS, ListStore, opening
 
@@ -238,3 +240,17 @@ def test_a_folder_holds_results_of_one_corpus(audited, shared, encoder):
     with pytest.raises(InputError) as error:
         exposure(shared("wiki2"), limit=30, out=audited.folder, encoder=encoder, config=BRIEF)
     assert error.value.where == audited.folder
+
+
+def test_needs_are_asked_of_the_stored_vectors(spec, tmp_path, wiki2, encoder):
+    def profiled(document):
+        needs = (Scenario(f"Where does one read of {document.title or 'it'}?", "It says so."),)
+        profile = ScenarioProfile(document.title, ("facts",), needs)
+        return Profiled(document.id, ProfileState.OK, profile)
+
+    profiles = {d.id: profiled(d) for d in wiki2[:10]}
+    result = audit_needs(spec, profiles, out=tmp_path, encoder=encoder)
+    assert result.summary["documents"]["indexed"] == N
+    assert result.summary["stored_vectors"]["template"] == TEMPLATE
+    compared = {filled(TEMPLATE, d.title, d.text) for d in wiki2} & set(encoder.asked)
+    assert len(compared) <= 32
