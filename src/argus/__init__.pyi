@@ -108,6 +108,9 @@ from .authority.uncertain import (
 from .authority.wrappers import (
     AuthorityRetriever as AuthorityRetriever,
 )
+from .corpora.names import (
+    StoreCorpus as StoreCorpus,
+)
 from .data.field_paths import (
     FieldPath as FieldPath,
 )

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data import ArtifactFolder, Document, FieldNames, read_corpus
+from argus.corpora.opening import corpus_file, read_corpus
+from argus.data import ArtifactFolder, Document, FieldNames
 from argus.data import kb as kb_module
 from argus.data import kb_folder as folder_module
-from argus.data.corpus import corpus_file
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.kb_tables import TABLES
 from argus.data.provenance import describe_inputs, file_hash

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from argus.data import read_corpus, read_qrels, read_queries
+from argus.corpora.opening import read_corpus
+from argus.data import read_qrels, read_queries
 from argus.demo.job import demo
 from argus.errors import InputError
 from argus.measures import is_implicit

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import query_words, words

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document, Span, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError

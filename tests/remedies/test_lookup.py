@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.indexes.words import query_words, words

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from argus.data import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents
 from argus.encoders.store import stored_fingerprint
 from argus.knowledge import KnowledgeSource, RelationGraph, ground, load_knowledge

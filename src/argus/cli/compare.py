@@ -13,6 +13,7 @@ from argus.cli import options as o
 from argus.cli.config_options import Block, Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import NAMES, AskingConfig
@@ -56,8 +57,9 @@ def compare(
     ] = None,
     asking: AskingConfig,
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("What both encoders read; with --index, whose titles ask."),
+        CorpusName(),
     ] = None,
     queries: Annotated[
         Path | None, Doc("Queries to ask two indexes, too; what retrievers are asked.")
@@ -125,7 +127,7 @@ def compare(
 
 
 def _two_encoders(
-    corpus: Path,
+    corpus: NamedCorpus,
     encoders: Sequence[EncoderConfig],
     measure: ExposureConfig,
     *,
@@ -158,7 +160,7 @@ def _one_kind(
     indexes: list[str],
     runs: list[Path],
     retrievers: list[str],
-    corpus: Path | None,
+    corpus: NamedCorpus | None,
 ) -> str:
     """Return which kind of things, of `_BELONGS`, are two; InputError for anything else."""
     from argus.errors import InputError

@@ -8,6 +8,7 @@ from typing import Annotated
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.corpora.names import NamedCorpus
 from argus.evaluation.config import EvaluateConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
@@ -37,7 +38,7 @@ def evaluate(
     ] = None,
     asking: AskingConfig,
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("Where titles and texts come from; runs need it for both."),
         o.CORPUS,
     ] = None,

@@ -17,6 +17,7 @@ from argus.cli.inputs import INDEX as INDEX
 from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
+from argus.corpora.names import NamedCorpus
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -58,6 +59,10 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         print_json(result.summary)
         return
     print_lines(result.headline())
+    if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
+        from argus.corpora.remarks import remarks
+
+        print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)
     if report is not None:
         typer.echo(f"report: {report}")
@@ -82,8 +87,11 @@ def print_json(value: Any) -> None:
 
 
 Corpus = Annotated[
-    Path,
-    Doc("BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file."),
+    NamedCorpus,
+    Doc(
+        "BEIR folder, knowledge base (argus kb build), a JSONL, CSV, TSV or Parquet file, or a "
+        "store (KIND:PLACE/COLLECTION)."
+    ),
     Option(("--corpus",)),
     CORPUS,
 ]

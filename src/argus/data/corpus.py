@@ -1,17 +1,14 @@
-"""Read a corpus and queries: BEIR folders, knowledge bases, or files in any row format."""
+"""Read documents and queries from files in any row format (`argus.corpora` opens a corpus)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from argus.data.fields import FieldNames
-from argus.data.kb_file import kb_file
 from argus.data.rows import (
     FORMATS,
     Row,
@@ -23,9 +20,6 @@ from argus.data.rows import (
 )
 from argus.data.types import Document, Query
 from argus.errors import InputError
-
-if TYPE_CHECKING:
-    from argus.data.kb_folder import KnowledgeFolder
 
 ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
 """A chunk's own id comes before that of its document, which may stand beside it."""
@@ -48,110 +42,22 @@ def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def corpus_file(path: Path) -> Path:
-    """Return the corpus file that `path` (a file, or a folder) stands for.
-
-    Of a BEIR-like folder it is corpus.jsonl or the like; of a knowledge base, kb.json. Raises
-    InputError where there is none, and for a knowledge base that was not finished.
-    """
-    return open_corpus(path).file or path
-
-
-@dataclass(frozen=True)
-class CorpusSource:
-    """What a corpus is: a knowledge base on disk, a file of rows, or documents of a program.
-
-    Made once, by `open_corpus`. limit: how many documents, or entities, are taken of it.
-    """
-
-    limit: int | None
-    file: Path | None = None
-    """What stands for it in a manifest; None for documents of a program."""
-    is_kb: bool = False
-    in_memory: tuple[Document, ...] = ()
-
-    @cached_property
-    def kb(self) -> KnowledgeFolder | None:
-        """The knowledge base, opened when it is first asked for; None for another corpus."""
-        if self.file is None or not self.is_kb:
-            return None
-        from argus.data.kb_folder import KnowledgeFolder
-
-        return KnowledgeFolder.at(self.file)
-
-    def documents(self, fields: FieldNames) -> list[Document]:
-        """Return the documents, in order; raises InputError as `read_corpus` does."""
-        if self.kb is not None:
-            self.refuse_fields(fields)
-            return self.kb.documents(self.limit)
-        if self.file is not None:
-            return _unique(self.file, _documents_of(fields), limit=self.limit, what="document")
-        return list(self.in_memory)
-
-    def check_columns(self, fields: FieldNames) -> None:
-        """Raise InputError where the first row lacks a column, as reading the documents would."""
-        self.refuse_fields(fields)
-        if self.file is not None and not self.is_kb:
-            for row in islice(read_rows(self.file), 1):
-                _id_and_text(row, fields)
-                if not _may_lack_title(fields):
-                    _title_field(row, fields)
-
-    def refuse_fields(self, fields: FieldNames) -> None:
-        """Raise InputError where columns are named for a knowledge base; others may have any."""
-        columns = [name for name in (fields.id, fields.title, fields.text) if name]
-        if columns and self.is_kb:
-            raise InputError(
-                f"a column was named ({columns[0]!r})",
-                expected="no --id-field, --title-field or --text-field: a knowledge base has its "
-                "own",
-                fix="Leave them out; or give its entities/*.parquet as the corpus.",
-                where=self.file,
-            )
-
-
-def open_corpus(
-    corpus: Path | str | Sequence[Document], *, limit: int | None = None
-) -> CorpusSource:
-    """Find what a path names, or take documents as they are; nothing is read yet.
-
-    Raises InputError where a path names nothing, for a knowledge base that was not finished, and
-    for documents that are no whole ones or repeated.
-    """
-    if not isinstance(corpus, (str, Path)):
-        return CorpusSource(limit, in_memory=_checked(tuple(corpus)[:limit]))
-    path = Path(corpus)
-    rows = path if path.is_file() else find_file(path, CORPUS_STEMS)
-    if knowledge := kb_file(corpus):
-        return CorpusSource(limit, knowledge, is_kb=True)
-    if rows is not None:
-        return CorpusSource(limit, rows)
-    if path.exists():
-        raise InputError(
-            "the folder holds no corpus file",
-            expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
-            fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
-            where=path,
-        )
-    raise InputError(
-        "no such file or folder",
-        expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
-        fix="Check the path.",
-        where=path,
-    )
-
-
-def read_corpus(
-    path: Path, fields: FieldNames | None = None, *, limit: int | None = None
-) -> list[Document]:
-    """Read documents in file order.
+def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) -> list[Document]:
+    """Read the documents of a file of rows, in its order.
 
     Fields other than id, title and text become metadata. Raises InputError naming file, line and
-    field for a missing file or column, an empty corpus, duplicate or non-string ids, non-UTF-8
-    bytes and broken JSON. Of a knowledge base, documents are its paragraphs (see
-    `KnowledgeFolder.documents`).
+    field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
+    JSON.
     """
-    return open_corpus(path, limit=limit).documents(fields or FieldNames())
+    return _unique(file, _documents_of(fields), limit=limit, what="document")
+
+
+def check_columns(file: Path, fields: FieldNames) -> None:
+    """Raise InputError where the first row lacks a column, as reading the documents would."""
+    for row in islice(read_rows(file), 1):
+        _id_and_text(row, fields)
+        if not _may_lack_title(fields):
+            _title_field(row, fields)
 
 
 def _documents_of(
@@ -285,7 +191,7 @@ def refuse_repeated(documents: Sequence[Document]) -> None:
         )
 
 
-def _checked(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
     """Raise InputError, as reading a file does: tokenizers and Parquet take whole characters."""
     refuse_repeated(documents)
     for document in documents:

@@ -45,3 +45,11 @@ class FieldNames:
         Option(("--text-field",), panel=_PANEL),
     ] = None
     coerce_ids: CoerceIds = False
+    template: Annotated[
+        str | None,
+        Doc(
+            "How title and text are joined, such as '{title}: {text}'; default: by a space, or as "
+            "the vectors tell that come with the corpus."
+        ),
+        Option(panel=_PANEL),
+    ] = None

@@ -17,7 +17,9 @@ import numpy as np
 
 from argus.data.artifacts import replacing
 from argus.data.locks import take_lock
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
+from argus.encoders.held import HeldVectors
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 KEY_BYTES = 16
@@ -40,6 +42,7 @@ class EmbeddingStore:
         busy = f"{path} is in use by another run; wait for it, or give another --store."
         self._lock = take_lock(path / "lock", busy=busy)
         self._mapped: FloatArray | None = None
+        self._held: HeldVectors | None = None
         try:
             self._check_fingerprint()
             self._rows = self._recover()
@@ -52,7 +55,7 @@ class EmbeddingStore:
         return len(self._rows)
 
     def __contains__(self, key: bytes) -> bool:
-        return key in self._rows
+        return key in self._rows or (self._held is not None and key in self._held.rows)
 
     def __enter__(self) -> EmbeddingStore:
         return self
@@ -69,9 +72,36 @@ class EmbeddingStore:
         self._remove_gathered()
         self._lock.close()
 
+    def lay_over(self, held: HeldVectors) -> None:
+        """Answer from these vectors first, until the store is closed: none goes to the disk.
+
+        Raises ValueError for vectors of another dimension.
+        """
+        if held.vectors.shape[1] != self.dim:
+            raise ValueError(f"vectors are {held.vectors.shape}, expected (n, {self.dim})")
+        self._held = held
+
+    def failure(self, key: bytes) -> str | None:
+        """Return why there can be no vector for a key; None where there is one, or can be."""
+        return None if self._held is None else self._held.failures.get(key)
+
+    def keep(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Write what is held for keys to the disk; return keys that find every vector from there.
+
+        A held vector is kept under the hash of itself: no text can find it later.
+        """
+        if self._held is None:
+            return list(keys)
+        held = {key: row for key in keys if (row := self._held.rows.get(key)) is not None}
+        vectors = self._held.vectors[list(held.values())]
+        own = [content_hash("held", vector.tobytes()) for vector in vectors]
+        self.append(own, vectors)
+        own_key = dict(zip(held, own, strict=True))
+        return [own_key.get(key, key) for key in keys]
+
     @property
     def vectors(self) -> FloatArray:
-        """All vectors, shape (len(self), dim), memory-mapped and read-only."""
+        """All vectors on the disk, shape (len(self), dim), memory-mapped and read-only."""
         if self._mapped is None or len(self._mapped) != len(self):
             shape = (len(self), self.dim)
             empty = not len(self)
@@ -83,8 +113,15 @@ class EmbeddingStore:
         return self._mapped
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
-        """Return the row of each key, -1 where it is not stored; shape (len(keys),)."""
-        return np.array([self._rows.get(key, -1) for key in keys], np.int64)
+        """Return the row of each key, -1 where it is not stored; shape (len(keys),).
+
+        Rows of vectors that are held come after those on the disk.
+        """
+        if self._held is None:
+            return np.array([self._rows.get(key, -1) for key in keys], np.int64)
+        held, n = self._held.rows, len(self)
+        rows = ((held.get(key), self._rows.get(key, -1)) for key in keys)
+        return np.array([own if row is None else n + row for row, own in rows], np.int64)
 
     def gather(self, keys: Sequence[bytes]) -> FloatArray:
         """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing.
@@ -97,7 +134,17 @@ class EmbeddingStore:
             raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
         if 4 * self.dim * len(rows) > LARGE_BYTES:
             return self._gather_on_disk(rows)
-        return np.ascontiguousarray(self.vectors[rows])
+        return self._read(rows)
+
+    def _read(self, rows: IntArray) -> FloatArray:
+        """Return the vectors of rows, on the disk and held, in a new array."""
+        if self._held is None:
+            return np.ascontiguousarray(self.vectors[rows])
+        out = np.empty((len(rows), self.dim), np.float32)
+        held = rows >= len(self)
+        out[held] = self._held.vectors[rows[held] - len(self)]
+        out[~held] = self.vectors[rows[~held]]
+        return out
 
     def _gather_on_disk(self, rows: IntArray) -> FloatArray:
         n = len(list(self.path.glob(_GATHERED)))
@@ -105,7 +152,7 @@ class EmbeddingStore:
         try:
             with path.open("wb") as file:
                 for start in range(0, len(rows), GATHER_ROWS):
-                    file.write(self.vectors[rows[start : start + GATHER_ROWS]].tobytes())
+                    file.write(self._read(rows[start : start + GATHER_ROWS]).tobytes())
         except OSError as error:
             path.unlink(missing_ok=True)
             raise ArgusError(

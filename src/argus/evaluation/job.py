@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
@@ -67,7 +68,7 @@ def evaluate(
     out: Path | str,
     indexes: Sequence[str] = (),
     runs: Sequence[Path | Run] = (),
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     diagnosis: Path | None = None,
     encoder: Encoder | str | None = None,
     hybrid: Sequence[str] = (),

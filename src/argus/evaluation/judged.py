@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from argus.data.corpus import corpus_file, read_corpus, read_queries
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import open_corpus
+from argus.corpora.stored import Origin
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query
 from argus.evaluation.parents import ParentFold
@@ -22,8 +26,8 @@ class JudgedQueries:
     judged: Judged
     files: dict[str, Path]
     """Those of queries and judgements that were read from a file."""
-    corpus: Path | None = None
-    """The file of the documents."""
+    corpus: Origin | None = None
+    """What stands for the documents in a manifest."""
     documents: Sequence[Document] | None = None
     """Where titles and texts come from; None leaves it to the index."""
     fold: ParentFold | None = None
@@ -58,7 +62,9 @@ class JudgedQueries:
 
 
 def read_judged(
-    queries: Path | str | Sequence[Query], qrels: Path | str | Qrels, corpus: Path | None = None
+    queries: Path | str | Sequence[Query],
+    qrels: Path | str | Qrels,
+    corpus: NamedCorpus | None = None,
 ) -> JudgedQueries:
     """Read what is not at hand. Raises InputError when no query can be measured."""
     sources = {"queries": queries, "qrels": qrels}
@@ -68,5 +74,6 @@ def read_judged(
     judged = judge(questions, judgements)
     if corpus is None:
         return JudgedQueries(questions, judgements, judged, files)
-    documents = read_corpus(corpus)
-    return JudgedQueries(questions, judgements, judged, files, corpus_file(corpus), documents)
+    source = open_corpus(corpus)
+    documents = source.documents(FieldNames())
+    return JudgedQueries(questions, judgements, judged, files, source.origin, documents)

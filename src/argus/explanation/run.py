@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
 from argus.authority.edges import read_authority
-from argus.data.corpus import read_corpus
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document
@@ -207,13 +208,16 @@ def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None
     )
 
 
-def documents_of(corpus: Path | None) -> dict[str, Document] | None:
+def documents_of(corpus: NamedCorpus | None) -> dict[str, Document] | None:
     """Return the corpus by id, where there is one."""
     return None if corpus is None else {d.id: d for d in read_corpus(corpus)}
 
 
 def check_corpus(
-    documents: Mapping[str, Document] | None, ids: Sequence[str], corpus: Path | None, source: str
+    documents: Mapping[str, Document] | None,
+    ids: Sequence[str],
+    corpus: NamedCorpus | None,
+    source: str,
 ) -> None:
     """Raise InputError where a corpus has none of the documents that a ranking holds."""
     if documents is not None and ids and not any(id_ in documents for id_ in ids):
@@ -221,7 +225,7 @@ def check_corpus(
             f"no document that was found is in it; the first is {ids[0]!r}",
             expected=f"ids such as {next(iter(documents))!r} in the {source}",
             fix=f"Check that {source} and corpus belong together.",
-            where=corpus,
+            where=str(corpus),
         )
 
 
@@ -264,7 +268,7 @@ def _above(case: RunCase, most: int) -> list[Above]:
     return rows
 
 
-def _check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
+def _check_corpus(case: RunCase, corpus: NamedCorpus | None) -> Finding[CorpusEvidence]:
     cause = Cause.CORPUS
     if case.documents is None:
         why, advice = "not checked: no corpus", "Give --corpus FILE."

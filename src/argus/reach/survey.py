@@ -15,10 +15,11 @@ from argus.errors import InputError
 from argus.measures import wilson
 from argus.progress import progress
 from argus.reach.config import ReachConfig
-from argus.reach.self_queries import Reservoir, SelfQueries, whole_rows
+from argus.reach.self_queries import Reservoir, SelfQueries
 from argus.reach.tally import Tally
 from argus.stores.filters import refuse_nothing, shown_rows
 from argus.stores.protocol import Filter, Hits, Payload, Records, Store, StoreFacts
+from argus.stores.vectors import whole_rows
 
 EXPLAINED = 5_000
 """Records that do not come back of which vectors are kept, so that the cause can be sought."""

@@ -8,8 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, read_corpus, read_queries
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Document, Qrels, Query, Run
@@ -46,7 +49,7 @@ def compare_retrievers(
     indexes: Sequence[str] = (),
     queries: Path | str | Sequence[Query] = (),
     qrels: Path | str | Qrels | None = None,
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     k: int = TOP_K,
     parent_field: str | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
@@ -72,10 +75,11 @@ def compare_retrievers(
     questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
     judged = read_qrels(Path(qrels)) if isinstance(qrels, str | Path) else qrels
     _check_two(indexes, retrievers, runs, questions)
-    documents = read_corpus(corpus) if corpus else []
+    named = open_corpus(corpus) if corpus else None
+    documents = named.documents(FieldNames()) if named else []
     parents = ParentFold.of(parent_field, documents if corpus else None)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = _record(k, runs, files, corpus)
+    record = _record(k, runs, files, named)
     record.config["parent_field"] = parent_field
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
@@ -148,7 +152,7 @@ def _record(
     k: int,
     runs: Sequence[Path | Run],
     files: dict[str, Any],
-    corpus: Path | None,
+    corpus: CorpusSource | None,
 ) -> Record:
     sides = ("before", "after")[-len(runs) :] if runs else ()
     return Record(
@@ -159,7 +163,7 @@ def _record(
                 s: run if isinstance(run, Path) else None
                 for s, run in zip(sides, runs, strict=True)
             },
-            "corpus": corpus_file(corpus) if corpus else None,
+            "corpus": corpus.origin if corpus else None,
             **{name: Path(v) for name, v in files.items() if isinstance(v, str | Path)},
         },
     )

@@ -9,8 +9,11 @@ from typing import Literal
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus, NamedCorpus
+from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, open_corpus, read_corpus, read_queries
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -110,7 +113,7 @@ def compare_folders(
 
 
 def compare_encoders(
-    corpus: Path,
+    corpus: Corpus,
     encoders: tuple[EncoderConfig, EncoderConfig],
     *,
     out: Path,
@@ -124,12 +127,14 @@ def compare_encoders(
 
     Exposure always; the audit where the corpus has relations enough for it, else the comparison
     says why there is none. Raises InputError for a bad corpus or bad relations before anything is
-    embedded.
+    embedded. Both encoders embed the texts of a store: its vectors can be those of one at most.
     """
     from argus.retrievability.audit.job import audit
     from argus.retrievability.exposure.job import exposure
 
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
+    if open_corpus(corpus).stored is not None:
+        corpus = read_corpus(corpus, source.fields, limit=limit)
     why_not = _no_audit(corpus, source, audit_config, limit)
     for name, encoder in zip("ab", encoders, strict=True):
         folder = out / name
@@ -148,7 +153,7 @@ def compare_encoders(
 
 
 def _no_audit(
-    corpus: Path, source: KnowledgeSource, config: AuditConfig, limit: int | None
+    corpus: Corpus, source: KnowledgeSource, config: AuditConfig, limit: int | None
 ) -> str | None:
     """Return why entities and relations are too few for an audit; None where they are enough.
 
@@ -169,7 +174,7 @@ def compare_indexes(
     *,
     out: Path,
     queries: Path | Sequence[Query] = (),
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     diagnosis: Path | None = None,
     k: int = TOP_K,
     hybrid: Sequence[str] = (),
@@ -186,7 +191,8 @@ def compare_indexes(
     """
     fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
-    documents = read_corpus(corpus) if corpus else None
+    named = open_corpus(corpus) if corpus else None
+    documents = named.documents(FieldNames()) if named else None
     parents = ParentFold.of(parent_field, documents)
     entities = documents_by_entity(diagnosis) if diagnosis else None
     folder = ArtifactFolder(out, fresh=fresh)
@@ -197,7 +203,7 @@ def compare_indexes(
             "hybrid": fusions, "parent_field": parent_field,
         },
         {
-            "corpus": corpus_file(corpus) if corpus else None,
+            "corpus": named.origin if named else None,
             "queries": queries if isinstance(queries, Path) else None,
             "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
         },

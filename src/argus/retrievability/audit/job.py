@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import open_corpus
-from argus.data.types import Document
 from argus.devices import check_device
 from argus.encoders import (
     DEFAULT_MODEL,
@@ -25,7 +24,7 @@ from argus.errors import NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder, texts_cut
+from argus.jobs.workspace import Record, corpus_for, open_encoder, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_knowledge
 from argus.measures.slices import Slicing
 from argus.reports import write_report
@@ -58,7 +57,7 @@ class AuditResult(Result):
 
 
 def audit(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     source: KnowledgeSource | None = None,
@@ -71,15 +70,19 @@ def audit(
 ) -> AuditResult:
     """Measure how probable it is that the retriever brings each entity back (ARGUS §3).
 
-    corpus: a BEIR folder, a file, or documents. out: folder for the results; what is there from an
-    interrupted run is used again, whatever engine it ran on. source: where entities and relations
-    come from. engine: what embeds and ranks; None is this process. On a cluster of several
-    machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all of them see.
+    corpus: a BEIR folder, a file, a store, or documents. Of a store, whose records are the entities
+    unless `source` names others, the vectors that it holds are scored. out: folder for the results;
+    what is there from an interrupted run is used again, whatever engine it ran on. source: where
+    entities and relations come from. engine: what embeds and ranks; None is this process. On a
+    cluster of several machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all
+    of them see.
     Raises InputError for bad input and ArgusError when nothing can be measured.
     """
-    config = config or AuditConfig()
-    opened = open_corpus(corpus, limit=limit)
-    knowledge = read_knowledge(opened, source or KnowledgeSource())
+    config, source = config or AuditConfig(), source or KnowledgeSource()
+    opened = corpus_for(corpus, encoder, limit)
+    knowledge = read_knowledge(opened, source)
+    if opened.stored is not None and source.entities is None:
+        config = replace(config, pooling="sentence")  # a store holds no other vectors
     relations = str(knowledge.relations)
     settings = {**asdict(config), "relations": relations, "limit": limit}
     record = Record("audit", settings, knowledge.inputs)
@@ -124,6 +127,7 @@ def audit_knowledge(
         require_shared(running, vectors.path, len(texts), model.dim)
         with record.timed("embedding"):
             embedded = embed(items, model, vectors, what="entities")
+            embedded = replace(embedded, keys=vectors.keep(embedded.keys))  # for `probe fit`
             window = texts_cut(model, [i.text for i in items if i.role is Role.DOCUMENT])
             del items, texts  # millions, perhaps
         record.encoder |= {"store": _store_of(folder, vectors), "dim": model.dim}
@@ -138,6 +142,7 @@ def audit_knowledge(
             summary: AuditSummary = {
                 **findings.figures(),
                 **write_slices(folder, findings, slices),
+                **record.of_store(),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
                 "relations_from": None if relations is None else str(relations),

@@ -7,6 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.measures.slices import Sliced, slice_lines
@@ -77,7 +78,7 @@ class FindingFigures(SettingFigures):
     projection: ProjectionFigures | None
 
 
-class AuditSummary(FindingFigures, Sliced):
+class AuditSummary(FindingFigures, Sliced, OfStore):
     """The figures of an audit."""
 
     text_window: TextWindow | None

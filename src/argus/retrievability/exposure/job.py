@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.payload import read_parents
-from argus.data.types import Document, Query, Run
+from argus.data.types import Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
@@ -66,7 +67,7 @@ class ExposureResult(Result):
 
 
 def exposure(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
@@ -98,7 +99,10 @@ def exposure(
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
     config = config or ExposureConfig()
-    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    source = Answerer(retriever, run, asking, encoder)
+    documents, path = read_documents(
+        corpus, fields or FieldNames(), limit, None if source.is_named else encoder
+    )
     documents = sorted(documents, key=lambda d: d.id)
     extra = _real(queries)
     of_chunk = read_parents(documents, config.parent_field)
@@ -109,7 +113,6 @@ def exposure(
         {**asdict(config), "queries": len(extra), "limit": limit},
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
-    source = Answerer(retriever, run, asking, encoder)
     if source.is_named:
         findings, facts = ask_probes(documents, extra, config, source, folder, record)
         return _keep(folder, record, findings, facts, slices)
@@ -139,7 +142,7 @@ def exposure(
 
 
 def export_probes(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     folder: Path | str,
     *,
     config: ExposureConfig | None = None,
@@ -151,7 +154,7 @@ def export_probes(
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers.
     """
-    documents, _ = read_documents(corpus, fields or FieldNames(), limit)
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     documents = sorted(documents, key=lambda d: d.id)
     probes = probe_queries(documents, _real(queries), config or ExposureConfig())
     write_beir(Path(folder), documents, probes.queries, probes.qrels)
@@ -175,7 +178,9 @@ def _keep(
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
         more = _more(folder, findings, slices)
-        summary: ExposureSummary = {**findings.summary(), **facts, **more}
+        summary: ExposureSummary = {
+            **findings.summary(), **facts, **more, **record.of_store(),
+        }  # fmt: skip
         folder.write_section("summary.json", "exposure", summary)
         folder.write_section("manifest.json", "exposure", record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)

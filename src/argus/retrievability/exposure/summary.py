@@ -7,6 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.measures.slices import Sliced, slice_lines
@@ -110,7 +111,7 @@ class MoreFigures(Sliced, total=False):
     parents: ParentFigures
 
 
-class ExposureSummary(ExposureFindings, SearchedFacts, MoreFigures):
+class ExposureSummary(ExposureFindings, SearchedFacts, MoreFigures, OfStore):
     """The figures of an exposure run."""
 
 

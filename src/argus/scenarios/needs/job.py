@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
@@ -57,7 +57,7 @@ class NeedsResult(Result):
 
 
 def audit_needs(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],
     *,
     out: Path | str,
@@ -76,7 +76,7 @@ def audit_needs(
     documents alone, and ArgusError when nothing can be measured.
     """
     config = config or NeedsConfig()
-    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit)
+    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, encoder)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
@@ -114,6 +114,7 @@ def _finish(
         table, needs = documents_table(findings), needs_table(findings)
         summary: NeedsSummary = {
             **findings.summary(),
+            **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
         }

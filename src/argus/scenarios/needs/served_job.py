@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document
 from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
@@ -47,7 +47,7 @@ class ServedNeedsResult(Result):
 
 
 def ask_needs(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],
     retriever: Any,
     *,
@@ -66,7 +66,7 @@ def ask_needs(
     where the retriever fails on every need.
     """
     config = config or NeedsConfig()
-    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit)
+    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, None)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB,

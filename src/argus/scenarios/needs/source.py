@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.corpora.names import Corpus
+from argus.corpora.stored import Origin
 from argus.data.fields import FieldNames
 from argus.data.types import Document
+from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.jobs.workspace import read_documents, require_some
 from argus.scenarios.files import FILE, read_profiles
@@ -19,7 +22,7 @@ class NeedSource:
     """What is audited: documents by id, and the profiles of those that have text."""
 
     documents: list[Document]
-    path: Path | None
+    path: Origin | None
     profiles: dict[str, Profiled]
     profiles_path: Path | None
     elsewhere: int
@@ -28,13 +31,14 @@ class NeedSource:
     @classmethod
     def read(
         cls,
-        corpus: Path | str | Sequence[Document],
+        corpus: Corpus,
         profiles: Path | str | Mapping[str, Profiled],
         fields: FieldNames,
         limit: int | None,
+        encoder: Encoder | EncoderConfig | str | None,
     ) -> NeedSource:
-        """Read both. Raises InputError where they have no id in common."""
-        documents, path = read_documents(corpus, fields, limit)
+        """Read both; encoder: as for `read_documents`. InputError where they share no id."""
+        documents, path = read_documents(corpus, fields, limit, encoder)
         documents.sort(key=lambda d: d.id)
         file = None
         if isinstance(profiles, (str, Path)):
