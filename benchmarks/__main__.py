@@ -19,7 +19,7 @@ NAMES = (
     "ngram_index", "ngram_decoding", "ngram_evidence",
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
     "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
-    "plan_accuracy", "startup", "retriever_seam", "store_reach",
+    "plan_accuracy", "startup", "retriever_seam", "store_reading", "store_reach", "demo",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.provenance import peak_memory_bytes
 from argus.data.types import Document, FloatArray
 from argus.indexes.words import query_words, words

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, embed, load_encoder
 from argus.encoders import documents as as_documents
 from argus.knowledge.config import GazetteerConfig

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.data import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder
 from argus.knowledge import KnowledgeSource, load_knowledge
 from argus.retrievability.ranks import pair_ranks

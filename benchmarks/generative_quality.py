@@ -19,8 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from argus.corpora.opening import read_corpus
 from argus.data.beir import write_jsonl
-from argus.data.corpus import read_corpus, read_queries
+from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import EncoderConfig, load_encoder

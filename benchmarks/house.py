@@ -12,6 +12,7 @@ import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PARTICIPLES = ("found", "asked", "said", "given", "told", "chosen", "wanted", "kept")
@@ -29,7 +30,13 @@ def read(src: Path) -> Trees:
     return trees
 
 
-def code_lines(path: Path) -> int:
+@cache
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    """Return all nodes of a tree, walked once."""
+    return list(ast.walk(tree))
+
+
+def code_lines(path: Path, tree: ast.Module) -> int:
     """Return the lines that hold code: neither blank, nor comment, nor docstring."""
     lines: set[int] = set()
     skipped = (
@@ -40,7 +47,7 @@ def code_lines(path: Path) -> int:
         for token in tokenize.tokenize(file.readline):
             if token.type not in skipped:
                 lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines)
@@ -53,7 +60,7 @@ def imports(trees: Trees) -> dict[str, set[str]]:
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         graph[name] = {
             target
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             for target in _targets(node, package, trees)
             if target != name
         }
@@ -115,14 +122,14 @@ def is_untyped(annotation: ast.expr | None) -> bool:
 def functions(trees: Trees) -> Iterator[tuple[str, Function]]:
     """Yield every function with its module."""
     for name, (_, tree) in trees.items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, Function):
                 yield name, node
 
 
-def uses(function: Function, name: str) -> bool:
-    """Return whether a function has a variable of this name."""
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
+def names(function: Function) -> set[str]:
+    """Return the names of a function's variables."""
+    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
 
 
 def length(function: Function) -> int:
@@ -137,7 +144,7 @@ def config_fields(trees: Trees) -> set[str]:
         item.target.id
         for name, (_, tree) in trees.items()
         if ".cli" not in name
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.ClassDef) and _is_config(node)
         for item in node.body
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
@@ -156,7 +163,7 @@ def declared_options(trees: Trees) -> list[tuple[str, str]]:
     for name, (_, tree) in trees.items():
         if ".cli" not in name:
             continue
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
                 text = ast.unparse(node.annotation)
                 if "typer.Option(" in text or "Doc(" in text:
@@ -172,7 +179,7 @@ def repeated_settings(trees: Trees) -> list[str]:
     """
     declarations: Counter[tuple[str, str]] = Counter()
     for _, tree in trees.values():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.arg):
                 name, value = node.arg, node.annotation
             elif isinstance(node, ast.AnnAssign):
@@ -201,13 +208,14 @@ def figures(src: Path) -> dict[str, object]:
     """Return all figures of the package in a folder."""
     trees = read(src)
     graph = imports(trees)
-    lines = {name: code_lines(path) for name, (path, _) in trees.items()}
+    lines = {name: code_lines(*module) for name, module in trees.items()}
     importers: Counter[str] = Counter(t for targets in graph.values() for t in targets)
     folders: dict[str, int] = defaultdict(int)
     for name, n in lines.items():
         folders[name.split(".")[1] if "." in name else name] += n
     largest = max(folders, key=lambda folder: folders[folder])
     bodies = list(functions(trees))
+    used = Counter(word for _, f in bodies for word in names(f))
     parameters = [a for _, f in bodies for a in (*f.args.args, *f.args.kwonlyargs)]
     fields = config_fields(trees)
     options = declared_options(trees)
@@ -225,7 +233,7 @@ def figures(src: Path) -> dict[str, object]:
         "parameters of dict[str, Any]": sum(is_untyped(a.annotation) for a in parameters),
         "modules with one importer": len(alone),
         "of them under 60 lines": sum(lines[name] < 60 for name in alone),
-        "functions that use": {word: sum(uses(f, word) for _, f in bodies) for word in PARTICIPLES},
+        "functions that use": {word: used[word] for word in PARTICIPLES},
         "functions over 40 lines": [f"{name}:{f.name}" for name, f in bodies if length(f) > 40],
     }
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document, FloatArray, Span, State
 from argus.encoders import EmbeddingStore, EncoderConfig, Item, Role, embed, load_encoder
 from argus.encoders.protocol import Encoder

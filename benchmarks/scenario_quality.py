@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document
 from argus.encoders import EmbeddingStore, EncoderConfig, load_encoder
 from argus.knowledge.stdlib import standard_library, write_sample_corpus

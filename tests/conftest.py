@@ -17,7 +17,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("argus", derandomize=True)  # the same examples in every run
+from tests.support.draws import examples
+
+# the same examples in every run
+settings.register_profile("argus", derandomize=True, max_examples=examples(100))
 settings.load_profile("argus")
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub

@@ -108,6 +108,9 @@ from .authority.uncertain import (
 from .authority.wrappers import (
     AuthorityRetriever as AuthorityRetriever,
 )
+from .corpora.names import (
+    StoreCorpus as StoreCorpus,
+)
 from .data.field_paths import (
     FieldPath as FieldPath,
 )
@@ -161,6 +164,9 @@ from .engine.protocol import (
 from .errors import (
     Location as Location,
 )
+from .evaluation.compare.answers import (
+    compare_retrievers as compare_retrievers,
+)
 from .evaluation.compare.job import (
     CompareResult as CompareResult,
     compare_encoders as compare_encoders,
@@ -192,6 +198,7 @@ from .evaluation.summary import (
 from .explanation.config import (
     ExplainConfig as ExplainConfig,
     RpsSource as RpsSource,
+    RunConfig as RunConfig,
 )
 from .explanation.evidence import (
     ApproximateEvidence as ApproximateEvidence,
@@ -209,11 +216,19 @@ from .explanation.evidence import (
 from .explanation.job import (
     explain as explain,
 )
+from .explanation.of_retriever import (
+    RetrieverExplanation as RetrieverExplanation,
+    explain_retriever as explain_retriever,
+)
 from .explanation.records import (
     ExplanationRecord as ExplanationRecord,
     PlaceRecord as PlaceRecord,
     StandingRecord as StandingRecord,
     ViewRecord as ViewRecord,
+)
+from .explanation.run import (
+    Above as Above,
+    RunStanding as RunStanding,
 )
 from .explanation.types import (
     Cause as Cause,
@@ -526,6 +541,13 @@ from .scenarios.needs.config import (
 from .scenarios.needs.job import (
     NeedsResult as NeedsResult,
     audit_needs as audit_needs,
+)
+from .scenarios.needs.served_job import (
+    ServedNeedsResult as ServedNeedsResult,
+    ask_needs as ask_needs,
+)
+from .scenarios.needs.served_summary import (
+    ServedNeedsSummary as ServedNeedsSummary,
 )
 from .scenarios.needs.summary import (
     NeedsSummary as NeedsSummary,

@@ -12,6 +12,7 @@ from argus.authority.rules import Edge
 from argus.authority.times import Moment
 from argus.errors import InputError
 from tests.support.authorities import LATER, at, chain, relations
+from tests.support.draws import examples
 from tests.support.relations import Naive, times
 from tests.support.relations import relations as crossed
 
@@ -101,7 +102,7 @@ def test_they_agree_with_both_conditions_read_off_all_pairs(relation, data):
         assert all(new in above[old] for old, new in pairwise(ends))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(crossed(), st.sampled_from([0, 1, 64]), st.none() | times, st.data())
 def test_they_agree_in_crowded_scopes_and_at_earlier_times(relation, crowded, effective, data):
     assume(not Naive(*relation.parts).has_cycle)

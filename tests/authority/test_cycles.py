@@ -12,6 +12,7 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Order, Rule
 from argus.authority.times import Moment
 from argus.errors import InputError
+from tests.support.draws import examples
 from tests.support.relations import Naive, relations
 
 NAMED = re.compile(r"'(\w+)'")
@@ -36,7 +37,7 @@ def refusal(records, rules=(), edges=()) -> str:
     return str(error.value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(relations(names=("supersedes", "overrides"), edges=4))
 def test_a_relation_is_refused_just_when_a_chain_leads_back(relation):
     naive = Naive(*relation.parts)

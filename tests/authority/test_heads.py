@@ -12,6 +12,7 @@ from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule
 from argus.authority.times import Moment
 from argus.errors import InputError
+from tests.support.draws import examples
 from tests.support.relations import Naive
 
 N = 3000
@@ -155,7 +156,7 @@ def crossing(draw):
     return records, rules, [Edge(newer.id, older.id) for older, newer in told]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(crossing(), st.sampled_from([0, 1, 2]), st.sampled_from([0.0, 0.75]), st.data())
 def test_heads_hold_what_is_active_by_shortest_chains(relation, crowded, theta, data):
     records, rules, edges = relation

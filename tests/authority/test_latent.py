@@ -18,6 +18,7 @@ from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
 from argus.errors import InputError
+from tests.support.draws import examples
 from tests.support.relations import Naive, relations
 
 NOTE = Rule("note", "advisory", ("package",), order="type")
@@ -118,7 +119,7 @@ def test_equal_scopes_are_ordered_by_name():
     assert map_scope(posterior) == ("k", "a")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(relations(edges=1), st.data())
 def test_expectation_is_the_sum_over_scopes_by_rule_checks(relation, data):
     naive = Naive(*relation.parts)

@@ -13,6 +13,7 @@ from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule
 from argus.authority.times import Moment, parse_moment
 from argus.errors import InputError
+from tests.support.draws import examples
 from tests.support.relations import Naive, records_of, relations, times
 
 SEVERAL = ("supersedes", "overrides")
@@ -50,21 +51,21 @@ def groups_of(ids, data) -> list[list[str]]:
     return [[id_] for id_ in ids] + [data.draw(some), sorted(ids)] if ids else []
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(relations(), st.data())
 def test_closure_and_frontier_equal_rule_checks_on_all_pairs(relation, data):
     authority, naive = built(relation)
     agree(authority, naive, groups_of(naive.records, data))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(relations(names=SEVERAL), st.data())
 def test_relations_join_in_closures_and_each_rules_frontiers(relation, data):
     authority, naive = built(relation)
     agree(authority, naive, groups_of(naive.records, data))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(relations(most=9), st.sampled_from([0, 1]), st.data())
 def test_crowded_scopes_are_controlled_by_the_same_records(relation, crowded, data):
     with pytest.MonkeyPatch.context() as patch:
@@ -78,7 +79,7 @@ def test_crowded_scopes_are_controlled_by_the_same_records(relation, crowded, da
                 assert len(chain_to(newer, found)) == naive.steps(older, newer)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(relations(names=SEVERAL), st.sampled_from([0.25, 0.5, 0.6, 1.0]), st.data())
 def test_at_theta_less_sure_edges_are_none(relation, theta, data):
     naive_all = Naive(*relation.parts)
@@ -92,7 +93,7 @@ def test_at_theta_less_sure_edges_are_none(relation, theta, data):
                 assert set(authority.controlling(ids, theta)) == naive.controlling(ids)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(relations(), st.data())
 def test_a_chain_is_a_shortest_one_and_every_link_holds(relation, data):
     authority, naive = built(relation)
@@ -118,7 +119,7 @@ def test_a_chain_is_a_shortest_one_and_every_link_holds(relation, data):
         assert authority.chain(older, other) == []
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(relations(names=SEVERAL), times, times, st.data())
 def test_an_earlier_time_equals_rule_checks_on_what_was_in_force(relation, effective, known, data):
     authority, _ = built(relation)
@@ -136,7 +137,7 @@ def test_an_earlier_time_equals_rule_checks_on_what_was_in_force(relation, effec
                     assert len(chain_to(newer, found)) == naive.steps(older, newer)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(relations(names=SEVERAL), times, st.data())
 def test_below_and_among_equal_rule_checks(relation, effective, data):
     authority, _ = built(relation)
@@ -151,7 +152,7 @@ def test_below_and_among_equal_rule_checks(relation, effective, data):
     agree(view.among(some), alone, groups_of(sorted(some), data))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(relations(edges=0), st.sampled_from([0, 1]), st.data())
 def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data):
     records, rules = relation.records, relation.rules
@@ -173,7 +174,7 @@ def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data
     assert len(authority) == 0 and authority.index.buckets == {}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(relations(), records_of("new"), st.data())
 def test_a_refused_insertion_changes_nothing(relation, record, data):
     authority, naive = built(relation)

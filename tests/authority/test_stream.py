@@ -13,6 +13,7 @@ from argus.authority.rules import Edge, Order, Rule
 from argus.authority.stream import Change, Stream
 from argus.authority.times import Moment
 from argus.errors import InputError
+from tests.support.draws import examples
 from tests.support.relations import Naive, records_of, rule_lists, times
 
 SEVERAL = ("supersedes", "overrides")
@@ -132,7 +133,7 @@ def supersedes_directly(model: Model, newer: str, older: str) -> bool:
     return any((older, newer) in pairs for pairs in model.naive.direct.values())
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(steps(), st.sampled_from([0, 1, 64]))
 def test_a_stream_equals_a_rebuild_after_every_step(stream_of, crowded):
     with pytest.MonkeyPatch.context() as patch:

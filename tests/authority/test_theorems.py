@@ -19,6 +19,7 @@ from argus.authority.theory import divergence, divergences
 from argus.data.runs import ranking
 from argus.indexes.lexical import LexicalIndex
 from tests.support.authorities import LATER, Relation, at, chain, record, relations
+from tests.support.draws import examples
 
 Ranker = Callable[[Sequence[Record]], Callable[[str], dict[str, float]]]
 
@@ -223,7 +224,7 @@ def disjoint_corpus(rng, chains, hops, words=60):
 
 
 @RANKERS
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(seed=st.integers(0, 10_000), k=st.integers(1, 4), hops=st.integers(1, 3))
 def test_corollary_2_tca_of_two_stages_is_anchor_recall(ranker, seed, k, hops):
     records, queries = disjoint_corpus(np.random.default_rng(seed), 30, hops)

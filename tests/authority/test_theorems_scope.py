@@ -23,6 +23,7 @@ from argus.authority.rules import Edge, Rule, ScopeKey
 from argus.authority.scope_only import ScopeTimes
 from argus.authority.theory import scope_ambiguity, scope_ceiling
 from tests.support.authorities import LATER, at, chain, record, relations
+from tests.support.draws import examples
 
 
 def exchangeable(pairing: Sequence[int]) -> Authority:
@@ -107,7 +108,7 @@ def test_proposition_2_is_tight_for_a_uniform_guess(n):
         assert Fraction(sum(guesses), n) == Fraction(1, n)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(1, 4), st.data())
 def test_proposition_2_bounds_any_choice_by_the_view_alone(n, data):
     ids = [id_ for id_, _, _ in seen_by_scope(exchangeable(range(n)))]

@@ -15,6 +15,7 @@ from argus.authority.rules import Edge, Rule
 from argus.authority.times import Moment
 from argus.authority.uncertain import safe_frontier
 from argus.errors import InputError
+from tests.support.draws import examples
 from tests.support.relations import Naive, relations
 
 SEVERAL = ("supersedes", "overrides")
@@ -56,7 +57,7 @@ def naive_chances(relation, ids) -> dict[str, float]:
     return result
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(relations(names=SEVERAL, most=4), st.data())
 def test_exact_chances_equal_a_sum_over_all_outcomes(relation, data):
     assume(not Naive(*relation.parts).has_cycle)
@@ -69,7 +70,7 @@ def test_exact_chances_equal_a_sum_over_all_outcomes(relation, data):
         assert found.chances[id_].probability == pytest.approx(expected[id_], abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(relations(names=SEVERAL, most=6), st.integers(0, 3))
 def test_samples_agree_with_the_exact_chances(relation, seed):
     assume(not Naive(*relation.parts).has_cycle)
@@ -87,7 +88,7 @@ def test_samples_agree_with_the_exact_chances(relation, seed):
             assert chance.probability == pytest.approx(probability)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(relations(names=SEVERAL), st.floats(0, 1), st.floats(0, 1))
 def test_the_frontier_shrinks_with_alpha_closures_with_theta(relation, a, b):
     assume(not Naive(*relation.parts).has_cycle)
@@ -101,7 +102,7 @@ def test_the_frontier_shrinks_with_alpha_closures_with_theta(relation, a, b):
         assert set(authority.closure([id_], high)) <= set(authority.closure([id_], low))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(relations(names=SEVERAL))
 def test_when_all_is_certain_the_safe_frontier_is_the_frontier(relation):
     rules = [dataclasses.replace(rule, confidence=1.0) for rule in relation.rules]

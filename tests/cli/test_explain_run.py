@@ -84,13 +84,16 @@ def test_without_keys_and_questions_the_place_is_told(argus: Callable[..., Any],
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "neither an index nor a run; expected --index PATH, or --run FILE"),
+        ([], "--index: neither an index nor a run nor a retriever"),
         (["--run", "run.json", "--index", "idx"], "--index with --run; expected one of them"),
         (["--run", "run.json", "--hybrid", "rrf"], "--hybrid with --run"),
         (["--run", "run.json", "--lambda", "0.5"], "--lambda with --run"),
         (["--run", "run.json", "--tau", "0.5"], "--tau with --run"),
-        (["--index", "idx", "--keys", "answers.jsonl"], "--keys with --index; expected --run"),
+        (["--index", "idx", "--keys", "answers.jsonl"], "--keys without --run; expected --run"),
         (["--run", "none.json"], "none.json: no such file"),
+        (["--run", "run.json", "--retriever", "a.py"], "--retriever with --run"),
+        (["--retriever", "a.py", "--index", "idx"], "--index with --retriever"),
+        (["--retriever", "a.py", "--hybrid", "rrf"], "--hybrid with --retriever"),
     ],
 )
 @pytest.mark.usefixtures("run")

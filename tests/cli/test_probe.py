@@ -16,7 +16,7 @@ run = CliRunner().invoke
 def audited(shared, minilm, tmp_path_factory):
     out = tmp_path_factory.mktemp("audit")
     config = argus.AuditConfig(k=(5,), pool=(100,))
-    return argus.audit(shared("fb15k237"), out=out, encoder=minilm, config=config, limit=600).folder
+    return argus.audit(shared("fb15k237"), out=out, encoder=minilm, config=config, limit=400).folder
 
 
 def test_fit_prints_the_table_of_the_paper(audited, monkeypatch):

@@ -22,8 +22,11 @@ def test_a_store_is_measured_in_place(argus, store, tmp_path):
     assert ran.out.splitlines()[-1] == "report: out/report.html"
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())["reach"]
     assert summary["matching"] == {"tenant": 1} and summary["read"] == N
-    ran = argus("reach", store, "--out", "out", "--json")
-    assert json.loads(ran.out)["reached"]["asked"] == N
+    ran = argus("reach", store, "--out", "out", "--json", "--by", "tenant")
+    summary = json.loads(ran.out)
+    assert summary["reached"]["asked"] == N
+    shares = {row["slice"]: (row["n"], row["share"]) for row in summary["slices"]["worst"]}
+    assert shares == dict.fromkeys("012", (N // 3, 1.0))
 
 
 @pytest.mark.parametrize(

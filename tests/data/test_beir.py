@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from argus.data import Document, Query, read_corpus, read_qrels, read_queries, write_beir
+from argus.corpora.opening import read_corpus
+from argus.data import Document, Query, read_qrels, read_queries, write_beir
 
 DOCUMENTS = [
     Document("b/2", 'Two lines\nand a "quote", a tab\tand \\ a slash.', "Zwölf & Ölf"),

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data import Document, FieldNames, Query, Span, read_corpus, read_queries
-from argus.data.corpus import open_corpus
+from argus.corpora.opening import open_corpus, read_corpus
+from argus.data import Document, FieldNames, Query, Span, read_queries
 from argus.errors import InputError
 from tests.support.kb import write_kb
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from argus.data.json_list import JsonList
 from argus.errors import InputError
+from tests.support.draws import examples
 
 TEXTS = st.text(st.sampled_from('ab"\\[]{},: \n\té中\u2028'), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
@@ -50,7 +51,7 @@ def written(values: list, indent: int | None, escape: bool) -> tuple[bytes, list
     return text.encode(), ends
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(VALUES, max_size=4), st.sampled_from([None, 0, 2]), st.booleans(), BLOCKS)
 def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, block):
     content, ends = written(values, indent, escape)
@@ -65,7 +66,7 @@ def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, 
             assert content[item.begin : end] == item.content
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(st.lists(RECORDS, min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\n\n"]), BLOCKS)
 def test_lines_are_given_as_far_as_they_are_whole(values, end, block):
     lines = [json.dumps(value).encode() for value in values]
@@ -81,7 +82,7 @@ def test_lines_are_given_as_far_as_they_are_whole(values, end, block):
             assert content[item.begin :].startswith(item.content)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(st.lists(RECORDS, min_size=1, max_size=5), st.booleans(), BLOCKS)
 def test_gzipped_lists_are_read_as_plain_ones_up_to_a_cut(values, in_two, block):
     text = json.dumps(values).encode()

@@ -13,15 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data import ArtifactFolder, Document, FieldNames, read_corpus
+from argus.corpora.opening import corpus_file, read_corpus
+from argus.data import ArtifactFolder, Document, FieldNames
 from argus.data import kb as kb_module
 from argus.data import kb_folder as folder_module
-from argus.data.corpus import corpus_file
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.kb_tables import TABLES
 from argus.data.provenance import describe_inputs, file_hash
 from argus.data.storage import Storage
 from argus.errors import ArgusError, InputError
+from tests.support.draws import examples
 from tests.support.kb import PARAGRAPHS, RELATIONS, batches, entity_rows, named, write_kb
 
 IDS = list(PARAGRAPHS)
@@ -93,7 +94,7 @@ def test_relations_are_positions_of_one_source_or_of_all(kb: Path) -> None:
     assert folder.relations()[0].dtype == np.int64
 
 
-@settings(max_examples=15, deadline=None)  # each writes a folder of files
+@settings(max_examples=examples(15), deadline=None)  # each writes a folder of files
 @given(st.integers(1, 12), st.integers(1, 6), st.data())
 def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObject) -> None:
     names = [f"e{i:03d}" for i in range(n)]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.data import read_corpus
-from argus.data.corpus import corpus_file
+from argus.corpora.opening import corpus_file, read_corpus
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.provenance import describe_large_inputs
 from argus.data.storage import (

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from argus.data.yaml_text import dotted, read_yaml
 from argus.errors import InputError
+from tests.support.draws import examples
 
 FILE = Path("rules.yaml")
 
@@ -79,7 +80,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.dictionaries(st.text(), VALUES))
 def test_what_yaml_writes_is_read_back(value: dict[str, Any]) -> None:
     text = yaml.dump(value, Dumper=Plain)

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from argus.data import read_corpus, read_qrels, read_queries
+from argus.corpora.opening import read_corpus
+from argus.data import read_qrels, read_queries
 from argus.demo.job import demo
 from argus.errors import InputError
 from argus.measures import is_implicit
@@ -31,15 +32,19 @@ def no_sockets(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
+DRAW = 1200
+"""Of the library's entities; all of them are run by `python -m benchmarks demo`."""
+
+
 @pytest.mark.slow
 def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
-    result = demo(out=tmp_path)
+    result = demo(out=tmp_path, limit=DRAW)
     entities = result.audit.summary["entities"]
-    assert entities["total"] >= 3000 and entities["measured"] >= 3000
+    assert entities["total"] == DRAW and entities["measured"] >= 1000
     assert entities["failed"] == 0
     assert 0.2 < result.audit.summary["mean_rps"] < 0.8
     assert result.exposure.summary["title"]["success_at_k"] > 0.9
-    assert result.questions["queries"] >= 120
+    assert result.questions["queries"] >= 20
     assert result.questions["implicit"] >= result.questions["queries"] / 2
     assert shown(result)[0].startswith("RPS at k=")
     groups = {g["name"]: g["measures"]["nDCG@10"] for g in result.questions["groups"]}
@@ -59,14 +64,14 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert 0.2 < sections["authority"]["proxies"]["text"]["reachable"] < 0.95
 
     # It is repaired, and the judged questions say that this helped.
-    receipt, found = result.repair.summary, sections["evaluation"]["comparison"]["nDCG@10"]
+    receipt, change = result.repair.summary, sections["evaluation"]["comparison"]["nDCG@10"]
     assert sections["probe"]["table"][-1]["test"]["pearson"] > 0.3
-    assert receipt["counts"]["views"] > 500
+    assert receipt["counts"]["views"] > 100
     own = receipt["counts"]["views_about_own_subject"]  # what the README says of the gain
     assert own > receipt["counts"]["views"] / 2
     assert 0.2 < sections["diagnosis"]["share_flagged"] < 0.9
     assert receipt["of_repaired"]["recovered"] > receipt["of_repaired"]["lost"]
-    assert found["mean_difference"] > 0 and found["improved"] > found["harmed"]
+    assert change["mean_difference"] > 0 and change["improved"] > change["harmed"]
 
     # Scenarios help, by more than the paper's 6%, also where every document has some; a document
     # with those of another sinks.
@@ -76,7 +81,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
         usual, placebo = told["scenarios", 0.7]["comparison"], told["placebo", 0.7]["comparison"]
         assert usual["low"] > 0 and usual["relative"] > 0.06
         assert placebo["high"] < 0
-    assert result.scenarios.added.summary["documents"]["ok"] > 400
+    assert result.scenarios.added.summary["documents"]["ok"] > 50
 
     # What it leaves is a BEIR folder for every other command.
     documents = {d.id for d in read_corpus(tmp_path / "corpus")}

@@ -22,6 +22,8 @@ TEXTS = [
     "Bread is baked in the old harbour every morning, long before the fishermen come home. " * 9,
     "Größe, naïveté, 東京 and 🎻.",
 ]
+SHORT = [text for text in TEXTS if len(text) < 100]
+"""What a processor without bfloat16 embeds in seconds."""
 
 
 def load(path, precision="float32"):
@@ -106,7 +108,7 @@ def test_sentences_are_as_sentence_transformers_encodes_them(minilm):
 
 
 def test_the_order_and_company_of_texts_changes_nothing(minilm):
-    texts = TEXTS * 30  # more than one batch
+    texts = TEXTS * 12  # more than one batch
     order = np.random.default_rng(0).permutation(len(texts))
     shuffled = minilm.encode_documents([texts[i] for i in order])
     alone = np.concatenate([minilm.encode_documents([text]) for text in TEXTS])
@@ -377,9 +379,9 @@ def test_packing_hardly_changes_a_bfloat16_model(minilm):
         str(get_model_path()),
         device="cpu", local_files_only=True, model_kwargs={"dtype": torch.bfloat16},
     )  # fmt: skip
-    before = model.encode(TEXTS, convert_to_tensor=True).float().numpy()
+    before = model.encode(SHORT, convert_to_tensor=True).float().numpy()
     packed = pack_linear_layers(model)
-    after = model.encode(TEXTS, convert_to_tensor=True).float().numpy()
+    after = model.encode(SHORT, convert_to_tensor=True).float().numpy()
     assert packed == sum(isinstance(m, PackedLinear) for m in model.modules())
     assert packed + sum(type(m) is torch.nn.Linear for m in model.modules()) == 37
     if torch.ops.mkldnn._is_mkldnn_bf16_supported():
@@ -389,6 +391,6 @@ def test_packing_hardly_changes_a_bfloat16_model(minilm):
 
 def test_a_bfloat16_encoder_stays_close_to_float32(minilm):
     half = load_encoder(EncoderConfig(precision="bfloat16", device="cpu")).encoder
-    full = minilm.encode_documents(TEXTS)
-    assert (cosines(half.encode_documents(TEXTS), full) > 0.999).all()
-    np.testing.assert_allclose(np.linalg.norm(half.encode_documents(TEXTS), axis=1), 1, atol=1e-6)
+    vectors, full = half.encode_documents(SHORT), minilm.encode_documents(SHORT)
+    assert (cosines(vectors, full) > 0.999).all()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)

@@ -23,6 +23,7 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
 from argus.errors import EncodingError
+from tests.support.draws import examples
 
 HIDDEN, WINDOW = 32, 40
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -234,7 +235,7 @@ words = st.sampled_from(
 
 
 @settings(
-    max_examples=40, deadline=None,
+    max_examples=examples(40), deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 @given(

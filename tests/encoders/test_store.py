@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders import store as module
 from argus.errors import ArgusError, FingerprintMismatch, InputError
+from tests.support.draws import examples
 
 DIM = 3
 
@@ -142,7 +143,7 @@ ROW_BYTES = 4 * DIM
 
 
 @given(st.integers(0, ROWS * ROW_BYTES), st.integers(0, ROWS * 16))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_torn_tail_is_cut_off_and_whole_rows_survive(vector_bytes, key_bytes):
     whole = min(vector_bytes // ROW_BYTES, key_bytes // 16)
     with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from argus.data.types import Span
 from argus.encoders.windows import MARGIN_TOKENS, place_window
 from argus.errors import EncodingError
+from tests.support.draws import examples
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=14)
 GAPS = st.sampled_from([" ", "  ", ", ", ".\n", " - "])
@@ -30,7 +31,7 @@ def mentions(draw):
 
 
 @given(mentions())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_window_is_a_stretch_of_text_with_the_mention(mention):
     text, span, room = mention
     window, place = place_window(text, span, tokens(text), room)
@@ -40,7 +41,7 @@ def test_the_window_is_a_stretch_of_text_with_the_mention(mention):
 
 
 @given(mentions())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_window_has_no_more_tokens_than_the_model_reads(mention):
     text, span, room = mention
     window, _ = place_window(text, span, tokens(text), room)
@@ -66,7 +67,7 @@ def test_equal_text_and_span_give_equal_windows(mention):
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_windows_fit_the_real_tokenizer_too(minilm, data):
     text, span, room = data.draw(mentions())
     tokenizer = minilm.model.tokenizer

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from argus.engine.packing import LARGE, Packed, dumps, pack
 from argus.errors import InputError
+from tests.support.draws import examples
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def bounds(n):
     return st.tuples(st.integers(0, n), st.integers(0, n)).map(lambda ab: slice(*sorted(ab)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(first=bounds(300), second=bounds(7), step=st.sampled_from([1, 1, 2, -1]), turn=st.booleans())
 def test_any_part_of_a_mapped_array_comes_out_as_it_went_in(mapped, first, second, step, turn):
     part = mapped[first, second][::step]

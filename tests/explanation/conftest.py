@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from argus.corpora.opening import read_corpus
 from argus.data import View
-from argus.data.corpus import read_corpus
 from argus.data.records import read_record
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.explanation import evidence, records

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, write_run
 from argus.data.types import Query
 from argus.errors import InputError

@@ -4,10 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.indexes import dense, known_item_search, search
+from tests.support.draws import examples
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 12))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_search_is_a_full_sort_with_ties_by_row(seed, n, k):
     rng = np.random.default_rng(seed)
     documents = rng.integers(-2, 3, (n, 3)).astype(np.float32)  # small integers tie often

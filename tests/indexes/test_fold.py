@@ -9,6 +9,7 @@ from argus.data.types import View
 from argus.errors import InputError
 from argus.indexes import snapshot as module
 from argus.indexes.snapshot import Snapshot
+from tests.support.draws import examples
 
 
 def views(owners):
@@ -29,7 +30,7 @@ def reference(queries, snapshot, k):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_search_takes_the_best_view_with_ties_by_id(seed, n, k):
     rng = np.random.default_rng(seed)
     owners = rng.permutation(list(enumerate(rng.integers(0, max(1, n // 2), n))))
@@ -44,7 +45,7 @@ def test_search_takes_the_best_view_with_ties_by_id(seed, n, k):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_ranks_are_places_in_the_full_ranking(seed, n):
     rng = np.random.default_rng(seed)
     snapshot = Snapshot.of(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import query_words, words
@@ -137,7 +137,7 @@ def test_neither_texts_nor_words_stay_in_memory():
 
     def batches():
         nonlocal size
-        for at in range(0, 600, 20):
+        for at in range(0, 300, 20):
             texts = [" ".join(names[rng.integers(0, 300, 1000)]) for _ in range(20)]
             size += sum(map(len, texts))
             yield [f"d{i:04d}" for i in range(at, at + 20)], texts
@@ -148,5 +148,5 @@ def test_neither_texts_nor_words_stay_in_memory():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert len(index) == 600 and size > 6_000_000
-    assert peak < 4_500_000  # 172,000 postings; the texts alone have 6.7 MB
+    assert len(index) == 300 and size > 3_000_000
+    assert peak < 2_300_000  # 86,000 postings; the texts alone have 3.3 MB

@@ -9,6 +9,7 @@ from argus.data.types import View
 from argus.errors import InputError
 from argus.indexes import pruned
 from argus.indexes.snapshot import Snapshot
+from tests.support.draws import examples
 
 
 def unit(vectors):
@@ -73,7 +74,7 @@ def same(left, right):
     st.integers(1, 12),
     st.sampled_from([0.05, 0.4, 1.5]),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_search_is_equation_three_for_every_document(seed, n, weight, k, spread):
     rng = np.random.default_rng(seed)
     views, vectors = scenario_views(rng, n, 8, spread=spread)
@@ -92,7 +93,7 @@ def test_search_is_equation_three_for_every_document(seed, n, weight, k, spread)
     st.sampled_from(["1", "10", "n-1", "n", "n+5"]),
     st.sampled_from([0.0, 1e-4, 9e-4]),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit):
     rng = np.random.default_rng(seed)
     views, vectors = scenario_views(rng, 300, dim, spread=spread)
@@ -150,7 +151,7 @@ def test_no_document_below_the_reach_gets_to_the_least_score(least, angle, weigh
 
 
 @given(st.integers(0, 10**6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_pattern_of_failures_removes_a_document_from_search(seed, data):
     """Whichever are missing, every document has a place; without any, its own score."""
     rng = np.random.default_rng(seed)
@@ -179,7 +180,7 @@ def test_no_pattern_of_failures_removes_a_document_from_search(seed, data):
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_ranks_are_places_in_the_full_ranking(seed, weight):
     rng = np.random.default_rng(seed)
     views, vectors = scenario_views(rng, 20, 5)

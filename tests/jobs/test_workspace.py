@@ -17,11 +17,11 @@ WHOLE = Document("a", "Whole \N{GRINNING FACE} characters, combined e\u0301.", "
     ],
 )
 def test_half_a_character_in_a_document_is_refused_as_in_a_file(document, what):
-    assert read_documents([WHOLE], FieldNames(), None) == ([WHOLE], None)
+    assert read_documents([WHOLE], FieldNames(), None, None) == ([WHOLE], None)
     with pytest.raises(InputError) as caught:
-        read_documents([WHOLE, document], FieldNames(), None)
+        read_documents([WHOLE, document], FieldNames(), None, None)
     assert str(caught.value).startswith(f"corpus: half a surrogate pair {what}; expected whole")
-    assert read_documents([WHOLE, document], FieldNames(), 1) == ([WHOLE], None)
+    assert read_documents([WHOLE, document], FieldNames(), 1, None) == ([WHOLE], None)
 
 
 def job(folder, name, corpus, **settings):

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from argus.cli.main import main
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.storage import Storage
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.kb.build import build_kb

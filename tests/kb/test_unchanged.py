@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import argus.kb.keys as keys_module
-from argus.data.corpus import corpus_file, read_corpus
+from argus.corpora.opening import corpus_file, read_corpus
 from argus.data.kb import KnowledgeFolder
 from argus.engine import EngineConfig
 from argus.errors import InputError

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from argus.data import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.knowledge.capitals import CapitalisedNames
 
 

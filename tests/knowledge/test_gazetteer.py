@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data import Document, Span, read_corpus
+from argus.corpora.opening import read_corpus
+from argus.data import Document, Span
 from argus.errors import InputError
 from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from argus.data import Document, FieldNames, read_corpus
+from argus.corpora.opening import read_corpus
+from argus.data import Document, FieldNames
 from argus.errors import InputError
 from argus.knowledge import (
     MENTIONS,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data import Document, FieldNames, read_corpus
-from argus.data.corpus import open_corpus
+from argus.corpora.opening import open_corpus, read_corpus
+from argus.data import Document, FieldNames
 from argus.data.kb import KnowledgeFolder
 from argus.errors import InputError
 from argus.knowledge import (

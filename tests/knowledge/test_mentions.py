@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data import Span, read_corpus
+from argus.corpora.opening import read_corpus
+from argus.data import Span
 from argus.knowledge import Entity, KnowledgeSource, ground, load_knowledge, mention_relations
 from argus.knowledge.mentions import search
 from argus.knowledge.relations import RelationGraph

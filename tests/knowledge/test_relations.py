@@ -15,6 +15,7 @@ from argus.errors import InputError
 from argus.knowledge import RelationGraph, edge_columns, read_relations
 from argus.knowledge.edge_columns import read_edge_columns
 from argus.knowledge.relations import read_relations_by_row
+from tests.support.draws import examples
 
 INDEX = {"a": 0, "b": 1, "c": 2, "d": 3}
 
@@ -274,7 +275,9 @@ def triples_files(draw: st.DrawFn) -> tuple[str, bytes]:
     return suffix, packed[: draw(st.sampled_from([None, None, None, -1]))]
 
 
-@settings(max_examples=300, deadline=None)  # whether the other examples are slow is no matter here
+@settings(
+    max_examples=examples(300), deadline=None
+)  # whether the other examples are slow is no matter here
 @given(triples_files(), st.booleans(), st.booleans(), st.sampled_from([7, 1 << 26]))
 @example((".tsv", b"a\tb\n\xff\tr\n"), True, False, 1 << 26)
 @example((".tsv", b"subject\tobject\n\xef\xbb\xbfa\ta\n"), False, False, 1 << 26)
@@ -332,7 +335,7 @@ IDS_OF = {
 }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from(list(IDS_OF)),
     st.sampled_from([("subject", "object"), ("to", "from"), ("left", "right")]),

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from argus.data import read_corpus, read_qrels, read_queries
+from argus.corpora.opening import read_corpus
+from argus.data import read_qrels, read_queries
 from argus.knowledge import KnowledgeBase
 from argus.knowledge.stdlib import (
     Member,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from argus.measures.rank_correlation import Cells, spearman, weighted_rho
+from tests.support.draws import examples
 
 pairs = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=3, max_size=25)
 
@@ -17,7 +18,7 @@ def sides(of):
     return np.array([a for a, _ in of], float), np.array([b for _, b in of], float)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(pairs)
 def test_rho_and_p_are_scipys_and_nothing_is_ever_nan(found):
     x, y = sides(found)
@@ -37,7 +38,7 @@ def test_rho_and_p_are_scipys_and_nothing_is_ever_nan(found):
     assert (result.low is None) == bool(result.why_not)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(pairs, st.randoms(use_true_random=False))
 def test_weighted_ranks_match_scipy_on_repeated_pairs(found, random):
     x, y = sides(sorted(found))
@@ -53,7 +54,7 @@ def test_weighted_ranks_match_scipy_on_repeated_pairs(found, random):
         assert rho == pytest.approx(spearmanr(repeated).statistic, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_of_the_pairs_changes_nothing(found, random):
     shuffled = random.sample(found, len(found))

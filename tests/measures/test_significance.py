@@ -13,6 +13,7 @@ from argus.measures.significance import (
     paired_difference,
     randomisation_test,
 )
+from tests.support.draws import examples
 
 values = st.floats(0, 1).map(lambda v: round(v, 3))
 
@@ -27,7 +28,7 @@ def enumerate_signs(differences: list[float]) -> float:
     return sum(s >= observed - 1e-9 for s in sums) / len(sums)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=8))
 def test_the_exact_test_equals_the_enumeration_of_all_signs(differences):
     p_value, exact = randomisation_test(np.array(differences), seed=0)
@@ -52,7 +53,7 @@ def test_queries_without_a_difference_change_nothing():
     assert randomisation_test(padded, seed=0) == randomisation_test(moved, seed=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(values, values), min_size=1, max_size=12), st.integers(0, 3))
 def test_nothing_is_ever_nan_and_the_interval_holds_together(pairs, seed):
     before = {str(i): b for i, (b, _) in enumerate(pairs)}

@@ -236,3 +236,29 @@ def test_what_it_tells_stands_in_the_folder(vectors, tmp_path):
     page = result.report.read_text()
     assert "Which stored records does the store itself not find?" in page
     assert "lost by the approximate index" in page
+
+
+@pytest.mark.parametrize("more", [{}, {"sample": 200}])
+def test_shares_are_told_by_slice(more, vectors, tmp_path):
+    payloads = [{"page": {"lang": "de" if i < 50 else "en"}, "n": i} for i in range(200)]
+    store = PlainStore(vectors, lost=range(40), payloads=payloads)
+    config = ReachConfig(k=5, by=("page.lang", "n"), **more)
+    result = reach(store, out=tmp_path, config=config)
+    slices = result.summary["slices"]
+    assert [field["slices"] for field in slices["fields"]] == [2, 5]
+    shares = {(row["field"], row["slice"]): row for row in slices["worst"]}
+    german = shares["page.lang", "de"]
+    assert (german["n"], german["share"], german["whole"]) == (50, 0.2, 0.8)
+    assert shares["n", "0 to 39"]["share"] == 0 and slices["worst"][0]["slice"] == "0 to 39"
+    assert any(
+        line.startswith("worst slice by page.lang, n: n = 0 to 39") for line in result.headline()
+    )
+    assert "By slice" in result.report.read_text()
+
+
+def test_a_slice_by_what_no_record_holds_is_refused(vectors, tmp_path):
+    store = PlainStore(vectors, payloads=[{"page": {"lang": "de"}}] * 200)
+    with pytest.raises(InputError) as caught:
+        reach(store, out=tmp_path / "out", config=ReachConfig(by=("page.lang", "nope")))
+    assert caught.value.where == "--by" and "page.lang" in caught.value.expected
+    assert not (tmp_path / "out").exists(), "nothing is asked before"

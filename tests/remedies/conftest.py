@@ -2,7 +2,7 @@
 
 import pytest
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.encoders import EmbeddingStore
 from tests.support.diagnosing import SentenceOnly, probe_for
 

@@ -124,7 +124,7 @@ def test_the_passage_that_bears_the_name_is_best():
 
 
 def test_descriptions_of_a_real_knowledge_base_are_supported(shared):
-    from argus.data.corpus import read_corpus
+    from argus.corpora.opening import read_corpus
 
     passages = read_corpus(shared("fb15k237") / "entities.jsonl", limit=3000)
     bare = [Document(p.id, p.text, p.title) for p in passages]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document, Span, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
@@ -15,6 +15,7 @@ from argus.remedies.config import K_AUG, PAPER, PRESETS, ROBUST, ExpandConfig, p
 from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.expand import KIND, check_context, choose, look_up, views
 from argus.remedies.lookup import PassageLookup
+from tests.support.draws import examples
 from tests.support.expanding import AARE, BERN, TOWN, pair, risk
 
 MOON = Document("moon", "Bern, Bern, Bern: the crater Bern lies on the Moon.", "Craters")
@@ -258,7 +259,7 @@ CHOICES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(CHOICES, st.sampled_from([None, 0.0, 0.5]), st.one_of(st.none(), st.integers(1, 3)))
 def test_choosing_is_what_sorting_each_document_says(choices, least, most):
     pairs = [pair(d, entity, p, similarity=s) for d, entity, p, s in choices]

@@ -8,6 +8,7 @@ from argus.data.types import Document
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.remedies.config import ROBUST
 from argus.remedies.expand import views
+from tests.support.draws import examples
 from tests.support.expanding import AARE, BERN, TOWN, pair
 
 
@@ -94,7 +95,9 @@ WORDS = st.lists(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=3))
 def test_every_view_fits_the_window(minilm, texts):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.indexes.words import query_words, words
@@ -13,6 +13,7 @@ from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
 from argus.remedies.config import K_AUG
 from argus.remedies.lookup import PassageLookup
+from tests.support.draws import examples
 
 
 def plain_bm25(query, passages, k):
@@ -132,7 +133,7 @@ def test_names_with_regex_characters_are_words_like_others():
 TEXTS = st.lists(st.sampled_from(["Bern", "bern", "Aare", "of", "the", "ﬁre", "2"]), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(TEXTS, max_size=8), TEXTS, st.integers(1, 4))
 def test_order_is_that_of_the_formula(texts, query, k):
     passages = [Document(f"p{i}", " ".join(text)) for i, text in enumerate(texts)]

@@ -8,6 +8,7 @@ from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.receipts import write_receipt
+from tests.support.draws import examples
 
 # Multiples of 1/4: every product and sum is exact, in float32 too, so that equal scores tie.
 VECTOR = st.lists(st.integers(-4, 4).map(lambda n: n / 4), min_size=3, max_size=3)
@@ -44,7 +45,7 @@ def repairs(draw):
     return before, after, names, draw(st.lists(pairs, max_size=6, unique=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(repairs(), st.integers(1, 5))
 def test_a_receipt_says_what_sorting_everything_says(repair, k):
     before, after, names, pairs = repair

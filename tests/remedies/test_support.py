@@ -11,6 +11,7 @@ from argus.remedies.demonyms import PLACES
 from argus.remedies.guard import Rejected, apply, examine
 from argus.remedies.support import _GENERIC_WORDS, _SMALL_WORDS, is_supported
 from argus.remedies.wording import is_wording
+from tests.support.draws import examples
 
 CAPITAL = "Bern is the capital of Switzerland."
 
@@ -149,7 +150,7 @@ WORDS = st.lists(LETTERS | SAID, min_size=1, max_size=4).flatmap(
 DESCRIPTIONS = st.lists(WORDS | SAID | st.just("&"), min_size=1, max_size=5).map(" ".join)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(DESCRIPTIONS)
 @example("K.I.L.L capital")
 @example("capital & capital")

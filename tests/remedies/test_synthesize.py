@@ -309,7 +309,7 @@ def test_parts_of_names_and_dates_get_no_description():
 
 
 def test_real_passages_get_supported_descriptions(shared):
-    from argus.data.corpus import read_corpus
+    from argus.corpora.opening import read_corpus
     from argus.knowledge.gazetteer import Gazetteer
     from argus.remedies.guard import apply
 

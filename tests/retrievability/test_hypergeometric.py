@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
+from tests.support.draws import examples
 
 
 @st.composite
@@ -14,7 +15,7 @@ def cases(draw):
 
 
 @given(cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_equals_scipys_distribution_function(case):
     pool, above, draws, k = case
     got = hit_probability(np.array([above]), np.array([pool]), k=k, draws=draws)[0]
@@ -33,7 +34,7 @@ def test_the_top_k_includes_rank_k():
 
 
 @given(cases())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_every_k_at_once_equals_each_k_alone(case):
     pool, above, draws, _ = case
     above, pool = np.array([above]), np.array([pool])

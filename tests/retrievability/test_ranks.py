@@ -12,6 +12,7 @@ from argus.retrievability.limits import RESERVOIR_QUERIES
 from argus.retrievability.pairs import PairRanks
 from argus.retrievability.ranks import Ranker, draw_reservoir, pair_ranks
 from argus.retrievability.reference import neutrals
+from tests.support.draws import examples
 from tests.support.rows import KINDS, plain_scores
 
 
@@ -54,7 +55,7 @@ def same(a, b):
 
 
 @given(st.integers(0, 10**6), st.integers(4, 40), st.integers(2, 24))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_counts_equal_the_definition_with_exact_ties_among_them(seed, n, dim):
     rng = np.random.default_rng(seed)
     vectors = unit(rng.normal(size=(n, dim)))
@@ -163,7 +164,7 @@ def test_bad_arguments_are_named():
 
 
 @given(st.integers(0, 10**6), st.integers(6, 60))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_ranks_in_a_reservoir_equal_the_definition(seed, n):
     rng = np.random.default_rng(seed)
     vectors = unit(rng.normal(size=(n, 6)))

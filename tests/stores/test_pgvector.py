@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import psycopg
 import pytest
 
 from argus.errors import InputError
 from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric
+from argus.stores.protocol import Metric, Records
 from tests.support.stores import DIM, N, pgvector, vectors
 
 
@@ -23,7 +24,7 @@ def database(postgres):
         ).fetchall():
             connection.execute(f"DROP INDEX {index}")
         yield connection
-        connection.execute("DROP TABLE IF EXISTS bare, chunks")
+        connection.execute("DROP TABLE IF EXISTS bare, chunks, half")
 
 
 @pytest.fixture
@@ -58,6 +59,31 @@ def test_of_several_indexes_the_metric_tells(database, describe):
         "l2": (Metric.L2, "ivfflat (lists=3)"),
         "dot": (Metric.DOT, "exact"),
     }
+
+
+def test_an_index_of_some_rows_does_not_serve_all(database, describe):
+    database.execute(
+        "CREATE INDEX a ON docs USING hnsw (embedding vector_cosine_ops) WHERE id <> 'd1'"
+    )
+    facts = describe()
+    assert facts.is_exact and facts.index == "exact (hnsw only WHERE (id <> 'd1'::text))"
+    database.execute("CREATE INDEX b ON docs USING hnsw (embedding vector_cosine_ops)")
+    assert (describe().is_exact, describe().index) == (False, "hnsw")
+
+
+def test_numbers_of_16_bits_are_read_and_searched(postgres, database):
+    database.execute(f"CREATE TABLE half (id text PRIMARY KEY, embedding halfvec({DIM}))")
+    database.execute("INSERT INTO half SELECT id, embedding::halfvec FROM docs")
+    database.execute("CREATE INDEX ON half USING hnsw (embedding halfvec_cosine_ops)")
+    with open_store(f"pgvector:{postgres}/half") as store:
+        facts = store.describe()
+        assert (facts.dim, facts.metric, facts.index) == (DIM, Metric.COSINE, "hnsw")
+        for exact in (False, True):
+            hits = store.search(vectors()[:3], 1, exact=exact)
+            assert [[id_ for id_, _ in row] for row in hits] == [["d0"], ["d1"], ["d2"]]
+        assert np.allclose(next(store.iterate(9)).vectors, vectors()[:9], atol=1e-2)
+        store.upsert(Records(["d0"], vectors()[5:6], [{}]))
+        assert store.search(vectors()[5:6], 1)[0][0][0] in {"d0", "d5"}
 
 
 def test_a_column_of_nulls_has_no_dimensions(postgres, database):

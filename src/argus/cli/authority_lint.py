@@ -11,7 +11,9 @@ from argus.authority.jobs.config import AuthoritySource, LintBounds
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.settings import TOP_K, Doc, Ge
+from argus.retrievers.config import NAMES, AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.settings import TOP_K, Doc, Ge, Option
 
 
 @example(
@@ -20,13 +22,22 @@ from argus.settings import TOP_K, Doc, Ge
 @with_blocks
 def lint(
     *,
-    run: Annotated[Path, typer.Argument(help="TREC run file (.gz too) or JSON.")],
+    run: Annotated[
+        Path | None, typer.Argument(help="TREC run file (.gz too) or JSON; or --retriever.")
+    ] = None,
     source: AuthoritySource,
     k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = TOP_K,
     queries: Annotated[
         Path | None,
-        Doc("Rows of _id and anchor: what each query is about."),
+        Doc("Rows of _id and anchor: what each query is about; with --retriever, its text."),
     ] = None,
+    retriever: Annotated[
+        str | None,
+        Doc(f"What is asked the --queries, in place of a run: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
+    encoder: Annotated[str | None, Doc("For the queries of a store.")] = None,
     before: Annotated[
         Path | None,
         Doc("The run before superseded documents were removed."),
@@ -39,7 +50,7 @@ def lint(
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Check RUN, of any retriever, for superseded documents and missing controlling ones.
+    """Check RUN, or a retriever's answers, for superseded documents and missing controlling ones.
 
     A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
     forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
@@ -55,6 +66,9 @@ def lint(
         bounds=bounds,
         out=out,
         fresh=fresh,
+        retriever=retriever,
+        asking=asking,
+        encoder=encoder,
     )
     o.show(result, as_json=json)
     raise typer.Exit(result.exit_code)

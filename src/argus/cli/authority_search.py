@@ -13,7 +13,9 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.search import snippet
-from argus.settings import TOP_K, Doc, Ge
+from argus.retrievers.config import NAMES, AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.settings import TOP_K, Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.authority.jobs.summary import SearchHit
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 @example('argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml')
 @with_blocks
 def search(
+    *,
     query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
     source: AuthoritySource,
     k: o.K = TOP_K,
@@ -33,7 +36,7 @@ def search(
     ] = None,
     encoder: Annotated[
         str | None,
-        Doc("Search the records by these vectors; default: BM25."),
+        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
     ] = None,
     hybrid: Annotated[
         str | None,
@@ -55,6 +58,12 @@ def search(
         Path | None,
         Doc("Anchors are QUERY's results in this run (TREC or JSON)."),
     ] = None,
+    retriever: Annotated[
+        str | None,
+        Doc(f"Anchors are what this brings back: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
     store: Annotated[
         Path | None,
         Doc("Folder that keeps the records' vectors between calls."),
@@ -69,6 +78,7 @@ def search(
     answer = search_authority(
         query, source, k=k, anchors=anchors, index=index, encoder=encoder, hybrid=hybrid,
         places=places, chains=chains, named=named, store=store, run=run,
+        retriever=retriever, asking=asking,
     )  # fmt: skip
     if json:
         o.print_json(answer)

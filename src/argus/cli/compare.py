@@ -1,20 +1,23 @@
-"""`argus compare`: two results, encoders or indexes over one corpus, what is gained and lost."""
+"""`argus compare`: two results, encoders, indexes or retrievers, what is gained and lost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import Without, with_blocks
+from argus.cli.config_options import Block, Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievers.config import NAMES, AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
@@ -37,20 +40,35 @@ def compare(
         list[Path] | None, typer.Argument(help="Two folders that audit or exposure wrote.")
     ] = None,
     out: o.Out = Path("argus-compare"),
-    encoder: Annotated[list[str] | None, Doc("Twice, with --corpus: before, after.")] = None,
+    encoder: Annotated[
+        list[str] | None,
+        Doc("Twice, with --corpus: before, after. Once: for the queries of a store."),
+    ] = None,
     index: Annotated[
         list[str] | None,
-        Doc("Twice: PATH, PATH@original or PATH@REMEDY."),
+        Doc("Twice, or beside a retriever or run: PATH, PATH@original or PATH@REMEDY."),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        Doc("Twice: run files (TREC or JSON) of any retrievers."),
+        Doc("Twice: run files (TREC or JSON) of any retrievers; or beside an index or retriever."),
     ] = None,
+    retriever: Annotated[
+        list[str] | None,
+        Doc(f"Twice, or after an --index, or before a --run: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("What both encoders read; with --index, whose titles ask."),
+        CorpusName(),
     ] = None,
-    queries: Annotated[Path | None, Doc("Queries to ask both indexes, too.")] = None,
+    queries: Annotated[
+        Path | None, Doc("Queries to ask two indexes, too; what retrievers are asked.")
+    ] = None,
+    qrels: Annotated[
+        Path | None, Doc("Judgements: relevant documents that one retriever or run alone finds.")
+    ] = None,
     diagnosis: Annotated[
         Path | None,
         Doc("With --index: whose entities are asked for by name."),
@@ -62,7 +80,7 @@ def compare(
         Doc("With --index. Default: as each is served."),
         Option(("--exact/--approximate",), default=""),
     ] = None,
-    measure: Annotated[ExposureConfig, Without("sentences")],
+    measure: Annotated[ExposureConfig, Without("sentences", "by")],
     relations: Annotated[
         str | None,
         Doc('For the audits: triples file, or "mentions".'),
@@ -75,40 +93,32 @@ def compare(
 ) -> None:
     """Name the documents and entities that a change gains and loses.
 
-    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or --run A --run B, or
-    --index A --index B (which asks for documents by their titles, and for the entities of a
-    --diagnosis by name). Writes comparison.parquet and .csv, summary.json, manifest.json and
-    report.html.
+    argus compare DIR_A DIR_B, or --corpus C --encoder A --encoder B, or any two of --index,
+    --retriever and --run with --queries. Two indexes are asked for documents by their titles, too,
+    and for the entities of a --diagnosis by name. Writes comparison.parquet and .csv,
+    summary.json, manifest.json and report.html.
     """
-    kind = _one_kind(folders or [], encoder or [], index or [], run or [], corpus)
+    kind = _one_kind(folders or [], encoder or [], index or [], run or [], retriever or [], corpus)
     _no_other_options(context, kind)
     check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     from argus.evaluation.compare import job as jobs
+    from argus.evaluation.compare.answers import compare_retrievers
 
+    lists: dict[str, Any] = {
+        "out": out, "queries": queries or (), "corpus": corpus, "k": measure.k,
+        "parent_field": measure.parent_field,
+        "hybrid": hybrid or (), "exact": exact, "weights": weights or (), "fresh": fresh,
+    }  # fmt: skip
     if folders:
         result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
-    elif run:
-        result = jobs.compare_two_runs(
-            (run[0], run[1]),
-            out=out,
-            queries=queries or (),
-            corpus=corpus,
-            k=measure.k,
-            fresh=fresh,
-        )
+    elif kind in ("retriever", "run"):
+        of_store = replace(running, model=encoder[0]) if encoder else None
+        result = compare_retrievers(
+            retriever or (), runs=run or (), indexes=index or (), qrels=qrels, encoder=of_store,
+            asking=asking, **lists,
+        )  # fmt: skip
     elif index:
-        result = jobs.compare_indexes(
-            (index[0], index[1]),
-            out=out,
-            queries=queries or (),
-            corpus=corpus,
-            diagnosis=diagnosis,
-            k=measure.k,
-            hybrid=hybrid or (),
-            exact=exact,
-            weights=weights or (),
-            fresh=fresh,
-        )
+        result = jobs.compare_indexes((index[0], index[1]), diagnosis=diagnosis, **lists)
     else:
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
         result = _two_encoders(
@@ -119,7 +129,7 @@ def compare(
 
 
 def _two_encoders(
-    corpus: Path,
+    corpus: NamedCorpus,
     encoders: Sequence[EncoderConfig],
     measure: ExposureConfig,
     *,
@@ -151,32 +161,42 @@ def _one_kind(
     encoders: list[str],
     indexes: list[str],
     runs: list[Path],
-    corpus: Path | None,
+    retrievers: list[str],
+    corpus: NamedCorpus | None,
 ) -> str:
     """Return which kind of things, of `_BELONGS`, are two; InputError for anything else."""
     from argus.errors import InputError
 
     counts = {
         "folders": len(folders), "--encoder": len(encoders), "--index": len(indexes),
-        "--run": len(runs),
+        "--retriever": len(retrievers), "--run": len(runs),
     }  # fmt: skip
     named = {name: n for name, n in counts.items() if n}
+    answering = len(indexes) + len(retrievers) + len(runs)
+    if answering == 2 and not folders and max(len(indexes), len(runs)) < 2 and len(encoders) < 2:
+        return "retriever"
     if list(named.values()) != [2] or (encoders and corpus is None):
         got = ", ".join(f"{n} {name}" for name, n in named.items()) or "nothing to compare"
         raise InputError(
             got + (" without --corpus" if encoders and corpus is None else ""),
-            expected="two folders, or --corpus with --encoder twice, or --index or --run twice",
+            expected="two folders, or --corpus with --encoder twice, or two of --index, "
+            "--retriever and --run",
             fix="For example: argus compare before/ after/ --out comparison/",
             where="argus compare",
         )
     return next(iter(named)).lstrip("-")
 
 
+_ASKING = {setting.key for setting, _ in Block(AskingConfig).all_settings()}
+_LISTS = {"corpus", "queries", "qrels", "k"}
 _BELONGS = {
     "folders": set(),
-    "run": {"corpus", "queries", "k"},
-    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "lambda_"},
-    "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed"},
+    "run": _LISTS | {"parent_field"},
+    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "lambda_", "parent_field"},
+    "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed", "parent_field"},
+    "retriever": _LISTS
+    | _ASKING
+    | {"hybrid", "exact", "lambda_", "precision", "device", "parent_field"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""
 
@@ -191,7 +211,7 @@ def _no_other_options(context: typer.Context, kind: str) -> None:
     for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            spelling = f"--{name.rstrip('_')}"
+            spelling = f"--{name.rstrip('_').replace('_', '-')}"
             goes_with = [f"--{k}" for k, names in _BELONGS.items() if name in names]
             raise InputError(
                 f"is not read when {'folders' if kind == 'folders' else f'--{kind}'} are compared",

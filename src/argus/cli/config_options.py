@@ -12,10 +12,11 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from argus.cli.inputs import Input, check_inputs
+from argus.cli.inputs import check_inputs, inputs_of, with_stores
 from argus.cli.outputs import Output, stopped
 from argus.errors import InputError
 from argus.settings import Setting, nested, notes_of, setting_of, settings_of
+from argus.stores.config import StoreConfig
 
 R = TypeVar("R")
 
@@ -91,7 +92,9 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     declared = dict(hints)
     for block in blocks.values():
         declared |= get_type_hints(block.config, include_extras=True)
-    inputs, outputs = notes_of(declared, Input), notes_of(declared, Output)
+    inputs, outputs = inputs_of(declared), notes_of(declared, Output)
+    stores = Block(StoreConfig) if any(note.names_corpus for note in inputs.values()) else None
+    shared = stores is not None and not options.add(stores, command.__name__)
 
     @functools.wraps(command)
     def run(**values: Any) -> R:
@@ -99,8 +102,11 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
         alone = {name: _own_value(setting, values[setting.key]) for name, setting in own.items()}
         plain = {name: values[name] for name in values if name in hints and name not in own}
         try:
-            check_inputs(inputs, plain | alone | configs)
-            return command(**plain | alone | configs)
+            whole = plain | alone | configs
+            if stores is not None:
+                whole = with_stores(inputs, whole, stores.make(values), alone=not shared)
+            check_inputs(inputs, whole)
+            return command(**whole)
         except KeyboardInterrupt:
             typer.echo(f"\nargus: {stopped(outputs, values)}", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -121,23 +127,34 @@ class _Options:
     """Of the command alone, by parameter."""
     parameters: dict[str, inspect.Parameter]
     homes: dict[str, str]
+    shared: dict[str, tuple[Setting, bool]]
+    """The settings of blocks by key, and whether one is unset unless given."""
+
+    def add(self, block: Block, command: str) -> bool:
+        """Add the options of a block; return whether all are new.
+
+        Raises TypeError where two settings of one name differ.
+        """
+        there = len(self.shared)
+        settings = list(block.all_settings())
+        for setting, unset in settings:
+            if self.shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
+                raise TypeError(f"{command}: two options are called {setting.where}")
+            self.parameters[setting.key] = _parameter(setting, unset=unset)
+            self.homes[setting.key] = _home(setting)
+        return len(self.shared) == there + len(settings)
 
 
 def _options_of(command: Callable[..., Any]) -> _Options:
     """Return the options of a command; TypeError where two settings of one name differ."""
     hints = get_type_hints(command, include_extras=True)
     blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
-    options = _Options(hints, blocks, {}, {}, {})
-    shared: dict[str, tuple[Setting, bool]] = {}
+    options = _Options(hints, blocks, {}, {}, {}, {})
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in blocks:
             _add_own(options, name, parameter)
-            continue
-        for setting, unset in blocks[name].all_settings():
-            if shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
-                raise TypeError(f"{command.__name__}: two options are called {setting.where}")
-            options.parameters[setting.key] = _parameter(setting, unset=unset)
-            options.homes[setting.key] = _home(setting)
+        else:
+            options.add(blocks[name], command.__name__)
     return options
 
 

@@ -8,9 +8,10 @@ from typing import Annotated
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.corpora.names import NamedCorpus
 from argus.evaluation.config import EvaluateConfig
+from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
-from argus.retrievers.config import AskingConfig
 from argus.settings import Doc, Option
 
 
@@ -32,12 +33,12 @@ def evaluate(
     ] = None,
     retriever: Annotated[
         list[str] | None,
-        Doc("FILE.py, FILE.py:NAME or http:FILE.yaml; counts after --index, before --run."),
+        Doc(f"{NAMES}; counts after --index, before --run."),
         Option(panel=RETRIEVER),
     ] = None,
     asking: AskingConfig,
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("Where titles and texts come from; runs need it for both."),
         o.CORPUS,
     ] = None,
@@ -47,7 +48,7 @@ def evaluate(
     ] = None,
     encoder: Annotated[
         str | None,
-        Doc("For an index that does not name its own."),
+        Doc("For an index that does not name its own, and for the queries of a store."),
     ] = None,
     hybrid: o.Hybrid = None,
     weights: o.Weights = None,

@@ -12,14 +12,19 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
+from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
-from argus.settings import Doc
+from argus.retrievers.config import NAMES, AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.retrievers.names import is_index
+from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
     from argus.explanation.evidence import Evidence
     from argus.explanation.run import RunExplanation, RunStanding
     from argus.explanation.types import Explanation, Finding, Place, Standing
+    from argus.indexes.retriever import IndexRetriever
 
 WIDTH = 98
 LABEL = 28
@@ -42,6 +47,12 @@ def explain(
         Path | None,
         Doc("Or what any search found: a TREC or JSON run; QUERY is an id in it."),
     ] = None,
+    retriever: Annotated[
+        str | None,
+        Doc(f"Or what is asked: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
     measure: ExplainConfig,
     of_run: RunConfig,
     encoder: o.IndexEncoder = None,
@@ -55,11 +66,13 @@ def explain(
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first.
 
-    Of an index, of a run, or of an exact search by --encoder through --corpus: so for sparse and
-    late-interaction encoders, with what of the query they matched.
+    Of an index, of a run, of a retriever, or of an exact search by --encoder through --corpus: so
+    for sparse and late-interaction encoders, with what of the query they matched.
     """
-    if run is None and index is None and encoder is not None and of_run.corpus is not None:
-        _of_corpus(query, doc_id, encoder, of_run, measure, store, device, as_json=json)
+    own = _of_index(index, measure)
+    if encoder is not None and of_run.corpus is not None and not (run or index or retriever):
+        model = EncoderConfig(model=encoder, device=device)
+        _of_corpus(query, doc_id, model, of_run, own, store, as_json=json)
         return
     if store is not None:
         raise InputError(
@@ -72,17 +85,25 @@ def explain(
         from argus.evaluation.queries import run_alone
         from argus.explanation.run import explain_run
 
-        rps = measure.rps
-        run_alone(
-            index=index, hybrid=measure.hybrid, diagnosis=rps.diagnosis, kb=rps.kb,
-            probe=rps.probe, encoder=encoder, device=device, tau=rps.tau != RpsSource.tau,
-            **{"lambda": measure.weight != ExplainConfig.weight},
-        )  # fmt: skip
+        run_alone(retriever=retriever, encoder=encoder, device=device, **own)
         explanation_of_run = explain_run(query, doc_id, run, of_run)
         _print(explanation_of_run, describe_run(explanation_of_run), as_json=json)
         return
-    home = _index(index, of_run.keys)
-    check_inputs({"index": o.INDEX}, {"index": home})
+    _no_keys(of_run.keys)
+    if retriever is not None:
+        from argus.evaluation.queries import retriever_alone
+
+        retriever_alone(index=index)
+        if not is_index(retriever):
+            from argus.explanation.of_retriever import explain_retriever
+
+            retriever_alone(**own)
+            answer = explain_retriever(
+                query, doc_id, retriever, of_run, asking=asking, encoder=_encoder(encoder, device)
+            )
+            _print(answer, describe_run(answer), as_json=json)
+            return
+    home = _index(index, retriever, encoder, device)
     from argus.explanation.job import explain as explain_index
 
     explanation = explain_index(query, doc_id, home, measure, encoder=encoder, device=device)
@@ -92,49 +113,65 @@ def explain(
 def _of_corpus(
     query: str,
     doc_id: str,
-    encoder: str,
+    encoder: EncoderConfig,
     searched: RunConfig,
-    measure: ExplainConfig,
+    own: dict[str, object],
     store: Path | None,
-    device: str | None,
     *,
     as_json: bool,
 ) -> None:
-    """Explain a search through a corpus."""
-    from argus.encoders import EncoderConfig
+    """Explain a search through a corpus. own: what only an index has, by its option."""
     from argus.evaluation.queries import refuse_beside
-    from argus.explanation.corpus import explain_corpus
+    from argus.explanation.of_corpus import explain_corpus
 
-    rps = measure.rps
-    refuse_beside(
-        "--corpus alone", "what these need is an index",
-        hybrid=measure.hybrid, diagnosis=rps.diagnosis, kb=rps.kb, probe=rps.probe,
-        keys=searched.keys, tau=rps.tau != RpsSource.tau,
-        **{"lambda": measure.weight != ExplainConfig.weight},
-    )  # fmt: skip
-    config = EncoderConfig(model=encoder, device=device)
-    explanation = explain_corpus(query, doc_id, config, searched, store=store)
+    _no_keys(searched.keys)
+    refuse_beside("--corpus alone", "what it needs is an index", **own)
+    explanation = explain_corpus(query, doc_id, encoder, searched, store=store)
     _print(explanation, describe_run(explanation), as_json=as_json)
 
 
-def _index(index: str | None, keys: Path | None) -> str:
-    """Return the index, where there is no run; InputError where there is none either."""
+def _of_index(index: str | None, measure: ExplainConfig) -> dict[str, object]:
+    """Return what only an index has, by its option."""
+    rps = measure.rps
+    return {
+        "index": index, "hybrid": measure.hybrid, "diagnosis": rps.diagnosis, "kb": rps.kb,
+        "probe": rps.probe, "tau": rps.tau != RpsSource.tau,
+        "lambda": measure.weight != ExplainConfig.weight,
+    }  # fmt: skip
+
+
+def _index(
+    index: str | None, retriever: str | None, encoder: str | None, device: str | None
+) -> str | IndexRetriever:
+    """Return the index, by its name or opened as a retriever; InputError where there is none."""
+    if retriever is not None:
+        from argus.retrievers.answering_index import open_answering_index
+
+        return open_answering_index(retriever, _encoder(encoder, device)).retriever
     if index is None:
         raise InputError(
-            "neither an index nor a run",
-            expected="--index PATH, or --run FILE with the id of a query in it, or --corpus with "
-            "--encoder",
+            "neither an index nor a run nor a retriever",
+            expected="--index PATH, --retriever NAME, or --run FILE with the id of a query in it; "
+            "or --corpus with --encoder",
             fix="Name what was searched, or what was found.",
             where="--index",
         )
+    check_inputs({"index": o.INDEX}, {"index": index})
+    return index
+
+
+def _encoder(model: str | None, device: str | None) -> EncoderConfig | None:
+    return None if model is None else EncoderConfig(model=model, device=device)
+
+
+def _no_keys(keys: Path | None) -> None:
     if keys is not None:
         raise InputError(
-            "--keys with --index",
+            "--keys without --run",
             expected="--run beside it: keys are what an n-gram search kept of its run",
             fix="Leave --keys out.",
             where="--keys",
         )
-    return index
 
 
 def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
@@ -160,18 +197,18 @@ def describe_run(explanation: RunExplanation) -> list[str]:
     lines += _row(
         "query", f"{explanation.query_id}: {explanation.query or '(its text is not known)'}"
     )
-    what = explanation.what
-    lines += _row(what, f"{explanation.run}, {_place(place.run)}")
-    for name, at in (("BM25", place.bm25), (f"{what} and BM25 ({place.fusion})", place.fused)):
+    source = explanation.source
+    lines += _row(source, f"{explanation.run}, {_place(place.run)}")
+    for name, at in (("BM25", place.bm25), (f"{source} and BM25 ({place.fusion})", place.fused)):
         lines += [] if at is None else _row(name, _place(at))
     lines += _missing(place, explanation.k)
-    return lines + _above(place) + _findings(explanation)
+    return lines + _above(place, source) + _findings(explanation)
 
 
-def _above(place: RunStanding) -> list[str]:
+def _above(place: RunStanding, source: str) -> list[str]:
     """Return rows of the first documents above the one that is explained, and of the last."""
     rows = [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]
-    label = "above it" if place.rank is not None else "in the run"
+    label = "above it" if place.rank is not None else f"in the {source}"
     lines: list[str] = []
     for row in rows:
         says = f"  says {', '.join(map(repr, row.says[:SHOWN]))}" if row.says else ""

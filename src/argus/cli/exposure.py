@@ -30,11 +30,7 @@ def exposure(
         Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
     ] = None,
     measure: ExposureConfig,
-    retriever: Annotated[
-        str | None,
-        Doc("What is asked in place of an encoder: FILE.py, FILE.py:NAME or http:FILE.yaml."),
-        Option(panel=RETRIEVER),
-    ] = None,
+    retriever: o.Retriever = None,
     asking: AskingConfig,
     run: Annotated[
         Path | None,
@@ -59,7 +55,8 @@ def exposure(
     """Ask for every document by its title and by sentences taken out of it.
 
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
-    report.html. A run that was stopped goes on where it was.
+    report.html; with --parent-field documents.parquet and .csv, with --by slices.parquet and .csv.
+    A run that was stopped goes on where it was.
     """
     from argus.retrievability.exposure import job
 

@@ -5,12 +5,17 @@ The job behind the command refuses the same, in the same words, but seconds of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import FieldNames
+from argus.errors import InputError
+from argus.settings import notes_of, settings_of
+from argus.stores.config import StoreConfig
+from argus.stores.spec import is_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +23,23 @@ class Input:
     """In an option's type: what it names is read.
 
     check: takes a value and the columns that are named with it, if any; raises InputError.
+    names_corpus: it may be a store; how that is opened then become options of the command, too.
     """
 
     check: Callable[[Any, FieldNames | None], None]
+    names_corpus: bool = False
 
 
-def _check_corpus(path: Path, columns: FieldNames | None) -> None:
-    from argus.data.corpus import open_corpus
+def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
+    from argus.corpora.opening import open_corpus
 
-    corpus = open_corpus(path)
+    source = open_corpus(corpus)
+    if isinstance(corpus, StoreCorpus) and isinstance(corpus.store, str):
+        from argus.stores.opening import check_store
+
+        check_store(corpus.store, corpus.opening)
     if columns is not None:
-        corpus.check_columns(columns)
+        source.check_columns(columns)
 
 
 def _check_index(spec: str | Path, _columns: FieldNames | None) -> None:
@@ -38,7 +49,76 @@ def _check_index(spec: str | Path, _columns: FieldNames | None) -> None:
     read_header(parse_index_spec(spec).path)
 
 
-CORPUS, INDEX = Input(_check_corpus), Input(_check_index)
+def _check_later(_value: Any, _columns: FieldNames | None) -> None:
+    """Leave it to the job, which may not read it at all."""
+
+
+CORPUS, INDEX = Input(_check_corpus, names_corpus=True), Input(_check_index)
+
+
+def inputs_of(hints: Mapping[str, Any]) -> dict[str, Input]:
+    """Return what is read, by parameter. hints: types of parameters and of configs' settings."""
+    corpora = dict.fromkeys(notes_of(hints, CorpusName), Input(_check_later, names_corpus=True))
+    return corpora | notes_of(hints, Input)
+
+
+def with_stores(
+    inputs: Mapping[str, Input], values: Mapping[str, Any], opening: StoreConfig, *, alone: bool
+) -> dict[str, Any]:
+    """Return a command's values, corpora that are stores with how they are opened.
+
+    values: of the command's parameters, configs among them. alone: whether nothing else of the
+    command may be a store; raises InputError then for what is said of a store where there is none.
+    """
+    corpora = [name for name, note in inputs.items() if note.names_corpus]
+    places: list[NamedCorpus] = []
+
+    def whole(corpus: str | Path | None) -> NamedCorpus | None:
+        if corpus is None:
+            return None
+        place = named(corpus)
+        if isinstance(place, StoreCorpus):
+            place = replace(place, opening=opening)
+        places.append(place)
+        return place
+
+    whole_values = dict(values)
+    for name, value in values.items():
+        if name in corpora:
+            whole_values[name] = whole(value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            inner = {f.name for f in fields(value)} & set(corpora)
+            whole_values[name] = replace(value, **{n: whole(getattr(value, n)) for n in inner})
+    if any(isinstance(corpus, StoreCorpus) for corpus in places):
+        return _without_opening(whole_values, corpora)
+    if alone:
+        _refuse_unread(opening)
+    return whole_values
+
+
+def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str, Any]:
+    """Return values of which the corpora alone say how a store is opened, if no retriever is one."""
+    named_ = values.get("retriever") or ()
+    retrievers = named_ if isinstance(named_, list | tuple) else [named_]
+    if any(is_store(str(retriever)) for retriever in retrievers):
+        return values
+    return {
+        name: replace(value, opening=StoreConfig())
+        if is_dataclass(value) and hasattr(value, "opening") and name not in corpora
+        else value
+        for name, value in values.items()
+    }
+
+
+def _refuse_unread(opening: StoreConfig) -> None:
+    for setting in settings_of(StoreConfig):
+        if getattr(opening, setting.name) is not None:
+            raise InputError(
+                "is said of a store, and there is none",
+                expected="a store as --corpus, such as qdrant:http://HOST:6333/docs",
+                fix="Leave it out.",
+                where=setting.where,
+            )
 
 
 def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:

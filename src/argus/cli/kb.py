@@ -31,7 +31,7 @@ def build(
         Doc("Where shards go, if not OUT: a path, s3://, gs://."),
     ] = None,
     settings: Annotated[KbConfig, Without(*OF_SOURCES)],
-    columns: FieldNames,
+    columns: Annotated[FieldNames, Without("template")],
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

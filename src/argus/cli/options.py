@@ -17,10 +17,12 @@ from argus.cli.inputs import INDEX as INDEX
 from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
+from argus.corpora.names import NamedCorpus
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
 from argus.remedies.diagnosis.config import Tau as Tau
+from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Ge, Le, Option
 from argus.settings import Seed as Seed
 
@@ -57,6 +59,10 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         print_json(result.summary)
         return
     print_lines(result.headline())
+    if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
+        from argus.corpora.remarks import remarks
+
+        print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)
     if report is not None:
         typer.echo(f"report: {report}")
@@ -81,8 +87,11 @@ def print_json(value: Any) -> None:
 
 
 Corpus = Annotated[
-    Path,
-    Doc("BEIR folder, knowledge base (argus kb build), or a JSONL, CSV, TSV or Parquet file."),
+    NamedCorpus,
+    Doc(
+        "BEIR folder, knowledge base (argus kb build), a JSONL, CSV, TSV or Parquet file, or a "
+        "store (KIND:PLACE/COLLECTION)."
+    ),
     Option(("--corpus",)),
     CORPUS,
 ]
@@ -123,6 +132,9 @@ Weights = Annotated[
         "or once for each."
     ),
     Option(("--lambda",)),
+]
+Retriever = Annotated[
+    str | None, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
 ]
 ProbeFolder = Annotated[
     Path | None,

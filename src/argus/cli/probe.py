@@ -8,6 +8,7 @@ from typing import Annotated
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import Group, example
+from argus.corpora.names import NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import POOLING, Pooling
@@ -54,8 +55,8 @@ def fit(
 def predict(
     *,
     corpus: Annotated[
-        Path | None,
-        Doc("BEIR folder, or a JSONL, CSV, TSV or Parquet file."),
+        NamedCorpus | None,
+        Doc("BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store."),
         o.CORPUS,
     ] = None,
     source: Annotated[KnowledgeSource, Without("relations", "skip_unknown")],

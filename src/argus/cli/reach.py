@@ -10,10 +10,10 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.errors import InputError
 from argus.reach.config import ReachConfig
-from argus.settings import Doc, Option
-from argus.stores.config import StoreConfig
+from argus.settings import Doc
+from argus.stores.config import StoreConfig, Where
+from argus.stores.filters import conditions
 
 
 @example("argus reach sqlite-vec:docs.db/docs --out report/")
@@ -26,11 +26,7 @@ def reach(
     out: o.Out = Path("argus-out"),
     measure: ReachConfig,
     opening: StoreConfig,
-    where: Annotated[
-        list[str] | None,
-        Doc("FIELD=VALUE that records must hold, as the team's own filter; may be repeated."),
-        Option(panel="Store"),
-    ] = None,
+    where: Where = (),
     queries: Annotated[
         Path | None, Doc("Queries whose recall is told, too (JSONL, CSV, TSV, Parquet).")
     ] = None,
@@ -50,22 +46,9 @@ def reach(
         out=out,
         config=measure,
         opening=opening,
-        matching=_pairs(where or []) or None,
+        matching=conditions(where) or None,
         queries=queries or (),
         encoder=encoder,
         fresh=fresh,
     )
     o.show(result, as_json=json)
-
-
-def _pairs(where: list[str]) -> dict[str, str]:
-    pairs = {}
-    for text in where:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise InputError(
-                f"{text!r}", expected="FIELD=VALUE", fix="For example --where tenant=7.",
-                where="--where",
-            )  # fmt: skip
-        pairs[name] = value
-    return pairs

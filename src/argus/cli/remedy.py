@@ -13,6 +13,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel, needs_model
+from argus.corpora.names import NamedCorpus
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.remedies.config import ExpandConfig
@@ -50,7 +51,7 @@ class Proof:
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("Where titles are, to tell implicit questions apart."),
         o.CORPUS,
     ] = None

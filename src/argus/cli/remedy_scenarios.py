@@ -13,6 +13,7 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import app, print_estimate, show_remedy
+from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
@@ -35,7 +36,7 @@ class Source:
     """Options that say which documents are profiled, or where their profiles are."""
 
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("Documents to profile; default: those of --index."),
         o.CORPUS,
     ] = None
@@ -66,7 +67,7 @@ class Source:
         """Where profiles and answers go."""
         return self.out or (self.index / HOME if self.index else Path("argus-out"))
 
-    def documents(self) -> Path | list[Document]:
+    def documents(self) -> NamedCorpus | list[Document]:
         """Return what to profile; InputError where nothing is named."""
         if self.corpus is not None:
             return self.corpus

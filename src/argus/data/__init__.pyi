@@ -2,7 +2,6 @@ from .fields import FieldNames as FieldNames
 from .artifacts import ArtifactFolder as ArtifactFolder
 from .beir import write_beir as write_beir
 from .corpus import (
-    read_corpus as read_corpus,
     read_queries as read_queries,
 )
 from .provenance import (

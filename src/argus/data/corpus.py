@@ -1,25 +1,29 @@
-"""Read a corpus and queries: BEIR folders, knowledge bases, or files in any row format."""
+"""Read documents and queries from files in any row format (`argus.corpora` opens a corpus)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from argus.data.fields import FieldNames
-from argus.data.kb_file import kb_file
-from argus.data.rows import FORMATS, Row, id_value, pick_field, read_rows, text_value
+from argus.data.rows import (
+    FORMATS,
+    Row,
+    has_field,
+    id_value,
+    pick_field,
+    read_rows,
+    text_value,
+)
 from argus.data.types import Document, Query
 from argus.errors import InputError
 
-if TYPE_CHECKING:
-    from argus.data.kb_folder import KnowledgeFolder
-
-ID_FIELDS = ("_id", "id", "doc_id", "docid", "docno", "document_id", "pid")
+ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
+"""A chunk's own id comes before that of its document, which may stand beside it."""
+QUERY_ID_FIELDS = ("_id", "id", "query_id", "qid", *ID_FIELDS[2:])
 TITLE_FIELDS = ("title", "label", "name")
 TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
 CORPUS_STEMS = ("corpus", "documents", "entities")
@@ -38,109 +42,22 @@ def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def corpus_file(path: Path) -> Path:
-    """Return the corpus file that `path` (a file, or a folder) stands for.
-
-    Of a BEIR-like folder it is corpus.jsonl or the like; of a knowledge base, kb.json. Raises
-    InputError where there is none, and for a knowledge base that was not finished.
-    """
-    return open_corpus(path).file or path
-
-
-@dataclass(frozen=True)
-class CorpusSource:
-    """What a corpus is: a knowledge base on disk, a file of rows, or documents of a program.
-
-    Made once, by `open_corpus`. limit: how many documents, or entities, are taken of it.
-    """
-
-    limit: int | None
-    file: Path | None = None
-    """What stands for it in a manifest; None for documents of a program."""
-    is_kb: bool = False
-    in_memory: tuple[Document, ...] = ()
-
-    @cached_property
-    def kb(self) -> KnowledgeFolder | None:
-        """The knowledge base, opened when it is first asked for; None for another corpus."""
-        if self.file is None or not self.is_kb:
-            return None
-        from argus.data.kb_folder import KnowledgeFolder
-
-        return KnowledgeFolder.at(self.file)
-
-    def documents(self, fields: FieldNames) -> list[Document]:
-        """Return the documents, in order; raises InputError as `read_corpus` does."""
-        if self.kb is not None:
-            self.refuse_fields(fields)
-            return self.kb.documents(self.limit)
-        if self.file is not None:
-            return _unique(self.file, _documents_of(fields), limit=self.limit, what="document")
-        return list(self.in_memory)
-
-    def check_columns(self, fields: FieldNames) -> None:
-        """Raise InputError where the first row lacks a column, as reading the documents would."""
-        self.refuse_fields(fields)
-        if self.file is not None and not self.is_kb:
-            for row in islice(read_rows(self.file), 1):
-                _id_and_text(row, fields)
-                _title_field(row, fields)
-
-    def refuse_fields(self, fields: FieldNames) -> None:
-        """Raise InputError where columns are named for a knowledge base; others may have any."""
-        columns = [name for name in (fields.id, fields.title, fields.text) if name]
-        if columns and self.is_kb:
-            raise InputError(
-                f"a column was named ({columns[0]!r})",
-                expected="no --id-field, --title-field or --text-field: a knowledge base has its "
-                "own",
-                fix="Leave them out; or give its entities/*.parquet as the corpus.",
-                where=self.file,
-            )
-
-
-def open_corpus(
-    corpus: Path | str | Sequence[Document], *, limit: int | None = None
-) -> CorpusSource:
-    """Find what a path names, or take documents as they are; nothing is read yet.
-
-    Raises InputError where a path names nothing, for a knowledge base that was not finished, and
-    for documents that are no whole ones or repeated.
-    """
-    if not isinstance(corpus, (str, Path)):
-        return CorpusSource(limit, in_memory=_checked(tuple(corpus)[:limit]))
-    path = Path(corpus)
-    rows = path if path.is_file() else find_file(path, CORPUS_STEMS)
-    if knowledge := kb_file(corpus):
-        return CorpusSource(limit, knowledge, is_kb=True)
-    if rows is not None:
-        return CorpusSource(limit, rows)
-    if path.exists():
-        raise InputError(
-            "the folder holds no corpus file",
-            expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
-            fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
-            where=path,
-        )
-    raise InputError(
-        "no such file or folder",
-        expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
-        fix="Check the path.",
-        where=path,
-    )
-
-
-def read_corpus(
-    path: Path, fields: FieldNames | None = None, *, limit: int | None = None
-) -> list[Document]:
-    """Read documents in file order.
+def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) -> list[Document]:
+    """Read the documents of a file of rows, in its order.
 
     Fields other than id, title and text become metadata. Raises InputError naming file, line and
-    field for a missing file or column, an empty corpus, duplicate or non-string ids, non-UTF-8
-    bytes and broken JSON. Of a knowledge base, documents are its paragraphs (see
-    `KnowledgeFolder.documents`).
+    field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
+    JSON.
     """
-    return open_corpus(path, limit=limit).documents(fields or FieldNames())
+    return _unique(file, _documents_of(fields), limit=limit, what="document")
+
+
+def check_columns(file: Path, fields: FieldNames) -> None:
+    """Raise InputError where the first row lacks a column, as reading the documents would."""
+    for row in islice(read_rows(file), 1):
+        _id_and_text(row, fields)
+        if not _may_lack_title(fields):
+            _title_field(row, fields)
 
 
 def _documents_of(
@@ -150,12 +67,15 @@ def _documents_of(
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
         names: tuple[str, str] | None = None
+        row = title_field = None
+        has_titles = not _may_lack_title(fields)
         for row in rows:
             names = names or _id_and_text(row, fields)
             id_field, text_field = names
-            if text_field not in row.values:
+            if not has_field(row, text_field):
                 pick_field(row, [text_field], what="text", option="--text-field")
             title_field = _title_field(row, fields)
+            has_titles = has_titles or title_field is not None
             yield (
                 row,
                 Document(
@@ -165,6 +85,8 @@ def _documents_of(
                     metadata=_metadata(row, {id_field, title_field, text_field}),
                 ),
             )
+        if row is not None and not has_titles:
+            pick_field(row, [str(fields.title)], what="title", option="--title-field")
 
     return parse
 
@@ -180,18 +102,28 @@ def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
 
 def _title_field(row: Row, fields: FieldNames) -> str | None:
     """Return the row's own title column: JSON records may leave it out."""
+    if _may_lack_title(fields):
+        return fields.title if has_field(row, str(fields.title)) else None
     if fields.title:
         return pick_field(row, [fields.title], what="title", option="--title-field")
     return next((name for name in TITLE_FIELDS if name in row.values), None)
 
 
+def _may_lack_title(fields: FieldNames) -> bool:
+    """Return whether titles stand at a dotted path: a payload may lack what others have."""
+    return fields.title is not None and "." in fields.title
+
+
 def _metadata(row: Row, used: set[str | None]) -> dict[str, Any]:
-    """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level."""
+    """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level.
+
+    A column beside it that has the name of one inside is kept, the one inside under its path.
+    """
     rest = {k: v for k, v in row.values.items() if k not in used}
     nested = rest.get("metadata")
     if isinstance(nested, dict):
         del rest["metadata"]
-        rest |= nested
+        rest |= {f"metadata.{k}" if k in rest else k: v for k, v in nested.items()}
     return rest
 
 
@@ -208,7 +140,7 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
-            id_field = pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id")
+            id_field = pick_field(row, QUERY_ID_FIELDS, what="id")
             text_field = pick_field(row, ("text", "query", "question"), what="text")
             yield (
                 row,
@@ -259,7 +191,7 @@ def refuse_repeated(documents: Sequence[Document]) -> None:
         )
 
 
-def _checked(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
     """Raise InputError, as reading a file does: tokenizers and Parquet take whole characters."""
     refuse_repeated(documents)
     for document in documents:

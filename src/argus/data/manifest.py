@@ -28,6 +28,35 @@ class PrecisionTrial(TypedDict):
     accepted: bool
 
 
+class StoredVectorsFacts(TypedDict):
+    """The vectors of a store that were taken as they are, and how an encoder agrees with them."""
+
+    store: str
+    vector_field: str
+    metric: str
+    """By what the store ranks."""
+    ranking: str
+    """By what they are compared here."""
+    index: str
+    records: int
+    """As many as the store said that it holds, or as were wanted."""
+    read: int
+    broken: dict[str, int]
+    """Records without a vector to be found by, by reason."""
+    shortest: float | None
+    longest: float | None
+    """Lengths of whole vectors."""
+    template: str
+    """How title and text were joined."""
+    agreement: float
+    """Median cosine to the encoder's vectors."""
+    least: float
+    compared: int
+    """Texts that were embedded for it."""
+    sha256: str
+    """Of ids, texts and vectors."""
+
+
 class EncoderFacts(TypedDict, total=False):
     """Whose vectors, or whose output, a job measured."""
 
@@ -38,6 +67,8 @@ class EncoderFacts(TypedDict, total=False):
     store: str
     """Folder of the vectors; relative where it lies in the folder of results."""
     dim: int
+    stored: StoredVectorsFacts
+    """Where documents came with vectors of a store."""
 
 
 class RanOn(TypedDict, total=False):

@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NotRequired
+from typing import NotRequired, Protocol
 
 from typing_extensions import TypedDict
 
@@ -28,6 +28,15 @@ class InputFile(TypedDict):
     sha256: NotRequired[str]
     changed: NotRequired[str | None]
     """ISO 8601, UTC; None where it is not known."""
+    records: NotRequired[int]
+    """Of a store: how many were read; its hash is one of ids, texts and vectors."""
+
+
+class Described(Protocol):
+    """An input that is no file, and says itself what it is."""
+
+    def describe(self) -> InputFile:
+        """Return its name, size and hash."""
 
 
 class Environment(TypedDict):
@@ -65,13 +74,16 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def describe_inputs(**paths: Path | None) -> dict[str, InputFile]:
-    """Return name, size and hash of every input file, for the manifest.
+def describe_inputs(**inputs: Path | Described | None) -> dict[str, InputFile]:
+    """Return name, size and hash of every input, for the manifest.
 
     Of what is in an object store only the list of a knowledge base's shards is fetched for it.
     """
     described: dict[str, InputFile] = {}
-    for name, path in paths.items():
+    for name, path in inputs.items():
+        if path is not None and not isinstance(path, Path):
+            described[name] = path.describe()
+            continue
         if path is not None and path.name == KB_FILE and is_remote(path):
             data = read_bytes(path)
             size, digest = len(data), hashlib.sha256(data).hexdigest()

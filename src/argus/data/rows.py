@@ -237,22 +237,61 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:
     """Return the first of `names` that the row has; InputError names what is there instead.
 
-    option: of the command line, which names another column.
+    names: columns, or dotted paths. option: of the command line, which names another column.
     """
     for name in names:
-        if name in row.values:
+        if has_field(row, name):
             return name
     raise InputError(
-        f"no {what} field among {', '.join(map(repr, row.values))}",
+        f"no {what} field among {', '.join(map(repr, field_names(row.values)))}",
         expected=f"one of {', '.join(map(repr, names))}",
         fix="Rename the column" + (f", or name yours with {option}." if option else "."),
         where=row.at(),
     )
 
 
+def has_field(row: Row, name: str) -> bool:
+    """Return whether the row has a column of that name, or a field where a dotted path leads."""
+    return name in row.values or _inside(row, name) is not None
+
+
+def field_value(row: Row, name: str) -> Any:
+    """Return what a column holds, or what stands where a dotted path leads; None for nothing.
+
+    A column whose name is the whole path, dots and all, comes first.
+    """
+    if name in row.values:
+        return row.values[name]
+    there = _inside(row, name)
+    return None if there is None else there[0][there[1]]
+
+
+def field_names(values: Mapping[str, Any]) -> list[str]:
+    """Return the names of all fields; those of objects inside, alone or in a list, by their paths.
+
+    A name that has dots itself stands as it is.
+    """
+    names = []
+    for name, value in values.items():
+        many = isinstance(value, list)
+        first = value[0] if isinstance(value, list) and value else value
+        inside = field_names(first) if isinstance(first, dict) else ()
+        names += [f"{name}{'[]' if many else ''}.{inner}" for inner in inside] or [name]
+    return names
+
+
+def _inside(row: Row, path: str) -> tuple[Mapping[str, Any], str] | None:
+    """Return the object in which the last step of a dotted path is a field, and that step."""
+    *outer, last = path.split(".")
+    value: Any = row.values if outer else None
+    for name in outer:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return (value, last) if isinstance(value, dict) and last in value else None
+
+
 def text_value(row: Row, field: str) -> str:
     """Return `row[field]` as text; a missing or null field is the empty string."""
-    value = row.values.get(field)
+    value = field_value(row, field)
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -270,7 +309,7 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
 
     A silent 7 -> "7" would make "07", 7 and 7.0 three names of one thing or one name of three.
     """
-    value = row.values.get(field)
+    value = field_value(row, field)
     if coerce and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, str) and value:

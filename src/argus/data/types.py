@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -88,24 +89,47 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One retrievable unit of a corpus."""
+    """One retrievable unit of a corpus.
+
+    template: how title and text are joined, where that is known; see `filled`.
+    """
 
     id: str
     text: str
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)  # the corpus's own: any JSON
+    template: str | None = None
 
     @property
     def content(self) -> str:
         """What a retriever indexes: title and text, as BEIR does (`title + " " + text`).
 
-        A text that already begins with its title is not given it twice.
+        A text that already begins with its title is not given it twice. With a template it is what
+        that makes of them.
         """
+        if self.template is not None:
+            return filled(self.template, self.title, self.text)
         rest = self.text.removeprefix(self.title)
         begins_with_title = rest != self.text and not rest[:1].isalnum()
         if not self.title or begins_with_title:
             return self.text
         return f"{self.title} {self.text}" if self.text else self.title
+
+
+_FIELD = re.compile(r"\{(title|text)\}")
+_BOTH = re.compile(r"\{(?:title|text)\}.*\{(?:title|text)\}", re.DOTALL)
+
+
+def filled(template: str, title: str, text: str) -> str:
+    """Return a template such as "{title}: {text}" with title and text in their places.
+
+    Where one of the two is empty, it is left out with what stands between them.
+    """
+    values = {"title": title, "text": text}
+    if not (title and text):
+        one = "{title}" if title else "{text}"
+        template = _BOTH.sub(lambda _: one, template)
+    return _FIELD.sub(lambda match: values[match[1]], template)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.authority.jobs.audit import AuthorityAuditResult
+from argus.corpora.opening import read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import as_rows, write_jsonl
-from argus.data.corpus import read_corpus
 from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query, Run
 from argus.demo.authority import audit_deprecations

@@ -102,8 +102,12 @@ def embed(
     disk (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
-    missing = {key: item for key, item in zip(keys, items, strict=True) if key not in store}
-    failed: dict[bytes, str] = {}
+    failed = {key: why for key in keys if (why := store.failure(key)) is not None}
+    missing = {
+        key: item
+        for key, item in zip(keys, items, strict=True)
+        if key not in store and key not in failed
+    }
     total = len(set(keys))
     with progress(f"embedding {what}", total, done=total - len(missing)) as advance:
         is_new = not len(store)

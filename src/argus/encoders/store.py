@@ -20,7 +20,9 @@ import numpy as np
 
 from argus.data.artifacts import replacing
 from argus.data.locks import take_lock
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
+from argus.encoders.held import HeldVectors
 from argus.encoders.rows import Family, R
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
@@ -72,6 +74,14 @@ class Store(ABC, Generic[R]):
     def mapped_dim(self) -> int:
         """Numbers in a gathered row that may be a part of a file; 0 where all are in memory."""
         return 0
+
+    def failure(self, key: bytes) -> str | None:
+        """Return why there can be no row for a key; None where there is one, or can be."""
+        return None
+
+    def keep(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Return keys that find the rows of `keys` on the disk, written there where need be."""
+        return list(keys)
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
         """Return the row of each key, -1 where it is not stored; shape (len(keys),)."""
@@ -159,6 +169,7 @@ class EmbeddingStore(Store[FloatArray]):
 
     def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
         self._mapped: FloatArray | None = None
+        self._held: HeldVectors | None = None
         super().__init__(path, fingerprint=fingerprint, dim=dim)
         self._remove_gathered()  # of a run that was killed
 
@@ -176,9 +187,39 @@ class EmbeddingStore(Store[FloatArray]):
         """See `Store`."""
         return self.dim
 
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._rows or (self._held is not None and key in self._held.rows)
+
+    def lay_over(self, held: HeldVectors) -> None:
+        """Answer from these vectors first, until the store is closed: none goes to the disk.
+
+        Raises ValueError for vectors of another dimension.
+        """
+        if held.vectors.shape[1] != self.dim:
+            raise ValueError(f"vectors are {held.vectors.shape}, expected (n, {self.dim})")
+        self._held = held
+
+    def failure(self, key: bytes) -> str | None:
+        """See `Store`."""
+        return None if self._held is None else self._held.failures.get(key)
+
+    def keep(self, keys: Sequence[bytes]) -> list[bytes]:
+        """See `Store`.
+
+        A held vector is kept under the hash of itself: no text can find it later.
+        """
+        if self._held is None:
+            return list(keys)
+        held = {key: row for key in keys if (row := self._held.rows.get(key)) is not None}
+        vectors = self._held.vectors[list(held.values())]
+        own = [content_hash("held", vector.tobytes()) for vector in vectors]
+        self.append(own, vectors)
+        own_key = dict(zip(held, own, strict=True))
+        return [own_key.get(key, key) for key in keys]
+
     @property
     def vectors(self) -> FloatArray:
-        """All vectors, shape (len(self), dim), memory-mapped and read-only."""
+        """All vectors on the disk, shape (len(self), dim), memory-mapped and read-only."""
         if self._mapped is None or len(self._mapped) != len(self):
             shape = (len(self), self.dim)
             empty = not len(self)
@@ -189,6 +230,17 @@ class EmbeddingStore(Store[FloatArray]):
             )
         return self._mapped
 
+    def rows(self, keys: Sequence[bytes]) -> IntArray:
+        """Return the row of each key, -1 where it is not stored; shape (len(keys),).
+
+        Rows of vectors that are held come after those on the disk.
+        """
+        if self._held is None:
+            return np.array([self._rows.get(key, -1) for key in keys], np.int64)
+        held, n = self._held.rows, len(self)
+        rows = ((held.get(key), self._rows.get(key, -1)) for key in keys)
+        return np.array([own if row is None else n + row for row, own in rows], np.int64)
+
     def gather(self, keys: Sequence[bytes]) -> FloatArray:
         """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing.
 
@@ -198,7 +250,17 @@ class EmbeddingStore(Store[FloatArray]):
         rows = self.rows_stored(keys)
         if 4 * self.dim * len(rows) > LARGE_BYTES:
             return self._gather_on_disk(rows)
-        return np.ascontiguousarray(self.vectors[rows])
+        return self._read(rows)
+
+    def _read(self, rows: IntArray) -> FloatArray:
+        """Return the vectors of rows, on the disk and held, in a new array."""
+        if self._held is None:
+            return np.ascontiguousarray(self.vectors[rows])
+        out = np.empty((len(rows), self.dim), np.float32)
+        held = rows >= len(self)
+        out[held] = self._held.vectors[rows[held] - len(self)]
+        out[~held] = self.vectors[rows[~held]]
+        return out
 
     def _gather_on_disk(self, rows: IntArray) -> FloatArray:
         n = len(list(self.path.glob(_GATHERED)))
@@ -206,7 +268,7 @@ class EmbeddingStore(Store[FloatArray]):
         try:
             with path.open("wb") as file:
                 for start in range(0, len(rows), GATHER_ROWS):
-                    file.write(self.vectors[rows[start : start + GATHER_ROWS]].tobytes())
+                    file.write(self._read(rows[start : start + GATHER_ROWS]).tobytes())
         except OSError as error:
             path.unlink(missing_ok=True)
             raise ArgusError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from argus.data.fields import By, ParentField
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Seed, check_settings
@@ -26,6 +27,8 @@ class EvaluateConfig:
     depth: Annotated[int, Ge(1), Doc("Results kept per query.")] = 100
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
+    parent_field: ParentField = None
+    by: By = ()
 
     def __post_init__(self) -> None:
         from argus.measures.measures import cutoff, measure_name, parse_measure

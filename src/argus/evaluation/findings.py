@@ -277,7 +277,7 @@ class EvaluationFindings:
     def _ranks(self) -> dict[str, list[int | None]]:
         """Return each system's rank of the first relevant document, and how many it lacks."""
         columns = {}
-        for i, suffix in enumerate(self._suffixes):
+        for i, suffix in enumerate(self.suffixes):
             columns["rank" + suffix] = self._column(partial(self._first_relevant, i))
             columns["not_indexed" + suffix] = self._column(partial(self._not_indexed, i))
         return columns
@@ -293,7 +293,7 @@ class EvaluationFindings:
         columns: dict[str, list[float | None]] = {}
         for measure in self.scored[0].aggregate:
             values = [self._column(partial(_value, e, measure)) for e in self.scored]
-            columns |= {measure + s: v for s, v in zip(self._suffixes, values, strict=True)}
+            columns |= {measure + s: v for s, v in zip(self.suffixes, values, strict=True)}
             if len(values) == 2:
                 columns[measure + " difference"] = [
                     None if before is None or after is None else after - before
@@ -302,16 +302,17 @@ class EvaluationFindings:
         return columns
 
     @property
-    def _suffixes(self) -> tuple[str, ...]:
+    def suffixes(self) -> tuple[str, ...]:
+        """What the columns of each system end in."""
         return ("",) if len(self.systems) == 1 else (" before", " after")
 
     def _schema(self) -> pa.Schema:
         text = ("query_id", "text", "state", "reason")
         fields = [(name, pa.string()) for name in text]
         fields += [("relevant", pa.int64()), ("implicit", pa.bool_()), ("overlap", pa.float64())]
-        for suffix in self._suffixes:
+        for suffix in self.suffixes:
             fields += [("rank" + suffix, pa.int64()), ("not_indexed" + suffix, pa.int64())]
-        ends = (*self._suffixes, " difference") if len(self.systems) == 2 else self._suffixes
+        ends = (*self.suffixes, " difference") if len(self.systems) == 2 else self.suffixes
         fields += [(m + end, pa.float64()) for m in self.scored[0].aggregate for end in ends]
         return pa.schema(fields)
 

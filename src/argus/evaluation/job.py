@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
@@ -18,6 +18,8 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.findings import EvaluationFindings
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
+from argus.evaluation.slices import FILE as SLICES
+from argus.evaluation.slices import means_by_slice
 from argus.evaluation.summary import EvaluationSummary, headline
 from argus.evaluation.systems import (
     DENSE,
@@ -29,17 +31,18 @@ from argus.evaluation.systems import (
     run_system,
     search_index,
     system_name,
-    with_corpus,
     without_failed,
 )
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
+from argus.measures.slices import slice_figures, slice_table
 from argus.reports import write_report
+from argus.retrievers.asking import all_opened, note_retrievers
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
-from argus.retrievers.opening import OpenRetriever, opened
+from argus.retrievers.opening import OpenRetriever
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,7 +68,7 @@ def evaluate(
     out: Path | str,
     indexes: Sequence[str] = (),
     runs: Sequence[Path | Run] = (),
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     diagnosis: Path | None = None,
     encoder: Encoder | str | None = None,
     hybrid: Sequence[str] = (),
@@ -78,17 +81,18 @@ def evaluate(
 ) -> EvaluateResult:
     """Measure one or two systems; with two, the second against the first.
 
-    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `retrievers` (`FILE.py:NAME`
-    or any object that retrieves, asked as `asking` says), and these before `runs` (TREC or JSON
-    files, or runs). corpus: where titles and texts come from; an index knows its own. diagnosis:
-    folder with diagnosis.parquet, for the statistic of ARGUS Table 4. encoder: for indexes that do
-    not name theirs. hybrid: how indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
+    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `retrievers` (named as
+    `argus.retrievers.names` says, or any object that retrieves; asked as `asking` says), and these
+    before `runs` (TREC or JSON files, or runs). corpus: where titles and texts come from; an index
+    knows its own. diagnosis: folder with diagnosis.parquet, for the statistic of ARGUS Table 4.
+    encoder: for indexes that do not name theirs, and for the queries of stores. hybrid: how
+    indexes fuse vectors with BM25 ("rrf", "min-max", "z"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
     approximately where it has an approximate index. weights: λ of documents against scenarios, one
     for all indexes or one for each. Raises InputError for bad input, ArgusError when every query
     failed; nothing is written before all of it has been read.
     """
-    config = config or EvaluateConfig()
+    config, asking = config or EvaluateConfig(), asking or AskingConfig()
     if len(indexes) + len(retrievers) + len(runs) not in (1, 2):
         raise InputError(
             f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
@@ -97,44 +101,31 @@ def evaluate(
             where="--index, --retriever, --run",
         )
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
-    questions = read_judged(queries, qrels, corpus)
+    questions = read_judged(queries, qrels, corpus).folded(config.parent_field)
     highest = highest_rps(diagnosis) if diagnosis else None
+    if highest is not None and questions.fold is not None:
+        highest = questions.fold.best(highest)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(config, indexes, questions, diagnosis, runs)
-    if retrievers:
-        record.config["asking"] = asdict(asking or AskingConfig())
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
     answers = folder.path / ANSWERS
-    with record.timed("asking"), _all_opened(retrievers, questions, asking, answers) as sources:
+    with (
+        record.timed("asking"),
+        all_opened(retrievers, questions.documents or (), asking, answers, encoder) as sources,
+    ):
         searched = [
             open_index(name, encoder, fusion, exact, weight)
             for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
         ]
         if sources:
-            record.config["retrievers"] = [source.name for source in sources]
-            record.open(folder, about=about)  # answers are kept as they come
-            folder.own(ANSWERS)
+            note_retrievers(retrievers, sources, asking, folder, record, about)
         systems = _systems(questions, searched, sources, runs, config.depth)
     record.config |= {"hybrid": fusions, "exact": [r.searches_exactly() for _, r in searched]}
     record.config["lambda"] = [retriever.weight for _, retriever in searched]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
-    return _write(findings, folder, record, about)
-
-
-@contextmanager
-def _all_opened(
-    retrievers: Sequence[Any], questions: JudgedQueries, asking: AskingConfig | None, answers: Path
-) -> Iterator[list[OpenRetriever]]:
-    """Open every retriever; answers: the file that keeps what they say."""
-    documents = questions.documents or ()
-    with ExitStack() as stack:
-        contexts = (
-            opened(retriever, documents=documents, config=asking, kept_in=answers)
-            for retriever in retrievers
-        )
-        yield [stack.enter_context(context) for context in contexts]
+    return _write(findings, folder, record, about, questions)
 
 
 def evaluate_states(
@@ -163,19 +154,29 @@ def evaluate_states(
     record.config["lambda"] = [state.weight for state in states]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)
-    return _write(findings, folder, record, about)
+    return _write(findings, folder, record, about, questions)
 
 
 def _write(
-    findings: EvaluationFindings, folder: ArtifactFolder, record: Record, about: Sequence[Path]
+    findings: EvaluationFindings,
+    folder: ArtifactFolder,
+    record: Record,
+    about: Sequence[Path],
+    questions: JudgedQueries,
 ) -> EvaluateResult:
     """Measure, and leave the results in the folder; nothing is written before all is measured."""
     fingerprints = dict.fromkeys(system.fingerprint for system in findings.systems)
     record.encoder["fingerprint"] = " | ".join(fingerprints)
     with record.timed("measuring"):
         summary, table = findings.summary(), findings.table()
+        if questions.fold is not None:
+            summary["parents"] = questions.fold.figures()
+        slices, shares = means_by_slice(findings, questions)
     record.open(folder, about=about)
     folder.write_table("per_query", table, csv=True)
+    if slices:
+        summary["slices"] = slice_figures(slices, shares)
+        folder.write_table(SLICES, slice_table(shares), csv=True)
     folder.write_section("summary.json", "evaluation", summary)
     folder.write_section("manifest.json", "evaluation", record.manifest({**summary["queries"]}))
     return EvaluateResult(folder.path, write_report(folder.path), summary, table)
@@ -188,11 +189,11 @@ def _systems(
     runs: Sequence[Path | Run],
     depth: int,
 ) -> list[System]:
-    queries, documents = questions.queries, questions.documents
+    queries = questions.queries
     systems = [search_index(name, index, queries, depth) for name, index in indexes]
     systems += [ask_retriever(retriever, queries, depth) for retriever in retrievers]
     systems += [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
-    return systems if documents is None else [with_corpus(s, documents) for s in systems]
+    return questions.folded_systems(systems)
 
 
 def _record(

@@ -31,6 +31,11 @@ def run_alone(**others: object) -> None:
     refuse_beside("--run", "a run is what was found already", **others)
 
 
+def retriever_alone(**others: object) -> None:
+    """Refuse options that say how Argus searches where a retriever is asked."""
+    refuse_beside("--retriever", "a retriever is asked as it is", **others)
+
+
 def refuse_beside(what: str, why: str, **others: object) -> None:
     """Refuse the first of some options that is given. why: what one of them is, in words."""
     option = next((f"--{name}" for name, value in others.items() if value), None)

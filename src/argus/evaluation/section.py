@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
+from argus.evaluation.slices import FILE as SLICES
 from argus.evaluation.summary import EvaluationSummary, HarmedQuery, SystemFigures
 from argus.measures.association import AssociationFigures
 from argus.measures.significance import DifferenceFigures
 from argus.reports.section import Section, table
+from argus.reports.slices import slices_table
 
 Cell: TypeAlias = str | int | float | None
 
@@ -34,6 +36,8 @@ def section(folder: Path, evaluation: EvaluationSummary) -> Section:
     if evaluation["association"]:
         association = evaluation["association"]
         tables["evaluation_association"] = _association(evaluation["systems"], association)
+    if "slices" in evaluation:
+        tables["evaluation_slices"] = slices_table(folder, SLICES)
     return Section({}, tables, _brief(evaluation))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
 from argus.measures.association import AssociationFigures
 from argus.measures.significance import DifferenceFigures
+from argus.measures.slices import SliceFigures, slice_lines
 from argus.retrievers.protocol import kept_note
 
 
@@ -109,6 +111,14 @@ class Implicitness(TypedDict):
     groups: list[QueryGroup]
 
 
+class FoldFigures(TypedDict):
+    """Chunks folded to documents, each scored as its best chunk. field: where it stands."""
+
+    field: str
+    chunks: int
+    documents: int
+
+
 class EvaluationSummary(TypedDict):
     """One system, or two: before and after. depth: documents per list.
 
@@ -129,6 +139,8 @@ class EvaluationSummary(TypedDict):
     implicitness: Implicitness
     association: list[list[AssociationFigures]] | None
     association_left_out: list[int]
+    parents: NotRequired[FoldFigures]
+    slices: NotRequired[SliceFigures]
 
 
 def headline(summary: EvaluationSummary) -> Iterator[str]:
@@ -138,6 +150,11 @@ def headline(summary: EvaluationSummary) -> Iterator[str]:
         f"queries: {counts['measured']:,} measured, {counts['failed']:,} failed, "
         f"{counts['not applicable']:,} not applicable"
     )
+    if fold := summary.get("parents"):
+        yield (
+            f"{fold['chunks']:,} chunks folded to {fold['documents']:,} documents by "
+            f"{fold['field']}: a document scores as its best chunk"
+        )
     for name in systems[0]["measures"]:
         values = " -> ".join(f"{system['measures'][name]:.4f}" for system in systems)
         difference = f" ({_difference(comparison[name])})" if comparison else ""
@@ -149,6 +166,8 @@ def headline(summary: EvaluationSummary) -> Iterator[str]:
     share = summary["implicitness"]["share"]
     if share is not None:
         yield f"{share:.1%} of the queries share no word with a relevant title"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
     for system in systems:
         if system["kept"]:
             yield f"{system['name']}: {kept_note(system['kept'], counts['total'])}"

@@ -10,13 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from argus.data.runs import RUN_FILE, cut, read_run
+from argus.data.runs import RUN_FILE, cut
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.evaluation.summary import MissingDocuments
 
 if TYPE_CHECKING:
-    from argus.encoders import EmbeddingStore, Encoder
+    from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
     from argus.indexes.retriever import IndexRetriever
     from argus.retrievers.opening import OpenRetriever
 
@@ -86,7 +86,7 @@ def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]
 
 def open_index(
     name: str,
-    encoder: Encoder | str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
     ranked_by: str = DENSE,
     exact: bool | None = None,
     weight: float | None = None,
@@ -196,33 +196,33 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
 
 
 def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int) -> System:
-    """Ask a retriever of somebody else's every query; keep `depth` results."""
+    """Ask a retriever every query; keep `depth` results. Of an index all is known."""
+    from argus.retrievers.answering_index import AnsweringIndex
+
     answers = retriever.ask(queries, depth)
-    longest = max(map(len, answers.run.values()), default=0)
-    return System(
-        retriever.name, answers.run, fingerprint=RETRIEVER, failed=answers.failed, longest=longest,
-        kept=answers.kept,
+    if isinstance(retriever.source, AnsweringIndex):
+        system = contents(retriever.name, retriever.source.retriever)
+    else:
+        longest = max(map(len, answers.run.values()), default=0)
+        system = System(
+            retriever.name, {}, fingerprint=retriever.fingerprint or RETRIEVER, longest=longest
+        )
+    return replace(
+        system, run=answers.run, failed=answers.failed, kept=answers.kept,
+        warning=answers.warning,
     )  # fmt: skip
 
 
-def run_system(run: Path | Run, queries: Iterable[Query], depth: int, name: str) -> System:
+def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str) -> System:
     """Take a run, or read it from a file; keep its results for `queries`, `depth` of each.
 
     Raises InputError when the run answers none of the queries.
     """
-    where = run if isinstance(run, Path) else None
-    everything = read_run(run) if isinstance(run, Path) else run
-    ids = [q.id for q in queries]
-    results = {id_: everything[id_] for id_ in ids if id_ in everything}
-    if not results:
-        raise InputError(
-            f"answers none of the {len(ids):,} queries (it has {_some(everything)})",
-            expected=f"results for the queries that are asked ({_some(ids)})",
-            fix="Check that run and queries belong together.",
-            where=where or name,
-        )
+    from argus.retrievers.run_file import run_answers
+
+    results = run_answers(run, queries, name).run
     longest = max(map(len, results.values()))
-    return System(str(where or name), cut(results, depth), longest=longest)
+    return System(str(run) if isinstance(run, Path) else name, cut(results, depth), longest=longest)
 
 
 def with_corpus(system: System, corpus: Sequence[Document]) -> System:

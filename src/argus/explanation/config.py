@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.indexes.weighing import RELEVANCE_WEIGHT, Weight
 from argus.remedies.diagnosis.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
@@ -14,8 +15,9 @@ K = Annotated[int, Ge(1), Doc("How many documents a search returns.")]
 Queries = Annotated[Path | None, Doc("File of queries; QUERY is then an id in it.")]
 Supersedes = Annotated[Path | None, Doc("File of superseder, superseded: documents replaced.")]
 Corpus = Annotated[
-    Path | None,
+    NamedCorpus | None,
     Doc("What was searched; an index says itself what it was built from, a run does not."),
+    CorpusName(),
 ]
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
-from argus.data.corpus import corpus_file, read_queries
+from argus.corpora.opening import open_corpus
+from argus.data.corpus import read_queries
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
@@ -107,7 +108,7 @@ def explain(
     if not doc_id.strip():
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
     if config.corpus is not None:
-        corpus_file(config.corpus)  # it is read only where the document is not in the index
+        open_corpus(config.corpus)  # it is read only where the document is not in the index
     authority = read_authority(config.supersedes) if config.supersedes is not None else None
     if not isinstance(index, IndexRetriever):
         retriever = open_retriever(

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from argus.corpora.names import NamedCorpus, named
+from argus.corpora.opening import read_corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import read_corpus
 from argus.data.records import read_record
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
@@ -41,7 +42,7 @@ class IndexJob(TypedDict):
     inputs: IndexInputs
 
 
-def check_presence(case: Case, corpus: Path | None) -> Finding[PresenceEvidence]:
+def check_presence(case: Case, corpus: NamedCorpus | None) -> Finding[PresenceEvidence]:
     """Say whether this state of the index holds the document and, if not, where it was lost."""
     if case.present:
         kinds = [view.kind for view in case.views]
@@ -105,7 +106,9 @@ def _lost(
     )
 
 
-def corpus_document(doc_id: str, index: Path, corpus: Path | None) -> tuple[Document | None, str]:
+def corpus_document(
+    doc_id: str, index: Path, corpus: NamedCorpus | None
+) -> tuple[Document | None, str]:
     """Return the document as the corpus has it, and which file was read.
 
     corpus: None reads the file that the index's manifest names. The second value begins with
@@ -114,7 +117,7 @@ def corpus_document(doc_id: str, index: Path, corpus: Path | None) -> tuple[Docu
     path = corpus or _named_corpus(index)
     if path is None:
         return None, "could not be looked at: the index does not name its corpus (--corpus FILE)"
-    if corpus is None and not path.exists():
+    if isinstance(path, Path) and corpus is None and not path.exists():
         return None, f"could not be looked at: {path} is gone (--corpus FILE)"
     try:
         documents = read_corpus(path)
@@ -125,11 +128,11 @@ def corpus_document(doc_id: str, index: Path, corpus: Path | None) -> tuple[Docu
     return next((d for d in documents if d.id == doc_id), None), str(path)
 
 
-def _named_corpus(index: Path) -> Path | None:
+def _named_corpus(index: Path) -> NamedCorpus | None:
     try:
         manifest = ArtifactFolder(index).read_json("manifest.json")
         job = read_record(IndexJob, manifest.get("index"), where=index / "manifest.json")
-        return Path(job["inputs"]["corpus"]["file"])
+        return named(job["inputs"]["corpus"]["file"])
     except (InputError, OSError):
         return None  # an index that a program made has no manifest
 

@@ -1,4 +1,4 @@
-"""Why a document does not come back in a run: its place, its words, and what stands above it."""
+"""Why a document does not come back in a ranking: its place, its words, and what is above it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from argus.authority.edges import read_authority
-from argus.data.corpus import read_corpus
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document
@@ -35,6 +36,8 @@ from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import words
 from argus.progress import announce
+
+R = TypeVar("R", bound="RunExplanation")
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class RunStanding:
 class RunExplanation:
     """Why a document came back in a run, or did not; fields as in `Explanation`."""
 
-    what: ClassVar[str] = "run"
+    source: ClassVar[str] = "run"
     """What `run` names, in a word."""
     query: str | None
     query_id: str
@@ -100,6 +103,8 @@ class RunCase:
     k: int
     scores: dict[str, float]
     documents: Mapping[str, Document] | None
+    source: str = "run"
+    """What ranked them, in a word."""
 
     @property
     def document(self) -> Document | None:
@@ -133,10 +138,7 @@ def explain_run(
     nothing of what was found, keys of another search, and broken files.
     """
     config, run = config or RunConfig(), Path(run)
-    check_k(config.k)
-    for what, id_ in (("query", query_id), ("document", doc_id)):
-        if not id_.strip():
-            raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
+    check_ids(query_id, doc_id, config.k)
     text = _text(query_id, config.queries)
     results = read_run(run)
     scores = results.get(query_id, {})
@@ -144,26 +146,45 @@ def explain_run(
     keys = run_identifiers(run, config.keys, query_id, ids, text)
     if ids is None and (isinstance(keys, str) or keys.hits):
         raise _not_in_run(query_id, list(results), run, config.queries)
-    authority = read_authority(config.supersedes) if config.supersedes is not None else None
-    documents = _documents(config.corpus, ids or [])
+    documents = documents_of(config.corpus)
+    check_corpus(documents, ids or [], config.corpus, "run")
     if text is None and isinstance(keys, AnswerKeys):
         text = keys.query.text
     case = RunCase(text, doc_id, config.k, {id_: scores[id_] for id_ in ids or []}, documents)
-    place = run_standing(case)
-    superseders = superseded(doc_id, case.k, place.rank, authority, case.rank, "run")
+    identifiers = check_identifiers(doc_id, case.k, case.ranked, keys, case.document)
+    return explained(RunExplanation, case, query_id, str(run), config, [identifiers])
+
+
+def explained(
+    kind: type[R],
+    case: RunCase,
+    query_id: str,
+    name: str,
+    config: RunConfig,
+    more: Sequence[Finding[Evidence]] = (),
+) -> R:
+    """Check every cause that a ranking lets be checked, and conclude. more: checked elsewhere."""
+    authority = read_authority(config.supersedes) if config.supersedes is not None else None
+    place = _standing(case)
+    superseders = superseded(case.doc_id, case.k, place.rank, authority, case.rank, case.source)
     findings: list[Finding[Evidence]] = [
-        check_corpus(case, config.corpus),
-        check_words(case, place),
-        superseders,
-        check_identifiers(doc_id, case.k, case.ranked, keys, case.document),
-    ]
+        _check_corpus(case, config.corpus), _check_words(case, place), superseders, *more
+    ]  # fmt: skip
     findings = [f.harmless() if place.came_back else f for f in findings]
-    cause, verdict = conclude(case.k, place, findings, superseders.evidence)
+    cause, verdict = conclude(case, place, findings, superseders.evidence)
     corpus = str(config.corpus) if config.corpus is not None else None
-    return RunExplanation(
-        text, query_id, doc_id, str(run), corpus, case.k, verdict, cause, place.came_back, place,
-        findings,
+    return kind(
+        case.text, query_id, case.doc_id, name, corpus, case.k, verdict, cause, place.came_back,
+        place, findings,
     )  # fmt: skip
+
+
+def check_ids(query: str, doc_id: str, k: int) -> None:
+    """Raise InputError for what nobody can ask for."""
+    check_k(k)
+    for what, id_ in (("query", query), ("document", doc_id)):
+        if not id_.strip():
+            raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
 
 
 def _text(query_id: str, queries: Path | None) -> str | None:
@@ -187,23 +208,28 @@ def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None
     )
 
 
-def _documents(corpus: Path | None, ids: Sequence[str]) -> dict[str, Document] | None:
-    """Return the corpus, where there is one; InputError when it has none of the run's documents."""
-    if corpus is None:
-        return None
-    documents = {document.id: document for document in read_corpus(corpus)}
-    if ids and not any(id_ in documents for id_ in ids):
+def documents_of(corpus: NamedCorpus | None) -> dict[str, Document] | None:
+    """Return the corpus by id, where there is one."""
+    return None if corpus is None else {d.id: d for d in read_corpus(corpus)}
+
+
+def check_corpus(
+    documents: Mapping[str, Document] | None,
+    ids: Sequence[str],
+    corpus: NamedCorpus | None,
+    source: str,
+) -> None:
+    """Raise InputError where a corpus has none of the documents that a ranking holds."""
+    if documents is not None and ids and not any(id_ in documents for id_ in ids):
         raise InputError(
             f"no document that was found is in it; the first is {ids[0]!r}",
-            expected=f"ids such as {next(iter(documents))!r} in the run",
-            fix="Check that run and corpus belong together.",
-            where=corpus,
+            expected=f"ids such as {next(iter(documents))!r} in the {source}",
+            fix=f"Check that {source} and corpus belong together.",
+            where=str(corpus),
         )
-    return documents
 
 
-def run_standing(case: RunCase) -> RunStanding:
-    """Return where the document stands in the run, by BM25, and with both fused."""
+def _standing(case: RunCase) -> RunStanding:
     own, kth = place_in(case.scores, case.doc_id, case.k)
     came_back = own.rank is not None and own.rank <= case.k
     bm25 = fused = None
@@ -214,9 +240,16 @@ def run_standing(case: RunCase) -> RunStanding:
         second = case.lexical.search([case.text], depth).run([QUERY])
         both = fuse([first, second], 2 * depth, DEFAULT_FUSION)[QUERY]
         fused, _ = place_in(both, case.doc_id, case.k)
+    if _are_ranks(case.scores):
+        kth = None
     gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
     above = _above(case, case.k if own.rank is None else min(case.k, own.rank - 1))
     return RunStanding(own.rank, came_back, own, bm25, fused, DEFAULT_FUSION, kth, gap, above)
+
+
+def _are_ranks(scores: Mapping[str, float]) -> bool:
+    """Return whether scores are those that ids get which came without any."""
+    return all(score == 1 / place for place, score in enumerate(scores.values(), start=1))
 
 
 def _above(case: RunCase, most: int) -> list[Above]:
@@ -235,8 +268,7 @@ def _above(case: RunCase, most: int) -> list[Above]:
     return rows
 
 
-def check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
-    """Say whether the corpus holds the document, with text."""
+def _check_corpus(case: RunCase, corpus: NamedCorpus | None) -> Finding[CorpusEvidence]:
     cause = Cause.CORPUS
     if case.documents is None:
         why, advice = "not checked: no corpus", "Give --corpus FILE."
@@ -257,7 +289,7 @@ def check_corpus(case: RunCase, corpus: Path | None) -> Finding[CorpusEvidence]:
     return Finding(cause, Verdict.RULED_OUT, "it is in the corpus, with text", evidence)
 
 
-def check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
+def _check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
     """Compare the words of the question with the document's, and with those of what is above."""
     cause = Cause.LEXICAL
     if case.document is None or case.text is None or place.bm25 is None or place.fused is None:
@@ -284,9 +316,9 @@ def check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
         lacks = f"; it lacks {quoted(missing)}" if missing else ""
         return Finding(
             cause, Verdict.FOUND,
-            f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, the run "
+            f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, the {case.source} "
             f"{place.rank or 'nowhere'}: the search misses these words{lacks}; {place.fusion} of "
-            f"run and BM25 ranks it {fused or 'nowhere'}",
+            f"{case.source} and BM25 ranks it {fused or 'nowhere'}",
             evidence,
             "Fuse the search with BM25." if helps else "Weigh the question's words more.",
             decisive=helps,
@@ -299,7 +331,7 @@ def check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
 
 
 def conclude(
-    k: int,
+    case: RunCase,
     place: RunStanding,
     findings: Sequence[Finding[Evidence]],
     superseders: SupersededEvidence,
@@ -316,17 +348,18 @@ def conclude(
         return None, "; yet ".join([score, *notes])
     order = [Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES, Cause.SUPERSEDED]
     rows = superseders.get("superseded_by", [])
-    if any(row["rank"] is not None and row["rank"] <= k for row in rows):
+    if any(row["rank"] is not None and row["rank"] <= case.k for row in rows):
         order.insert(0, Cause.SUPERSEDED)
     order.insert(0 if place.rank is None else len(order), Cause.CORPUS)
     cause = next((c for c in order if c in faults), None)
-    text = f"did not come back ({_where(k, place)}): "
+    text = f"did not come back ({_where(case, place)}): "
     if cause is not None:
         return cause, text + faults[cause]
     return None, text + "no check explains it; the search prefers the documents above it"
 
 
-def _where(k: int, place: RunStanding) -> str:
+def _where(case: RunCase, place: RunStanding) -> str:
     if place.rank is None:
-        return f"not among the {place.run.of:,} of the run"
-    return f"rank {place.rank} of {place.run.of:,}, {place.gap:.4f} short of the top {k}"
+        return f"not among the {place.run.of:,} of the {case.source}"
+    missing = "" if place.gap is None else f", {place.gap:.4f} short of the top {case.k}"
+    return f"rank {place.rank} of {place.run.of:,}{missing}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from typing_extensions import TypedDict
 
+from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.data.types import FloatArray
@@ -45,7 +44,7 @@ class IndexBuild(TypedDict):
 
 
 def check_vector(
-    case: Case, place: Standing, corpus: Path | None, seed: int
+    case: Case, place: Standing, corpus: NamedCorpus | None, seed: int
 ) -> Finding[VectorEvidence]:
     """Embed the document's own text again, compare, and name what would explain a difference."""
     cause = Cause.VECTOR
@@ -180,7 +179,7 @@ def _misplaced(case: Case, fresh: FloatArray) -> VectorEvidence:
 
 
 def _explained(
-    case: Case, encoder: Encoder, stored: FloatArray, corpus: Path | None
+    case: Case, encoder: Encoder, stored: FloatArray, corpus: NamedCorpus | None
 ) -> tuple[Variant, float, str]:
     document, where = corpus_document(case.doc_id, case.retriever.index.path, corpus)
     title = document.title if document is not None else ""

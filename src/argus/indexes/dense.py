@@ -12,6 +12,7 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.encoders.scoring import Scoring, scoring_of
+from argus.indexes.groups import Groups, KnownItems, group_ranks
 
 Documents = Rows | Scoring[Any]
 """What is searched; who searches it several times makes a `Scoring` of it once."""
@@ -37,6 +38,8 @@ class KnownItemRanks:
     """Documents that score strictly higher, shape (n_queries,): rank - 1 where nothing ties."""
     top: TopK
     """What was returned, the target included where it ranks high enough."""
+    group_rank: IntArray | None = None
+    """1-based rank of the target's group among groups, where there are any, shape (n_queries,)."""
 
 
 def search(queries: Rows, documents: Documents, k: int) -> TopK:
@@ -60,6 +63,8 @@ def known_item_search(
     k: int,
     *,
     target_vectors: Rows | None = None,
+    groups: Groups | None = None,
+    hidden: IntArray | None = None,
 ) -> KnownItemRanks:
     """Search for document `targets[i]` with query i; return its rank and the top k.
 
@@ -67,8 +72,11 @@ def known_item_search(
     without the sentence that asks for it); rows equal to the target's change nothing.
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
+
+    groups: rank the target's group, too; a group counts by its best document. hidden: (n_queries,
+    m), documents that are in no group for query i, -1 for none; a target is not one of them.
     """
-    ranks, aboves, tops = [], [], []
+    ranks, aboves, tops, of_groups = [], [], [], []
     scoring = _scoring(documents)
     for block, scores in _score_blocks(queries, scoring):
         target = targets[block]
@@ -79,11 +87,24 @@ def known_item_search(
         ranks.append(rank)
         aboves.append(above)
         tops.append(_best(scores, k))
+        if groups is not None:
+            known = KnownItems(queries[block], target, own)
+            without = None if hidden is None else hidden[block]
+            of_groups.append(group_ranks(_less(scores, without), known, scoring, groups))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
         np.concatenate(aboves).astype(np.int64),
         TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
+        np.concatenate(of_groups) if of_groups else None,
     )
+
+
+def _less(scores: FloatArray, hidden: IntArray | None) -> FloatArray:
+    """Return the scores, in their place, without the columns that are hidden from each query."""
+    if hidden is not None:
+        query, place = np.nonzero(hidden >= 0)
+        scores[query, hidden[query, place]] = -np.inf
+    return scores
 
 
 def _ranks(

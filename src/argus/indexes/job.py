@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
+from argus.corpora.names import Corpus
+from argus.corpora.opening import CorpusSource, open_corpus
+from argus.corpora.stored import StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.storage import bytes_in
@@ -28,7 +32,7 @@ from argus.errors import InputError
 from argus.indexes.compact import KEPT
 from argus.indexes.header import FILE, EncoderSettings, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
-from argus.indexes.own_vectors import OwnVectors, own_vectors
+from argus.indexes.own_vectors import OwnVectors, own_vectors, vectors_of_store
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.summary import (
@@ -44,7 +48,7 @@ from argus.indexes.table import NAME
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
 
 BATCH_VIEWS = 4096
 OWN_NAMES = (FILE, f"{NAME}.lance", "remedies")
@@ -73,11 +77,11 @@ class _Originals:
     vectors: FloatArray
     failures: dict[str, str]
     own: OwnVectors | None = None
-    """Where the vectors came from a file."""
+    """Where the vectors came from a file or a store."""
 
 
 def build_index(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
@@ -91,7 +95,8 @@ def build_index(
 ) -> IndexResult[BuildSummary]:
     """Index every document of a corpus through one view, its own text.
 
-    vectors: a .npy file with one row per document in corpus order, taken instead of embedding;
+    vectors: a .npy file with one row per document in corpus order, taken instead of embedding, as
+    are the vectors of a corpus that is a store;
     `encoder` then says what queries are embedded with. Where it does not make the same vectors, the
     index has a fingerprint of its own: it can be searched, and no vector of the encoder can enter.
     Documents without text, and those that cannot be embedded, are left out and counted. A build
@@ -100,7 +105,9 @@ def build_index(
     an index of other documents or vectors.
     """
     refuse_state(out)
-    documents, path = _documents(corpus, fields, limit)
+    opened = corpus_for(corpus, None if vectors is not None else encoder, limit)
+    _refuse_both(opened, vectors)
+    documents, path = _documents(opened, fields), opened.origin
     folder = ArtifactFolder(Path(out), fresh=fresh)
     own = Path(vectors) if vectors is not None else None
     record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
@@ -113,7 +120,7 @@ def build_index(
     ):  # fmt: skip
         with record.timed("embedding documents"):
             if own is None:
-                originals = _embedded(documents, model, embeddings)
+                originals = _embedded(documents, model, embeddings, record.stored())
             else:
                 originals = _imported(documents, own, model)
         require_some(len(originals.views), "document has a vector", _first(originals.failures))
@@ -130,7 +137,7 @@ def build_index(
 
 def add_documents(
     index: Path | str,
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     encoder: Encoder | EncoderConfig | str | None = None,
     vectors: Path | str | None = None,
@@ -145,7 +152,10 @@ def add_documents(
     are vectors of another space than those of the index. Other arguments as for `build_index`.
     """
     there = ViewIndex.open(index_folder(index))
-    documents, path = _documents(corpus, fields, limit)
+    asking = None if vectors is not None else partial(encoder_of, there, encoder)
+    opened = open_corpus(corpus, limit=limit, asking=asking)
+    _refuse_both(opened, vectors)
+    documents, path = _documents(opened, fields), opened.origin
     _refuse_taken(there, documents)
     own = Path(vectors) if vectors is not None else None
     record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
@@ -161,10 +171,11 @@ def add_documents(
             if own is None:
                 home = folder.own("embeddings")
                 with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
-                    originals = _embedded(documents, model, store)
+                    take_stored(record, store)
+                    originals = _embedded(documents, model, store, record.stored())
             else:
                 originals = _imported(documents, own, model)
-                check_space(there, originals.own)
+            check_space(there, originals.own)
     require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):
         there.add_batches(_batches(originals))
@@ -222,28 +233,44 @@ def read_ids(file: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _documents(
-    corpus: Path | str | Sequence[Document], fields: FieldNames | None, limit: int | None
-) -> tuple[list[Document], Path | None]:
+def _documents(corpus: CorpusSource, fields: FieldNames | None) -> list[Document]:
     """Read a corpus; InputError where no document has text."""
-    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    documents = corpus.documents(fields or FieldNames())
     require_some(
         sum(bool(d.content.strip()) for d in documents), "document has text", "Check --text-field."
     )
-    return documents, path
+    return documents
 
 
-def _embedded(documents: Sequence[Document], model: Encoder, store: EmbeddingStore) -> _Originals:
+def _refuse_both(corpus: CorpusSource, vectors: Path | str | None) -> None:
+    if corpus.stored is not None and vectors is not None:
+        raise InputError(
+            "a file of vectors for a store, which holds its own",
+            expected="one of them",
+            fix="Leave --vectors out.",
+            where="--vectors",
+        )
+
+
+def _embedded(
+    documents: Sequence[Document],
+    model: Encoder,
+    store: EmbeddingStore,
+    stored: StoredCorpus | None,
+) -> _Originals:
+    """Embed documents; stored: the store from which their vectors are taken, if there is one."""
     usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
     failures |= {usable[i].id: why for i, why in embedded.failures.items()}
     views = [_view(d) for d, ok in zip(usable, embedded.ok, strict=True) if ok]
-    return _Originals(views, embedded.vectors, failures)
+    own = None if stored is None else vectors_of_store(stored.facts, embedded.vectors, model)
+    return _Originals(views, embedded.vectors, failures, own)
 
 
 def _imported(documents: Sequence[Document], file: Path, model: Encoder) -> _Originals:
     imported = own_vectors(file, documents, model)
+    documents = [replace(document, template=imported.template) for document in documents]
     usable = [i for i, d in enumerate(documents) if d.content.strip()]
     failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
     views = [_view(documents[i]) for i in usable]
@@ -277,17 +304,17 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
         return {}
     address = urlsplit(config.base_url)
     host = address.netloc.rpartition("@")[2]
-    given: EncoderSettings = {}
+    options: EncoderSettings = {}
     if config.query_prompt is not None:
-        given["query_prompt"] = config.query_prompt
+        options["query_prompt"] = config.query_prompt
     if config.document_prompt is not None:
-        given["document_prompt"] = config.document_prompt
+        options["document_prompt"] = config.document_prompt
     if config.revision is not None:
-        given["revision"] = config.revision
+        options["revision"] = config.revision
     if config.trust_remote_code:
-        given["trust_remote_code"] = True
+        options["trust_remote_code"] = True
     return {
-        **given,
+        **options,
         "model": config.model,
         "precision": config.precision,
         "device": None,
@@ -358,7 +385,7 @@ def _built(
     index: ViewIndex, folder: ArtifactFolder, record: Record, counts: BuildCounts
 ) -> IndexResult[BuildSummary]:
     """Write what the folder says of the index now, and of this job."""
-    summary: BuildSummary = {**counts, **_state(index)}
+    summary: BuildSummary = {**counts, **_state(index), **record.of_store()}
     folder.write_section("summary.json", record.job, summary)
     folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
     return IndexResult(index, summary)

@@ -1,11 +1,7 @@
 """Vectors that a person brings along instead of having documents embedded.
 
-They count as the encoder's own when they agree with what it makes of the same texts. What changes
-a vector without changing its encoder is rounding: bfloat16 weights and vectors stored as int8 leave
-every cosine above 0.9999 (MiniLM, wiki2). The smallest real change tried, a prefix before the text,
-gives a median of 0.99 and some texts 0.90; another encoder, or rows in another order, about 0. So
-the least of the cosines decides, and 0.99 lies between. Vectors below it are another space, with a
-fingerprint of their own.
+They count as the encoder's own when they agree with what it makes of the same texts (see
+`argus.corpora.agreement`). Vectors that do not are another space, with a fingerprint of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from argus.corpora.agreement import find_template
+from argus.corpora.templates import described
+from argus.data.manifest import StoredVectorsFacts
 from argus.data.provenance import file_hash
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder
@@ -24,11 +23,6 @@ from argus.encoders.protocol import COSINE, similarity_of, unit_rows
 from argus.errors import InputError
 from argus.indexes.header import VectorsFile
 from argus.indexes.summary import OwnVectorsNotes
-
-COMPARED = 32
-"""Texts, spread over the corpus, that are embedded to see whether the encoder made the vectors."""
-AGREEMENT = 0.99
-"""Least cosine to the encoder's vectors at which both are of one space."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +34,8 @@ class OwnVectors:
     fingerprint: str
     """The encoder's where it agrees with the vectors; else of their own."""
     notes: OwnVectorsNotes
+    template: str | None = None
+    """How title and text were joined, where the encoder tells that."""
 
 
 def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> OwnVectors:
@@ -63,14 +59,16 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
     clean = np.where(used[:, None], vectors, 0).astype(np.float32)
     normalised = bool((np.abs(norms[used] - 1) > 1e-3).any())
     unit = unit_rows(clean)
-    cosines = _cosines(unit, documents, encoder)
+    usable = np.flatnonzero(used).tolist()
+    named = documents[usable[0]].template
+    agreement = find_template(documents, unit, usable, encoder, template=named)
     origin = VectorsFile(
         sha256=file_hash(file),
         encoder=encoder.fingerprint,
-        agreement=round(float(np.median(cosines)), 4),
-        least=round(float(cosines.min()), 4),
+        agreement=agreement.median,
+        least=agreement.least,
     )
-    foreign = origin.least < AGREEMENT
+    foreign = not agreement.holds
     own = f"own vectors sha256={origin.sha256[:16]} dim={encoder.dim}"
     notes: OwnVectorsNotes = {
         "sha256": origin.sha256,
@@ -80,8 +78,12 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
         "file": str(file),
         "normalised": normalised,
         "foreign": foreign,
+        "template": described(agreement.template),
+        "compared": len(agreement.cosines),
     }
-    return OwnVectors(unit, origin, own if foreign else encoder.fingerprint, notes)
+    template = named if foreign else agreement.template
+    space = own if foreign else encoder.fingerprint
+    return OwnVectors(unit, origin, space, notes, template)
 
 
 def _norms(
@@ -149,11 +151,25 @@ def _read(file: Path) -> np.ndarray:
     return vectors
 
 
-def _cosines(vectors: FloatArray, documents: Sequence[Document], encoder: Encoder) -> FloatArray:
-    """Return the cosines to what `encoder` makes of texts spread over the corpus."""
-    usable = np.array([i for i, d in enumerate(documents) if d.content.strip()])
-    count = min(COMPARED, len(usable))
-    rows = usable[np.linspace(0, len(usable) - 1, count).astype(np.int64)]
-    own = encoder.encode_documents([documents[i].content for i in rows])
-    cosines: FloatArray = np.einsum("ij,ij->i", own, vectors[rows])
-    return cosines
+def vectors_of_store(
+    facts: StoredVectorsFacts, vectors: FloatArray, encoder: Encoder
+) -> OwnVectors:
+    """Return the vectors of a store, with which the encoder agrees, as an index notes them."""
+    origin = VectorsFile(
+        sha256=facts["sha256"],
+        encoder=encoder.fingerprint,
+        agreement=facts["agreement"],
+        least=facts["least"],
+    )
+    notes: OwnVectorsNotes = {
+        "sha256": origin.sha256,
+        "encoder": origin.encoder,
+        "agreement": origin.agreement,
+        "least": origin.least,
+        "file": facts["store"],
+        "normalised": False,
+        "foreign": False,
+        "template": facts["template"],
+        "compared": facts["compared"],
+    }
+    return OwnVectors(vectors, origin, encoder.fingerprint, notes)

@@ -7,6 +7,7 @@ from typing import NotRequired, final
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.indexes.header import VectorsFileRecord
 
 
@@ -27,13 +28,17 @@ class FailureReason(TypedDict):
 
 
 class OwnVectorsNotes(VectorsFileRecord):
-    """The file of vectors that was taken instead of embedding."""
+    """The file, or store, of vectors that were taken instead of embedding."""
 
     file: str
     normalised: bool
     """Whether rows were scaled to length 1."""
     foreign: bool
     """Whether the encoder makes other vectors."""
+    template: NotRequired[str]
+    """How title and text were joined, at best where they are foreign; missing in older ones."""
+    compared: NotRequired[int]
+    """Texts that were embedded to tell."""
 
 
 class RemedyInIndex(TypedDict):
@@ -68,7 +73,7 @@ class BuildCounts(TypedDict):
 
 
 @final
-class BuildSummary(BuildCounts, IndexState):
+class BuildSummary(BuildCounts, IndexState, OfStore):
     """Summary of `build_index` and `add_documents`."""
 
 
@@ -151,10 +156,17 @@ def _indexed(summary: BuildCounts) -> Iterator[str]:
     own = summary.get("vectors")
     if own and own["normalised"]:
         yield f"note: the rows of {own['file']} were scaled to length 1"
+    if own and not own["foreign"] and "template" in own and "stored_vectors" not in summary:
+        yield (
+            f"vectors: those of {own['file']}, of title and text joined as '{own['template']}': "
+            f"the encoder agrees at a median cosine of {own['agreement']:.4f} (least "
+            f"{own['least']:.4f}, {own.get('compared', 0)} texts)"
+        )
     if own and own["foreign"]:
         yield (
             f"warning: your vectors are not what {own['encoder']} makes of the same texts (cosine: "
-            f"median {own['agreement']:.2f}, least {own['least']:.2f}). Search asks with that "
-            "encoder, so it has to be the one that they were made for. No vector of the encoder "
-            "can be added: for remedies, build with the encoder that made them, without --vectors"
+            f"median {own['agreement']:.2f}, least {own['least']:.2f}, at best). Search asks with "
+            "that encoder, so it has to be the one that they were made for. No vector of the "
+            "encoder can be added: for remedies, build with the encoder that made them, without "
+            "--vectors"
         )

@@ -5,14 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from typing_extensions import TypedDict
 
+from argus.corpora.agreement import Embeds
+from argus.corpora.names import Corpus
+from argus.corpora.opening import CorpusSource, open_corpus
+from argus.corpora.remarks import OfStore
+from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import open_corpus
 from argus.data.fields import FieldNames
 from argus.data.manifest import EncoderFacts, ManifestSection, RanOn, corpora_in
 from argus.data.provenance import (
@@ -31,10 +35,13 @@ from argus.encoders import (
     Store,
     TokenCounter,
     load_any_encoder,
+    load_encoder,
     open_store,
     require_vectors,
     stored_fingerprint,
 )
+from argus.encoders.embed import documents as as_documents
+from argus.encoders.held import HeldVectors
 from argus.encoders.rows import family_of
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
@@ -55,7 +62,7 @@ class Record:
     job: str
     config: dict[str, object]
     """What it was set to, by name."""
-    inputs: Mapping[str, Path | None]
+    inputs: Mapping[str, Origin | None]
     encoder: EncoderFacts = field(default_factory=EncoderFacts)
     engine: Engine | None = None
     """Where it runs, if on an engine; results do not depend on it."""
@@ -72,6 +79,15 @@ class Record:
     def runs_on(self, engine: Engine | None) -> None:
         """Note the engine, if there is one."""
         self.engine = engine
+
+    def stored(self) -> StoredCorpus | None:
+        """Return the store whose vectors the job takes, if there is one."""
+        stores = (i for i in self.inputs.values() if isinstance(i, StoredCorpus) and i.vectors)
+        return next(stores, None)
+
+    def of_store(self) -> OfStore:
+        """Return what a summary says of vectors that came with the corpus."""
+        return {"stored_vectors": self.encoder["stored"]} if "stored" in self.encoder else {}
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -119,8 +135,8 @@ def open_encoder(
 
     sample: texts for the precision check. check: raises when the encoder does not fit what it is to
     be used with; called before anything is deleted. engine: what `embed` has batches embedded on;
-    None is this process. Raises FingerprintMismatch when the store holds
-    vectors of another encoder.
+    None is this process. The vectors of a corpus that is a store are taken as they are. Raises
+    FingerprintMismatch when the store holds vectors of another encoder.
     """
 
     def dense(loaded: Encoder[Rows]) -> None:
@@ -128,14 +144,14 @@ def open_encoder(
         if check is not None:
             check(cast(Encoder, loaded))
 
-    with open_any_encoder(
+    with any_encoder(
         folder, encoder, record, sample=sample, store=store, check=dense, engine=engine
     ) as (model, opened):
         yield cast(Encoder, model), cast(EmbeddingStore, opened)
 
 
 @contextmanager
-def open_any_encoder(
+def any_encoder(
     folder: ArtifactFolder,
     encoder: Encoder[Rows] | EncoderConfig | str,
     record: Record,
@@ -167,19 +183,33 @@ def open_any_encoder(
         folder.own(EMBEDDINGS)
     family = family_of(encoder)
     with open_store(family, path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
+        take_stored(record, opened)
         yield on_engine(encoder, engine, config), opened
 
 
-def keep_input(folder: ArtifactFolder, paths: Iterable[Path | None]) -> None:
+def take_stored(record: Record, opened: Store[Any]) -> None:
+    """Have vectors that came with the corpus taken from there; note them in the record."""
+    if (corpus := record.stored()) is None:
+        return
+    assert isinstance(opened, EmbeddingStore)  # `corpus_for` has compared them with the encoder's
+    vectors = corpus.vectors
+    assert vectors is not None
+    keys = [item.key for document in vectors.documents for item in as_documents([document.content])]
+    opened.lay_over(HeldVectors.of(keys, vectors.vectors, vectors.broken))
+    record.encoder["stored"] = corpus.facts
+
+
+def keep_input(folder: ArtifactFolder, inputs: Iterable[Origin | None]) -> None:
     """Refuse --fresh where it would delete what is read: the folder itself, or what is in it.
 
-    paths: files and folders that the job reads: corpora, indexes, runs, results of other jobs.
+    inputs: what the job reads: corpora, indexes, runs, results of other jobs.
     """
     if not folder.fresh:
         return
     home = folder.path.resolve()
-    for path in filter(None, paths):
-        if path.resolve().is_relative_to(home):
+    for given in inputs:
+        path = given.place if isinstance(given, StoredCorpus) else given
+        if path is not None and path.resolve().is_relative_to(home):
             raise InputError(
                 f"--fresh would empty the folder that holds {path}",
                 expected="input outside --out",
@@ -213,12 +243,42 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
             )
 
 
+def corpus_for(
+    corpus: Corpus, encoder: Encoder[Rows] | EncoderConfig | str | None, limit: int | None
+) -> CorpusSource:
+    """Open a corpus; the vectors of a store are taken where `encoder` made them.
+
+    encoder: None where a job wants nothing but texts. Loaded, it is let go of before the job loads
+    it for itself: in float32, where the number format is still to be chosen.
+    """
+    if encoder is None:
+        return open_corpus(corpus, limit=limit)
+    return open_corpus(corpus, limit=limit, asking=lambda: _comparing(encoder))
+
+
+def _comparing(encoder: Encoder[Rows] | EncoderConfig | str) -> Embeds:
+    if isinstance(encoder, str):
+        encoder = EncoderConfig(model=encoder)
+    if not isinstance(encoder, EncoderConfig):
+        require_vectors(encoder)
+        return cast(Encoder, encoder)
+    if encoder.precision == "auto":
+        encoder = replace(encoder, precision="float32")
+    return load_encoder(encoder).encoder
+
+
 def read_documents(
-    corpus: Path | str | Sequence[Document], fields: FieldNames, limit: int | None
-) -> tuple[list[Document], Path | None]:
-    """Return the documents that `corpus` is or names, and the path it was read from."""
-    source = open_corpus(corpus, limit=limit)
-    return source.documents(fields), source.file
+    corpus: Corpus,
+    fields: FieldNames,
+    limit: int | None,
+    encoder: Encoder[Rows] | EncoderConfig | str | None,
+) -> tuple[list[Document], Origin | None]:
+    """Return the documents that `corpus` is or names, and what stands for it in a manifest.
+
+    encoder: whoever embeds them, see `corpus_for`; None where a job wants nothing but texts.
+    """
+    source = corpus_for(corpus, encoder, limit)
+    return source.documents(fields), source.origin
 
 
 class TextWindow(TypedDict):

@@ -30,11 +30,14 @@ class Entity:
     id: str
     label: str
     paragraph: str = ""
+    embedded: str = ""
+    """What was embedded of it already, where its vector comes with the corpus."""
 
     @classmethod
-    def from_document(cls, document: Document) -> Entity:
+    def from_document(cls, document: Document, *, embedded: bool = False) -> Entity:
         """Take a document as the paragraph of the entity that its title names."""
-        return cls(document.id, document.title, document.text)
+        content = document.content if embedded else ""
+        return cls(document.id, document.title, document.text, content)
 
 
 class ArrowEntities(Sequence[Entity]):
@@ -119,6 +122,13 @@ class KnowledgeBase:
         keep = np.arange(len(self.entities)) < limit
         targets = None if self.targets is None else self.targets[:limit]
         return KnowledgeBase(self.entities[:limit], self.relations.restrict(keep), targets)
+
+    @cached_property
+    def is_embedded(self) -> bool:
+        """Whether the vectors of entities come with the corpus: nothing of them is pooled here."""
+        return not isinstance(self.entities, ArrowEntities) and any(
+            entity.embedded for entity in self.entities
+        )
 
     @cached_property
     def index(self) -> dict[str, int]:

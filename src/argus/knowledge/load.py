@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.corpora.opening import CorpusSource, corpus_file
+from argus.corpora.stored import Origin
 from argus.data.corpus import (
     ID_FIELDS,
     TEXT_FIELDS,
     TITLE_FIELDS,
-    CorpusSource,
-    corpus_file,
     find_file,
 )
 from argus.data.kb_file import kb_file
@@ -38,11 +38,13 @@ class Knowledge:
     base: KnowledgeBase
     relations: Path | str
     """A file, "mentions", or the name of a knowledge base's source."""
-    corpus: Path | None
+    corpus: Origin | None
     entities: Path | None
+    documents: Sequence[Document] = ()
+    """Of the corpus; none of a knowledge base on disk, whose entities are its own."""
 
     @property
-    def inputs(self) -> dict[str, Path | None]:
+    def inputs(self) -> dict[str, Origin | None]:
         """The files, as a manifest names them."""
         relations = self.relations if isinstance(self.relations, Path) else None
         return {"corpus": self.corpus, "entities": self.entities, "relations": relations}
@@ -81,6 +83,8 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     dropped.
     """
     limit, entities = corpus.limit, source.entities
+    refuse_template(source, whole=corpus.stored is not None and entities is None)
+    documents: Sequence[Document] = ()
     if limit is not None:
         source = replace(source, skip_unknown=True)
     kb = KnowledgeFolder.find(entities) if entities else corpus.kb
@@ -90,20 +94,45 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     else:
         home = entities or corpus.file
         edges = find_file(home.parent, ["edges"]) if home else None
-        base, relations = _from_documents(corpus.documents(source.fields), source, edges)
+        embedded = corpus.stored is not None and corpus.stored.asking is not None
+        documents = corpus.documents(source.fields)
+        base, relations = _from_documents(documents, source, edges, embedded=embedded)
     if limit is not None and entities:
         base = base.first(limit)
-    return Knowledge(base, relations, corpus.file, entities and (kb.file if kb else entities))
+    home = entities and (kb.file if kb else entities)
+    return Knowledge(base, relations, corpus.origin, home, documents)
+
+
+def refuse_template(source: KnowledgeSource, *, whole: bool) -> None:
+    """Raise InputError for a template where names are embedded in their paragraphs.
+
+    whole: whether records are taken with their vectors, as they were embedded.
+    """
+    if source.fields.template is not None and not whole:
+        raise InputError(
+            "how title and text are joined",
+            expected="that of a store, whose vectors are taken: of other corpora the paragraph is "
+            "embedded that names the entity",
+            fix="Leave it out.",
+            where="--template",
+        )
 
 
 def _from_documents(
-    documents: Sequence[Document], source: KnowledgeSource, edges: Path | None
+    documents: Sequence[Document],
+    source: KnowledgeSource,
+    edges: Path | None,
+    *,
+    embedded: bool = False,
 ) -> tuple[KnowledgeBase, Path | str]:
-    """Return entities and relations of documents; edges: taken where `source` names no others."""
+    """Return entities and relations of documents; edges: taken where `source` names no others.
+
+    embedded: whether the documents come with their vectors.
+    """
     entities: Sequence[Entity] = (
         read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)
         if source.entities
-        else [Entity.from_document(d) for d in documents]
+        else [Entity.from_document(d, embedded=embedded) for d in documents]
     )
     entities = sorted(entities, key=lambda e: e.id)
     relations = source.relations or edges or MENTIONS

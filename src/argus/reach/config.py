@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from argus.data.fields import By
 from argus.settings import TOP_K, Doc, Ge, Gt, Lt, Seed, TopK, check_settings
 
 
@@ -25,6 +26,7 @@ class ReachConfig:
     ] = 1_000
     batch: Annotated[int, Ge(1), Doc("Records that are read, and searches sent, at once.")] = 500
     seed: Seed = 0
+    by: By = ()
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from argus.data.types import IntArray
 from argus.progress import progress
-from argus.reach.filters import shown_rows
-from argus.reach.self_queries import SelfQueries, whole_rows
+from argus.reach.self_queries import SelfQueries
 from argus.reach.similarity import Doubles, Scorer
+from argus.stores.filters import shown_rows
 from argus.stores.protocol import Filter, Store, StoreFacts
+from argus.stores.vectors import whole_rows
 
 READ = TOGETHER = 2_000
 """Records, and queries, that are compared at once."""

@@ -19,13 +19,14 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
 from argus.reach.config import ReachConfig
 from argus.reach.exact import exact_ranks
-from argus.reach.filters import typed
 from argus.reach.findings import Findings
 from argus.reach.self_queries import SelfQueries
 from argus.reach.summary import ReachSummary, headline
 from argus.reach.survey import Survey, survey
+from argus.reach.tally import require_fields
 from argus.reports import write_report
 from argus.stores.config import StoreConfig
+from argus.stores.filters import typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Store, StoreFacts
 
@@ -82,6 +83,7 @@ def reach(
         require_some(facts.records, "record in the store", "Check the collection's name.")
         shown = typed(matching, opened, config.batch) if matching else None
         vectors = _vectors(questions, encoder, facts, record)
+        require_fields(opened, config.by, config.batch)
         record.open(folder)
         with record.timed("asking"):
             surveyed = survey(opened, facts, config, shown)
@@ -156,7 +158,8 @@ def _vectors(
 
 def _keep(folder: ArtifactFolder, record: Record, findings: Findings) -> ReachResult:
     """Write table, summary, manifest and report."""
-    table, summary = findings.table(), findings.summary()
+    table, sliced = findings.table(), findings.survey.tally.write(folder)
+    summary: ReachSummary = {**findings.summary(), **sliced}
     folder.write_table("unreached", table, csv=True)
     folder.write_section("summary.json", "reach", summary)
     counts = {"read": summary["read"], **summary["reached"]}

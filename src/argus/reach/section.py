@@ -7,7 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from argus.reach.summary import ReachSummary, UnreachedRecord
+from argus.reach.tally import FILE as SLICES
 from argus.reports.section import Section, table
+from argus.reports.slices import slices_table
 
 
 def section(folder: Path, summary: ReachSummary) -> Section:
@@ -17,4 +19,7 @@ def section(folder: Path, summary: ReachSummary) -> Section:
     listed = table(columns, [[row["id"], row["cause"], row["detail"]] for row in rows])
     reached = summary["reached"]
     brief = f"{reached['share']:.2%} of the records asked for come back for their own vector"
-    return Section({}, {"unreached": listed}, brief)
+    tables = {"unreached": listed}
+    if "slices" in summary:
+        tables["reach_slices"] = slices_table(folder, SLICES)
+    return Section({}, tables, brief)

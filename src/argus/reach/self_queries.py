@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.stores.protocol import Hits, Records
-
-NAN, ZERO = "a value that is no number", "all zeros"
+from argus.stores.protocol import Hits
 
 
 @dataclass
@@ -57,14 +54,3 @@ class Reservoir:
             self.kept.add(id_, vector, hits)
         elif (row := int(self._rng.integers(self._seen))) < self._size:
             self.kept.replace(row, id_, vector, hits)
-
-
-def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
-    """Return which of the rows hold vectors that can be searched by, and why others do not."""
-    members = set(rows)
-    broken = {row: why for row, why in records.broken.items() if row in members}
-    odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
-    zero = np.flatnonzero(~records.vectors.any(axis=1))
-    for those, why in ((odd, NAN), (zero, ZERO)):
-        broken |= {row: why for row in those.tolist() if row in members and row not in broken}
-    return [row for row in rows if row not in broken], broken

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
+from argus.measures.slices import Sliced, slice_lines
+
 
 class StoreRecord(TypedDict):
     """The store as it described itself when the run began."""
@@ -48,7 +50,7 @@ class UnreachedRecord(TypedDict):
     detail: str
 
 
-class ReachSummary(TypedDict):
+class ReachSummary(Sliced):
     """What a store brings back of itself."""
 
     k: int
@@ -105,6 +107,8 @@ def headline(summary: ReachSummary) -> Iterator[str]:
         yield f"  {record['id']}: {record['cause']}{detail}"
     if reached["asked"] < summary["reachable"]:
         yield f"asked for {reached['asked']:,} of {summary['reachable']:,}, drawn at random"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
     yield _meaning(summary)
 
 

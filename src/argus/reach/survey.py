@@ -15,9 +15,11 @@ from argus.errors import InputError
 from argus.measures import wilson
 from argus.progress import progress
 from argus.reach.config import ReachConfig
-from argus.reach.filters import refuse_nothing, shown_rows
-from argus.reach.self_queries import Reservoir, SelfQueries, whole_rows
-from argus.stores.protocol import Filter, Hits, Records, Store, StoreFacts
+from argus.reach.self_queries import Reservoir, SelfQueries
+from argus.reach.tally import Tally
+from argus.stores.filters import refuse_nothing, shown_rows
+from argus.stores.protocol import Filter, Hits, Payload, Records, Store, StoreFacts
+from argus.stores.vectors import whole_rows
 
 EXPLAINED = 5_000
 """Records that do not come back of which vectors are kept, so that the cause can be sought."""
@@ -47,6 +49,8 @@ class Survey:
     shortest: float = np.inf
     longest: float = 0.0
     """Norms of whole vectors."""
+    tally: Tally = field(default_factory=Tally)
+    """What was asked for by slice."""
 
     @property
     def width(self) -> float:
@@ -86,7 +90,7 @@ def survey(
     Raises InputError for ids that repeat, and for a filter that shows nothing.
     """
     reservoir = Reservoir(config.recall_sample, config.seed)
-    result = Survey(reservoir.kept)
+    result = Survey(reservoir.kept, tally=Tally.of(config.by))
     drawn = _Drawn(config) if config.sample or config.until_width else None
     hashes = array("q")
     asking = _Asking(store, config, matching, result, reservoir)
@@ -123,7 +127,9 @@ class _Asking:
         answers = self.store.search(vectors, self.config.k, matching=self.matching)
         for row, vector, hits in zip(rows, vectors, answers, strict=True):
             self.reservoir.offer(records.ids[row], vector, hits)
-            self.result.count(records.ids[row], vector, hits)
+            id_ = records.ids[row]
+            self.result.count(id_, vector, hits)
+            self.result.tally.count(id_, records.payloads[row], any(id_ == hit for hit, _ in hits))
 
 
 class _Drawn:
@@ -132,7 +138,8 @@ class _Drawn:
     def __init__(self, config: ReachConfig) -> None:
         self._size = config.sample or MOST_DRAWN
         self._seed = str(config.seed)
-        self._heap: list[tuple[int, str, int, FloatArray]] = []
+        self._heap: list[tuple[int, str, int, FloatArray, Payload]] = []
+        self._has_payload = bool(config.by)
         self._n = 0
 
     def offer(self, records: Records, rows: list[int]) -> None:
@@ -141,7 +148,8 @@ class _Drawn:
             key = -_hash(records.ids[row], self._seed)  # the heap's first is the highest hash
             if len(self._heap) < self._size or key > self._heap[0][0]:
                 self._n += 1
-                item = (key, records.ids[row], self._n, records.vectors[row].copy())
+                payload = records.payloads[row] if self._has_payload else {}
+                item = (key, records.ids[row], self._n, records.vectors[row].copy(), payload)
                 full = len(self._heap) == self._size
                 (heapq.heapreplace if full else heapq.heappush)(self._heap, item)
 
@@ -150,8 +158,9 @@ class _Drawn:
         ordered = sorted(self._heap, key=lambda item: (-item[0], item[1]))
         for start in range(0, len(ordered), size):
             part = ordered[start : start + size]
-            vectors = np.stack([vector for *_, vector in part])
-            yield Records([id_ for _, id_, *_ in part], vectors, [{}] * len(part))
+            vectors = np.stack([vector for *_, vector, _ in part])
+            payloads = [payload for *_, payload in part]
+            yield Records([id_ for _, id_, *_ in part], vectors, payloads)
 
 
 def _hash(id_: str, seed: str) -> int:

@@ -52,6 +52,7 @@ SECTIONS: dict[str, Home] = {
     "remedy": Home("Repair", "argus.remedies.repair.section"),
     "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),
     "needs": Home("Needs", "argus.scenarios.needs.section"),
+    "needs_served": Home("Needs served", "argus.scenarios.needs.served_section"),
     "scenarios_qa": Home("Answers", "argus.scenarios.qa.section"),
     "ablation": Home("Scenario ablation", "argus.scenarios.ablation.section"),
     "generative_stats": Home("N-grams", "argus.generative.index.stats_section"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def hold_out(
 def _without(document: Document, span: Span) -> str:
     before, after = document.text[: span.start].rstrip(), document.text[span.end :].lstrip()
     rest = f"{before} {after}".strip()
-    return Document(document.id, rest, document.title).content
+    return replace(document, text=rest).content
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

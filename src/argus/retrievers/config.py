@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from argus.settings import Doc, Ge, Gt, Option, check_settings
+from argus.stores.config import StoreConfig, Where
 
 PANEL = "Retriever"
+NAMES = "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION) or an index's folder"
+"""What --retriever takes, in its line of help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,10 @@ class AskingConfig:
         Doc("Where the id of a result stands, such as metadata.source; default: found."),
         Option(("--result-id",), panel=PANEL, default=""),
     ] = None
+
+    opening: StoreConfig = field(default_factory=StoreConfig)
+    """How a retriever is opened that is a store."""
+    where: Where = ()
 
     def __post_init__(self) -> None:
         check_settings(self)

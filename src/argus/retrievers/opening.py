@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
@@ -14,13 +14,15 @@ from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
+from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import named_in_file, python_retriever
 from argus.retrievers.results import Known
 from argus.retrievers.session import Answering, QuerySession
+from argus.stores.spec import is_store
 
-HTTP = "http:"
-"""Before the file that describes an endpoint."""
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,25 @@ class OpenRetriever:
         """What reports call it."""
         return self.source.name
 
+    @property
+    def fingerprint(self) -> str | None:
+        """Of the encoder of its queries; None where there is none, or it is not known."""
+        encoder = getattr(self.source, "encoder", None)
+        return encoder.fingerprint if encoder is not None else None
+
+    @property
+    def warning(self) -> str | None:
+        """What is doubtful about its answers, as far as it is known."""
+        return getattr(self.source, "warning", None)
+
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
-        """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
+        """Ask every query: each is answered or failed. Raises ArgusError where it is inputs up."""
         with ExitStack() as stack:
             earlier = None
             if self.kept_in is not None and self.identity:
                 earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            return QuerySession(self.source, k, self.config, earlier).ask(queries)
+            answers = QuerySession(self.source, k, self.config, earlier).ask(queries)
+        return replace(answers, warning=self.warning)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return at most k documents per query. Raises ArgusError where any query failed."""
@@ -65,33 +79,85 @@ def opened(
     documents: Sequence[Document] = (),
     config: AskingConfig | None = None,
     kept_in: Path | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
 ) -> Iterator[OpenRetriever]:
-    """Open `FILE.py:NAME`, `http:FILE.yaml`, or an object, class or function that retrieves.
+    """Open what is named (see `argus.retrievers.names`), or an object, class or function.
 
     documents: what it retrieves from, where they are at hand: their ids and texts tell which of a
-    result's fields is its id, and a retriever that asks for the corpus is given them. kept_in: the
-    file of answers. Raises InputError for what cannot be opened.
+    result's fields is its id, and a retriever that asks for the corpus is inputs them. kept_in: the
+    file of answers. encoder: of a store's queries, and of an index that names none. Raises
+    InputError for what cannot be opened.
     """
-    config = config or AskingConfig()
+    inputs = _Inputs(documents, config or AskingConfig(), encoder)
+    with _opening(retriever, inputs) as (source, identity, asking):
+        yield OpenRetriever(source, identity, asking, kept_in)
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a retriever is opened with."""
+
+    documents: Sequence[Document]
+    config: AskingConfig
+    encoder: Encoder | EncoderConfig | str | None
+
+
+Opened = tuple[Answering, str, AskingConfig]
+"""What is asked, what its answers are kept by, and how it is asked."""
+
+
+def _opening(retriever: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
     if not isinstance(retriever, str | Path):
-        source = python_retriever(retriever, documents, "", config)
-        yield OpenRetriever(source, "", config, kept_in)
-        return
+        return _object(retriever, inputs)
     name = str(retriever)
+    if is_index(name):
+        return nullcontext(_index(name, inputs))
+    if is_store(name):
+        return _store(name, inputs)
     if endpoint := http_file(name):
-        yield _endpoint(endpoint, name, documents, config, kept_in)
-        return
+        return nullcontext(_endpoint(endpoint, name, inputs))
+    check_python_file(name)
+    return _file(name, inputs)
+
+
+def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
+    from argus.indexes.retriever import IndexRetriever
+
+    if isinstance(thing, IndexRetriever):
+        from argus.retrievers.answering_index import AnsweringIndex
+
+        index = AnsweringIndex(thing, thing.name)
+        return nullcontext((index, index.identity, inputs.config))
+    if hasattr(thing, "can_search_exactly"):  # of `argus.Store`, and nothing else
+        return _store(thing, inputs)
+    return nullcontext(
+        (python_retriever(thing, inputs.documents, "", inputs.config), "", inputs.config)
+    )
+
+
+def _index(name: str, inputs: _Inputs) -> Opened:
+    from argus.retrievers.answering_index import open_answering_index
+
+    source = open_answering_index(name, inputs.encoder)
+    return source, source.identity, inputs.config
+
+
+@contextmanager
+def _store(store: Any, inputs: _Inputs) -> Iterator[Opened]:
+    from argus.retrievers.answering_store import open_answering_store
+
+    known = Known.of(inputs.documents)
+    with open_answering_store(store, known, inputs.config, inputs.encoder) as source:
+        identity = content_hash(source.identity, _digest(inputs.documents)).hex()
+        yield source, identity, inputs.config
+
+
+@contextmanager
+def _file(name: str, inputs: _Inputs) -> Iterator[Opened]:
     with named_in_file(name) as (thing, identity):
-        source = python_retriever(thing, documents, name, config)
-        identity = content_hash(identity, str(config.id_field), _digest(documents)).hex()
-        yield OpenRetriever(source, identity, config, kept_in)
-
-
-def http_file(spec: str) -> Path | None:
-    """Return the file of `http:FILE.yaml`; None for another spec."""
-    if not spec.startswith(HTTP) or spec.startswith(f"{HTTP}//"):
-        return None
-    return Path(spec.removeprefix(HTTP))
+        source = python_retriever(thing, inputs.documents, name, inputs.config)
+        parts = (str(inputs.config.id_field), _digest(inputs.documents))
+        yield source, content_hash(identity, *parts).hex(), inputs.config
 
 
 def _digest(documents: Sequence[Document]) -> bytes:
@@ -99,15 +165,13 @@ def _digest(documents: Sequence[Document]) -> bytes:
     return content_hash(*(part for d in documents for part in (d.id, d.title, d.text)))
 
 
-def _endpoint(
-    file: Path, name: str, documents: Sequence[Document], config: AskingConfig, kept_in: Path | None
-) -> OpenRetriever:
+def _endpoint(file: Path, name: str, inputs: _Inputs) -> Opened:
     """Return what asks an endpoint, as its description says where `config` does not."""
     from argus.encoders import EncoderConfig, load_encoder
     from argus.retrievers.http.load import load_endpoint
     from argus.retrievers.http.retriever import HttpRetriever
 
-    spec = load_endpoint(file)
+    spec, config, documents = load_endpoint(file), inputs.config, inputs.documents
     if config.id_field is not None:
         id_ = FieldPath.parse(config.id_field)
         spec = spec.model_copy(update={"answer": spec.answer.model_copy(update={"id": id_})})
@@ -121,4 +185,4 @@ def _endpoint(
     fingerprint = encoder.fingerprint if encoder else ""
     identity = content_hash(spec.identity(), fingerprint, _digest(documents)).hex()
     source = HttpRetriever(spec, name, Known.of(documents), encoder)
-    return OpenRetriever(source, identity, asking, kept_in)
+    return source, identity, asking

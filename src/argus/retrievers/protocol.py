@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import NotRequired, Protocol, runtime_checkable
+
+from typing_extensions import TypedDict
 
 from argus.data.types import Query, Run
 
@@ -31,6 +34,21 @@ class Answers:
     """Query id to why it was not answered. It is never counted as a query without results."""
     kept: int = 0
     """Answers that an earlier run got, and that were not asked for again."""
+    warning: str | None = None
+    """What is doubtful about all of them."""
+
+
+class RetrieverNote(TypedDict):
+    """A retriever's answers in a summary. reasons: why queries failed, to how many, the first.
+
+    warning: what is doubtful about all of them, if anything.
+    """
+
+    name: str
+    kept: int
+    failed: int
+    reasons: dict[str, int]
+    warning: NotRequired[str]
 
 
 class RetrievalError(Exception):
@@ -43,6 +61,35 @@ class AskLater(RetrievalError):
     def __init__(self, reason: str, wait_s: float) -> None:
         super().__init__(reason)
         self.wait_s = wait_s
+
+
+REASONS = 20
+"""Of failed queries, that a summary holds."""
+
+
+def note_of(name: str, answers: Answers) -> RetrieverNote:
+    """Return what a summary says of a retriever and its answers."""
+    reasons = Counter(answers.failed.values())
+    note: RetrieverNote = {
+        "name": name,
+        "kept": answers.kept,
+        "failed": len(answers.failed),
+        "reasons": dict(reasons.most_common(REASONS)),
+    }
+    if answers.warning:
+        note["warning"] = answers.warning
+    return note
+
+
+def note_lines(note: RetrieverNote, n: int) -> Iterator[str]:
+    """Yield what a person must know of them; n: queries in all."""
+    if "warning" in note:
+        yield f"WARNING: {note['warning']}"
+    if note["failed"]:
+        first = next(iter(note["reasons"]))
+        yield f"{note['failed']:,} queries failed and are in no figure; most often: {first}"
+    if note["kept"]:
+        yield kept_note(note["kept"], n)
 
 
 def kept_note(kept: int, n: int) -> str:

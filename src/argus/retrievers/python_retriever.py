@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.python_file import first_line, module_of, split_spec
@@ -40,9 +40,15 @@ class PythonRetriever:
     id_field: str | None = None
     in_threads: bool = False
 
-    def session(self) -> AbstractAsyncContextManager[None]:
-        """Hold nothing: the object is the caller's."""
-        return nullcontext()
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[None]:
+        """Let it index the corpus where it wants to; what cannot be indexed cannot be asked."""
+        if self.call.prepare is not None:
+            try:
+                await self._called(lambda: self.call.prepare and self.call.prepare(self.corpus))
+            except RetrievalError as error:
+                raise ArgusError(f"{self.name} could not index the corpus: it {error}") from error
+        yield
 
     async def answer(self, text: str, k: int) -> Answer:
         """Return documents with falling scores; raises RetrievalError."""
@@ -73,8 +79,8 @@ class PythonBatchRetriever(PythonRetriever):
 
     @property
     def takes_all(self) -> bool:
-        """See `AnsweringMany`: BEIR's searches go through the whole corpus in each call."""
-        return self.call.batched == "beir"
+        """See `AnsweringMany`: BEIR's and mteb's searches go through the whole corpus each time."""
+        return self.call.batched in ("beir", "mteb")
 
     async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
         """Return an answer to every query; raises RetrievalError where any lacks one."""
@@ -100,7 +106,7 @@ def python_retriever(
         call,
         name or call.shape,
         known=Known.of(documents),
-        corpus=corpus_rows(documents) if call.corpus_name else (),
+        corpus=corpus_rows(documents) if call.corpus_name or call.prepare else (),
         id_field=config.id_field,
         in_threads=several,
     )

@@ -105,10 +105,10 @@ def _hit(item: Any, known: Known, id_field: str | None) -> tuple[str, float | No
             return str(item), _number(score)
     if score is None:
         score = next((s for name in SCORE_NAMES if (s := _get(item, name)) is not None), None)
-    return _id(item, known, id_field), _number(score)
+    return hit_id(item, known, id_field), _number(score)
 
 
-def _id(item: Any, known: Known, id_field: str | None) -> str:
+def hit_id(item: Any, known: Known, id_field: str | None) -> str:
     """Return an item's id: the first that the corpus knows, or the first there is."""
     if id_field:
         value = _dotted(item, id_field)

@@ -4,18 +4,20 @@ No library is imported: what counts is the method that an object has, and what t
 parameters are called. LangChain retrievers (`invoke`) and vector stores
 (`similarity_search_with_score`), LlamaIndex (`retrieve`), Haystack (`run`), txtai (`search`), CAR's
 scorer (`retrieve(query, corpus, k)`), Argus itself (`search(queries, k)`), BEIR (`search(corpus,
-queries, top_k)`) and plain functions are taken as they are, async or not.
+queries, top_k)`), mteb (see `mteb_shape`) and plain functions are taken as they are, async or not.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from argus.data.types import Query, Run
 from argus.errors import InputError
+from argus.retrievers.mteb_shape import TASK, indexing, query_table, values_for
 
 T = TypeVar("T")
 
@@ -34,6 +36,9 @@ EXPECTED = (
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
+Batched = Literal["", "argus", "beir", "mteb"]
+
+
 @dataclass(frozen=True)
 class Call:
     """How a retriever is asked one query, or all of them at once where `batched`."""
@@ -46,8 +51,10 @@ class Call:
     """None: it returns as many as it is set to."""
     corpus_name: str | None
     needs_corpus: bool = False
-    batched: Literal["", "argus", "beir"] = ""
-    """How several queries are taken at once: as `Query`s, or as a dictionary of texts."""
+    batched: Batched = ""
+    """How several queries are taken at once: as `Query`s, a dictionary of texts, or a table."""
+    prepare: Callable[[Sequence[Mapping[str, Any]]], None] | None = None
+    """What indexes the corpus before anything is asked, once."""
 
     @property
     def is_async(self) -> bool:
@@ -62,6 +69,8 @@ class Call:
         """Ask a batch; what comes back is a run as its own convention has it."""
         if self.batched == "argus":
             return self._send(list(queries), k, corpus)  # type: ignore[no-any-return]
+        if self.batched == "mteb":
+            return self._send(query_table(queries), k, ())  # type: ignore[no-any-return]
         texts = {query.id: query.text for query in queries}
         documents = {d["_id"]: {"title": d["title"], "text": d["text"]} for d in corpus}
         return self._send(texts, k, documents)  # type: ignore[no-any-return]
@@ -82,7 +91,9 @@ def call_of(retriever: Any) -> Call:
         if method is not None:
             twin = _public(retriever, f"a{name}")
             tells = twin is not None and _tells(twin)
-            return _bound(twin if twin and tells else method, f"{_kind(retriever)}.{name}")
+            shape = f"{_kind(retriever)}.{name}"
+            call = _bound(twin if twin and tells else method, shape)
+            return call if call.batched != "mteb" else _with_index(call, retriever)
     if callable(retriever) and not inspect.isclass(retriever):
         return _bound(retriever, getattr(retriever, "__name__", _kind(retriever)))
     raise InputError(
@@ -91,6 +102,15 @@ def call_of(retriever: Any) -> Call:
         fix="Give it one, or write a function retrieve(query, k) around it.",
         where="retriever",
     )
+
+
+def _with_index(call: Call, retriever: Any) -> Call:
+    """Return the call of a search of mteb's, which is given the corpus by another method."""
+    index = _public(retriever, "index")
+    if index is None:
+        return call
+    names = [p.name for p in _parameters(index, f"{_kind(retriever)}.index")]
+    return replace(call, needs_corpus=True, prepare=indexing(index, names))
 
 
 def _public(retriever: Any, name: str) -> Callable[..., Any] | None:
@@ -117,7 +137,10 @@ def _bound(method: Callable[..., Any], shape: str) -> Call:
     query = next((name for name in QUERY if name in names), first)
     by_name = [p for p in parameters if p.name == query and p.kind != p.POSITIONAL_ONLY]
     known = {query, depth, corpus}
-    missing = [p.name for p in parameters if p.default is p.empty and p.name not in known]
+    task = values_for(names) if TASK in names else {}
+    missing = [
+        p.name for p in parameters if p.default is p.empty and p.name not in known | task.keys()
+    ]
     if query is None or missing:
         needs = f"needs {', '.join(missing)}" if missing else "takes no query"
         raise InputError(
@@ -126,9 +149,10 @@ def _bound(method: Callable[..., Any], shape: str) -> Call:
             fix="Write a function retrieve(query, k) around it that gives the rest.",
             where="retriever",
         )
-    batched: Literal["", "argus", "beir"] = ""
+    batched: Batched = ""
     if query == "queries":
-        batched = "beir" if corpus or depth == "top_k" else "argus"
+        batched = "mteb" if task else "beir" if corpus or depth == "top_k" else "argus"
+        method = partial(method, **task) if task else method
     needs_corpus = any(p.name == corpus and p.default is p.empty for p in parameters)
     return Call(method, shape, query if by_name else None, depth, corpus, needs_corpus, batched)
 

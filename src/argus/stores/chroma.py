@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import numpy as np
 
@@ -130,10 +131,20 @@ def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
         with reported(name, hidden):
             client = chromadb.HttpClient(
                 host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
-                headers={"x-chroma-token": key} if key else None, settings=settings,
+                headers=_headers(url, key), settings=settings,
             )  # fmt: skip
         return ChromaStore(client, collection, name, hidden)
     if not (Path(place) / "chroma.sqlite3").is_file():
         raise no_folder(place, "Chroma")
     with reported(name, hidden):
         return ChromaStore(chromadb.PersistentClient(place, settings=settings), collection, name)
+
+
+def _headers(url: SplitResult, key: str | None) -> dict[str, str]:
+    """Return what says who asks: the key, or the user and password of the address."""
+    if key:
+        return {"x-chroma-token": key}
+    if url.username is None:
+        return {}
+    pair = f"{unquote(url.username)}:{unquote(url.password or '')}"
+    return {"authorization": f"Basic {b64encode(pair.encode()).decode()}"}

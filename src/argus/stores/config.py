@@ -8,6 +8,11 @@ from typing import Annotated, Literal
 from argus.settings import Doc, Option, check_settings
 
 PANEL = "Store"
+Where = Annotated[
+    tuple[str, ...],
+    Doc("FIELD=VALUE that records must hold, as the team's own filter; may be repeated."),
+    Option(panel=PANEL, repeated=True),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

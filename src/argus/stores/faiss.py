@@ -84,7 +84,7 @@ class FaissStore:
                     fix="Build it as Flat, HNSW, IVF, PQ or SQ.",
                     where=self.name,
                 ) from error
-            ids = [self._id(number) for number in self._named(numbers[start : start + n]).tolist()]
+            ids = self._ids(self._named(numbers[start : start + n]).tolist())
             yield Records(ids, vectors, [{}] * n)
 
     def search(
@@ -103,14 +103,11 @@ class FaissStore:
             )  # fmt: skip
         with reported(self.name):
             scores, rows = self._index.search(np.ascontiguousarray(vectors, np.float32), k)
-        sign = 1 if self.describe().metric is Metric.DOT else -1
+        signed = scores if self.describe().metric is Metric.DOT else -scores
+        hits = rows >= 0  # a list of fewer than k ends with -1
         return [
-            [
-                (self._id(row), sign * float(score))
-                for row, score in zip(r, s, strict=True)
-                if row >= 0
-            ]
-            for r, s in zip(rows.tolist(), scores.tolist(), strict=True)
+            list(zip(self._ids(row[hit].tolist()), score[hit].tolist(), strict=True))
+            for row, score, hit in zip(rows, signed, hits, strict=True)
         ]
 
     def upsert(self, records: Records) -> None:
@@ -137,9 +134,10 @@ class FaissStore:
         """Let go of the index."""
         del self._index, self._vectors, self._transform, self._lists, self._map
 
-    def _id(self, number: int) -> str:
-        """Return the id of what a search brings, or of a row where there are no own ids."""
-        return str(number) if self._has_ids or self._listed is None else self._listed[number]
+    def _ids(self, numbers: list[int]) -> list[str]:
+        """Return the ids of what a search brings, or of rows where there are no own ids."""
+        listed = None if self._has_ids else self._listed
+        return list(map(str if listed is None else listed.__getitem__, numbers))
 
     def _numbers(self) -> Any:
         """Return the number of each vector, in the order in which they are read."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from argus.errors import InputError
-from argus.extras import naming_extras
+from argus.extras import MissingPackage, naming_extras
 from argus.settings import settings_of
 from argus.stores.config import StoreConfig
 from argus.stores.protocol import Store
@@ -23,6 +24,32 @@ TAKEN = {
     "sqlite-vec": ("vector_field",),
 }
 """What of a StoreConfig each kind takes; the rest it says itself, or does not have."""
+
+
+CLIENTS = {
+    "qdrant": ("qdrant_client",),
+    "chroma": ("chromadb",),
+    "pgvector": ("psycopg",),
+    "lancedb": ("lancedb",),
+    "milvus": ("pymilvus",),
+    "faiss": ("faiss",),
+    "sqlite-vec": ("apsw", "sqlite_vec"),
+}
+"""The packages by which each kind is opened."""
+
+
+def check_store(store: str, config: StoreConfig) -> None:
+    """Raise, before a client is loaded, what `open_store` would for a name and its settings.
+
+    Raises InputError for a name that is none, and for settings; MissingPackage for a client that is
+    not installed.
+    """
+    spec = parse_store(store)
+    _check_taken(spec, config)
+    _key(config.key_env)
+    for package in CLIENTS[spec.kind]:
+        if find_spec(package) is None:
+            raise MissingPackage(package)
 
 
 @contextmanager

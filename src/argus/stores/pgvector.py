@@ -6,8 +6,10 @@ would no longer reach it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,19 +25,22 @@ from argus.stores.vectors import stacked
 if TYPE_CHECKING:
     import psycopg
 
-OPERATORS = {
-    "vector_cosine_ops": ("<=>", Metric.COSINE),
-    "vector_ip_ops": ("<#>", Metric.DOT),
-    "vector_l2_ops": ("<->", Metric.L2),
+TYPES = ("vector", "halfvec")
+"""Of columns that are read and searched; halfvec holds numbers of 16 bits."""
+OPERATORS = {Metric.COSINE: "<=>", Metric.DOT: "<#>", Metric.L2: "<->"}
+_CLASSES = {
+    f"{type_}_{name}_ops": metric
+    for type_ in TYPES
+    for name, metric in (("cosine", Metric.COSINE), ("ip", Metric.DOT), ("l2", Metric.L2))
 }
-_BY_METRIC = {metric: operator for operator, metric in OPERATORS.values()}
+_LENGTH = re.compile(r"(?P<type>\w+)(?:\((?P<dim>\d+)\))?")
 _COLUMNS = """
 SELECT a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
 _INDEXES = """
-SELECT am.amname, opc.opcname, c.reloptions
+SELECT am.amname, opc.opcname, c.reloptions, pg_get_expr(i.indpred, i.indrelid)
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam
 JOIN pg_opclass opc ON opc.oid = i.indclass[0]
@@ -43,13 +48,27 @@ JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 WHERE i.indrelid = %s::regclass AND a.attname = %s AND am.amname IN ('hnsw', 'ivfflat')
   AND i.indisvalid
   AND opc.opcname = ANY(%s)
-ORDER BY c.relname
+ORDER BY i.indpred IS NOT NULL, c.relname
 """
 _PRIMARY = """
 SELECT a.attname FROM pg_index i
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 WHERE i.indrelid = %s::regclass AND i.indisprimary AND i.indnkeyatts = 1
 """
+
+
+@dataclass(frozen=True)
+class _VectorIndex:
+    """An approximate index of the column. rows: which it holds, as SQL; None for all of them."""
+
+    kind: str
+    metric: Metric
+    options: Sequence[str] | None
+    rows: str | None
+
+    def __str__(self) -> str:
+        text = self.kind + (f" ({', '.join(self.options)})" if self.options else "")
+        return text if self.rows is None else f"exact ({text} only WHERE {self.rows})"
 
 
 class PgVectorStore:
@@ -76,37 +95,35 @@ class PgVectorStore:
             raise no_collection(name, table, self._tables())
         with reported(name, hidden):
             columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
-        self._fields = tuple(c for c, kind in columns.items() if kind.startswith("vector"))
+        self._fields = tuple(c for c, kind in columns.items() if kind.partition("(")[0] in TYPES)
         self.field = vector_field(self._fields, field, name)
         with reported(name, hidden):
             primary = connection.execute(_PRIMARY, [self._table]).fetchone()
         self._id = id_column(list(columns), id_field or (primary and primary[0]), name)
         self._others = [c for c in columns if c not in {self._id, *self._fields}]
-        kind = columns[self.field]
-        self._dim = int(kind[len("vector(") : -1]) if "(" in kind else 0
+        length = _LENGTH.match(columns[self.field])
+        self._type, self._dim = (length["type"], int(length["dim"] or 0)) if length else ("", 0)
         with reported(name, hidden):
-            indexes = connection.execute(
-                _INDEXES, [self._table, self.field, list(OPERATORS)]
-            ).fetchall()
-        ranking = {OPERATORS[i[1]][1]: i for i in reversed(indexes)}  # the first of each metric
-        first = OPERATORS[indexes[0][1]][1] if indexes else Metric.COSINE
-        self._metric = Metric(metric) if metric else first
-        self._index: tuple[str, str, list[str] | None] | None = ranking.get(self._metric)
+            rows = connection.execute(_INDEXES, [self._table, self.field, [*_CLASSES]]).fetchall()
+        indexes = [
+            _VectorIndex(kind, _CLASSES[class_], options, only)
+            for kind, class_, options, only in rows
+        ]
+        self._metric = Metric(metric) if metric else indexes[0].metric if indexes else Metric.COSINE
+        self._index = next((i for i in indexes if i.metric is self._metric), None)
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now; the metric is the index's, or the one that was named."""
         with reported(self.name, self._hidden):
             (n,) = self._one(f"SELECT count(*) FROM {self._table}")
-        kind = self._index[0] if self._index else ""
-        options = f" ({', '.join(self._index[2])})" if self._index and self._index[2] else ""
         return StoreFacts(
             records=int(n),
             dim=self._dimensions(),
             metric=self._metric,
             vector_field=self.field,
             vector_fields=self._fields,
-            index=f"{kind}{options}" if kind else "exact",
-            is_exact=not kind,
+            index=str(self._index or "exact"),
+            is_exact=self._index is None or self._index.rows is not None,
         )
 
     def _dimensions(self) -> int:
@@ -153,9 +170,9 @@ class PgVectorStore:
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
         check_keys(matching or {}, [self._id, *self._others], self.name)
-        operator = _BY_METRIC[self._metric]
+        operator = OPERATORS[self._metric]
         where = " AND ".join(f"{_quoted(key)} = %s" for key in matching or {})
-        distance = f"{_quoted(self.field)} {operator} %s::vector"
+        distance = f"{_quoted(self.field)} {operator} %s::{self._type}"
         statement = (
             f"SELECT {_quoted(self._id)}::text, {distance} AS distance FROM {self._table} "
             f"{f'WHERE {where} ' if where else ''}ORDER BY {distance} LIMIT %s"
@@ -204,7 +221,8 @@ class PgVectorStore:
         rows = self._db.execute(
             "SELECT DISTINCT attrelid::regclass::text FROM pg_attribute a "
             "JOIN pg_class c ON c.oid = a.attrelid "
-            "WHERE c.relkind = 'r' AND format_type(a.atttypid, -1) = 'vector'"
+            "WHERE c.relkind = 'r' AND format_type(a.atttypid, -1) = ANY(%s)",
+            [list(TYPES)],
         )
         return [row[0] for row in rows]
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray
+from argus.stores.protocol import Records
 
 MISSING = "no vector"
+NAN, ZERO = "a value that is no number", "all zeros"
 
 
 def stacked(values: Sequence[Any], dim: int) -> tuple[FloatArray, dict[int, str]]:
@@ -27,3 +29,14 @@ def stacked(values: Sequence[Any], dim: int) -> tuple[FloatArray, dict[int, str]
         if row not in broken:
             vectors[row] = value
     return vectors, broken
+
+
+def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
+    """Return which of the rows hold vectors that can be searched by, and why others do not."""
+    members = set(rows)
+    broken = {row: why for row, why in records.broken.items() if row in members}
+    odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
+    zero = np.flatnonzero(~records.vectors.any(axis=1))
+    for those, why in ((odd, NAN), (zero, ZERO)):
+        broken |= {row: why for row in those.tolist() if row in members and row not in broken}
+    return [row for row in rows if row not in broken], broken

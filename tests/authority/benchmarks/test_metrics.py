@@ -23,6 +23,7 @@ from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.errors import InputError
+from tests.support.draws import examples
 
 CHAIN = Question(
     "q", "which?", gold=("d3",), anchor=("d1",), chain=("d1", "d2", "d3"), equivalent=("d3", "e3")
@@ -90,7 +91,7 @@ def test_gold_edges_in_a_circle_are_refused_with_the_chain() -> None:
         Judge(circle)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12),
     st.lists(st.integers(0, 6), unique=True, max_size=5),

@@ -107,7 +107,7 @@ def test_a_cell_of_a_table_holds_the_scope_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"type": "x"}, "line 1: no id among 'type'; expected one of '_id', 'id', 'doc_id'"),
+        ({"type": "x"}, "line 1: no id among 'type'; expected one of '_id', 'id', 'chunk_id'"),
         ({"id": "a"}, "line 1: no type among 'id'; expected one of 'type'. Rename the field"),
         ({"id": 7, "type": "x"}, "field 'id': 7 is no id; expected text that is not empty. "
          'Write it as text: "7".'),

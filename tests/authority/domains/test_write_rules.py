@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from argus.authority.domains import load_domain, write_rules
 from argus.authority.rules import Order, Rule, ScopeKey
 from argus.errors import InputError
+from tests.support.draws import examples
 
 TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 TRICKY = st.sampled_from(["NO", "on", "2024-03-01", "010", "1.5", "null", "~", "a: b", "# c", "é"])
@@ -36,7 +37,7 @@ def rules(draw: Any) -> Rule:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(rules(), min_size=1, max_size=4), NAME)
 def test_rules_are_read_back_as_they_were_written(given: list[Rule], name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

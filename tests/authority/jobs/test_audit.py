@@ -103,11 +103,11 @@ def test_the_real_advisories_are_mostly_out_of_reach(shared, tmp_path, minilm):
     )
     records = shared("authority/ghsa") / "corpus.jsonl"
     few = tmp_path / "records.jsonl"
-    with records.open() as file:
-        few.write_text("".join(next(file) for _ in range(318)))  # all pairs, no distractors
+    with records.open() as file:  # of 159 disclosures and then their patches, every third pair
+        few.write_text("".join(line for n, line in enumerate(file) if n < 318 and n % 3 == 0))
     source = story_source(tmp_path, records=few, rules=str(rules))
     result = audit_authority(source, out=tmp_path / "out", encoder=minilm, k=10)
-    assert result.summary["documents"]["superseded"] == 159
+    assert result.summary["documents"]["superseded"] == 53
     assert 0.4 < result.summary["proxies"]["text"]["reachable"] < 0.6
 
 

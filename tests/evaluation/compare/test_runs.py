@@ -10,7 +10,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import ranking, read_run
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_two_runs
+from argus.evaluation.compare.answers import compare_retrievers
 from argus.generative.decode.settings import Decoding
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import NgramSearchConfig
@@ -33,7 +33,7 @@ def test_documents_gained_lost_and_kept_are_told(runs, tmp_path):
     corpus = tmp_path / "c.jsonl"
     corpus.write_text(json.dumps({"_id": "w", "title": "W", "text": "w"}) + "\n")
     queries = [Query("q2", "Which?")]
-    found = compare_two_runs(runs, out=tmp_path / "out", queries=queries, corpus=corpus, k=2)
+    found = compare_retrievers(runs=runs, out=tmp_path / "out", queries=queries, corpus=corpus, k=2)
     rows = {row["id"]: (row["verdict"], row["before"], row["after"])
             for row in found.table.to_pylist()}  # fmt: skip
     assert rows == {
@@ -49,7 +49,7 @@ def test_documents_gained_lost_and_kept_are_told(runs, tmp_path):
 
 
 def test_order_within_the_top_k_is_no_change_but_the_cut_is(runs, tmp_path):
-    found = compare_two_runs(runs, out=tmp_path / "out", k=1)
+    found = compare_retrievers(runs=runs, out=tmp_path / "out", k=1)
     assert found.summary["changed_queries"] == 2
     assert {r["id"]: r["verdict"] for r in found.table.to_pylist()} == {
         "w": "gained", "x": "lost", "y": "gained",
@@ -67,7 +67,7 @@ def test_two_generative_searches_are_compared_by_what_they_rank(tmp_path):
         search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / f"b{beams}")
         (file,) = (tmp_path / f"b{beams}").glob("run.*")
         files.append(file)
-    found = compare_two_runs((files[0], files[1]), out=tmp_path / "out", corpus=ready.corpus, k=4)
+    found = compare_retrievers(runs=files, out=tmp_path / "out", corpus=ready.corpus, k=4)
     runs = [read_run(file) for file in files]
     before, after = ({d for s in run.values() for d in ranking(s)[:4]} for run in runs)
     verdicts = {row["id"]: row["verdict"] for row in found.table.to_pylist()}
@@ -83,8 +83,8 @@ def test_runs_of_other_queries_and_fresh_over_input_are_refused(runs, tmp_path):
     other = tmp_path / "o.json"
     other.write_text('{"q9": ["x"]}')
     with pytest.raises(InputError, match="no query in common"):
-        compare_two_runs((runs[0], other), out=tmp_path / "out")
+        compare_retrievers(runs=(runs[0], other), out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     ArtifactFolder(tmp_path).open()
     with pytest.raises(InputError, match="--fresh would empty"):
-        compare_two_runs(runs, out=tmp_path, fresh=True)
+        compare_retrievers(runs=runs, out=tmp_path, fresh=True)

@@ -5,10 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.generative.decode.candidates import best_continuations
+from tests.support.draws import examples
 
 
 @given(st.integers(0, 10_000), st.integers(1, 7))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_best_continuations_are_those_that_sorting_finds(seed, most):
     rng = np.random.default_rng(seed)
     v = 12

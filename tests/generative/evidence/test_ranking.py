@@ -15,6 +15,7 @@ from argus.generative.keys import Key
 from argus.generative.question_ngrams import question_ngram_tokens
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary
+from tests.support.draws import examples
 from tests.support.plain_evidence import plain_aggregate
 from tests.support.plain_index import PlainIndex
 
@@ -96,7 +97,7 @@ def assert_equal_but_for_rounding(ranked, plain):
         )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(cases())
 def test_ranking_is_the_plain_reading(case):
     index, keys, unigrams, scoring, k = case
@@ -104,7 +105,7 @@ def test_ranking_is_the_plain_reading(case):
     assert_equal_but_for_rounding(ranked, plain_aggregate(index, keys, unigrams, scoring, k))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_passages_changes_nothing(case, random):
     index, keys, unigrams, scoring, k = case
@@ -121,7 +122,7 @@ def test_the_order_of_passages_changes_nothing(case, random):
     assert before.matched == after.matched
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(cases())
 def test_a_key_given_again_changes_nothing(case):
     index, keys, unigrams, scoring, k = case

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.folders import index_folder

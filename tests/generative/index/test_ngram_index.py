@@ -16,6 +16,7 @@ from argus.generative.index.manifest import read_manifest
 from argus.generative.index.segment import open_segment, write_segment
 from argus.generative.vocabulary import train_vocabulary
 from tests.support import in_memory_index
+from tests.support.draws import examples
 from tests.support.plain_index import PlainIndex
 
 BORDER = 0
@@ -55,7 +56,7 @@ def corpora_and_ngrams(draw):
 
 
 @given(corpora_and_ngrams())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_all_that_an_index_tells_agrees_with_a_plain_scan(case):
     passages, size, ngrams, segments = case
     index, plain = in_memory(passages, size, segments), PlainIndex(passages, BORDER)
@@ -75,7 +76,7 @@ def test_all_that_an_index_tells_agrees_with_a_plain_scan(case):
 
 
 @given(corpora_and_ngrams())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_stepping_by_tokens_reaches_the_rows_of_the_ngram(case):
     passages, size, ngrams, segments = case
     index = in_memory(passages, size, segments)
@@ -116,7 +117,7 @@ def test_tokens_with_thousands_of_rows_have_lists():
 
 
 @given(corpora(), st.integers(1, 3))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_passages_come_back_as_they_went_in(case, segments):
     passages, size = case
     index = in_memory(passages, size, segments)
@@ -128,7 +129,7 @@ def test_passages_come_back_as_they_went_in(case, segments):
 
 
 @given(corpora(), st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_the_order_that_breaks_ties_belongs_to_the_ids(case, random):
     passages, size = case
     ids = [f"p{i}" for i in range(len(passages))]

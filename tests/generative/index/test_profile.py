@@ -12,6 +12,7 @@ from argus.errors import InputError
 from argus.generative.index import NgramProfile, profile
 from argus.generative.index.profile import QUANTILES
 from tests.support import in_memory_index
+from tests.support.draws import examples
 
 BORDER = 2
 LENGTHS = (1, 2, 3, 4, 7, 10)
@@ -56,7 +57,7 @@ def cases(draw):
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_profile_agrees_with_counting_in_any_segments(case):
     passages, size, cuts = case
     expected = [plain_profile(passages, length) for length in LENGTHS]

@@ -10,6 +10,7 @@ from argus.generative.training.examples import build_examples, fingerprint
 from argus.generative.training.settings import ExampleConfig
 from argus.generative.training.slots import Source, View, title_key
 from argus.generative.vocabulary import train_vocabulary
+from tests.support.draws import examples
 from tests.support.ngrams import QUERIES, QUESTIONS, ROWS
 
 DOCUMENTS = [Document(r["_id"], r["text"], r["title"]) for r in ROWS]
@@ -119,7 +120,7 @@ text = st.lists(word, max_size=25).map(" ".join)
 title = st.lists(word, max_size=3).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.tuples(title, text), min_size=2, max_size=8),
     st.sets(st.integers(0, 7), max_size=4),

@@ -7,7 +7,8 @@ import pyarrow.parquet as parquet
 import pytest
 import torch
 
-from argus.data.corpus import read_corpus, read_queries
+from argus.corpora.opening import read_corpus
+from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document
 from argus.errors import InputError

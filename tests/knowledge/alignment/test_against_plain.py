@@ -11,6 +11,7 @@ from argus.errors import InputError
 from argus.knowledge.alignment import AlignSettings, align
 from tests.knowledge.alignment.plain import PlainAlignment, plain_tables
 from tests.knowledge.alignment.worlds import SMALL, Item, Page, World, finished
+from tests.support.draws import examples
 
 TITLES = [*(f"T{i}" for i in range(12)), "Łódź (miasto)", "é", "e\u0301", "A (b) (c)"]
 IDS = [f"Q{i}" for i in range(1, 15)]
@@ -48,7 +49,10 @@ worlds = st.builds(
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 @given(worlds, st.one_of(st.none(), st.integers(1, 5)), st.integers(0, 3))
 def test_a_world_becomes_what_plain_python_makes_of_it(world, sample, seed):

@@ -9,6 +9,7 @@ from argus.knowledge.dumps import bzip2
 from argus.knowledge.dumps.bzip2 import Mark, Window, block_at, blocks
 from argus.knowledge.dumps.source import Damage, DamagedDump, Source
 from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
+from tests.support.draws import examples
 
 LINES = b"".join(
     b"%d %s\n" % (i, random.Random(i).randbytes(random.Random(i).randint(0, 900)).hex().encode())
@@ -55,7 +56,7 @@ def path(tmp_path):
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40), st.integers(0, 7), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_a_mark_is_found_at_any_bit(tmp_path_factory, before, after, shift, block):
     magic = bzip2._BLOCK if block else bzip2._END
     bits = int.from_bytes(before, "big") << (48 + 8 * len(after) + 8)
@@ -73,7 +74,7 @@ def test_a_mark_is_found_at_any_bit(tmp_path_factory, before, after, shift, bloc
 
 
 @given(start=st.integers(0, 60), n=st.integers(1, 200))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_bits_are_moved_to_the_beginning_of_a_byte(tmp_path_factory, start, n):
     data = random.Random(1).randbytes(40)
     with opened(tmp_path_factory.getbasetemp() / "bits", data) as source:

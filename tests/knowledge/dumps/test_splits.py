@@ -25,6 +25,7 @@ from argus.knowledge.dumps.splits import (
     head_of,
     records_of,
 )
+from tests.support.draws import examples
 
 KINDS = (RecordKind.PAGE, RecordKind.LINE)
 PACK = {"bz2": bz2.compress, "gz": gzip.compress, "plain": bytes}
@@ -105,7 +106,7 @@ records = st.lists(
 
 
 @given(parts=records, cuts=st.lists(st.integers(0, 400), max_size=6), data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_are_cut_alike_by_splits_of_any_size(tmp_path_factory, kind, **case):
     text = b"".join(case["parts"]) or b"x"

@@ -28,6 +28,7 @@ from tests.support.diagnosing import (
     surfaces,
     titled,
 )
+from tests.support.draws import examples
 
 # ---- the probe -----------------------------------------------------------------------------------
 
@@ -162,7 +163,9 @@ def test_without_token_vectors_an_unread_mention_is_failed(sentences, store):
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     st.lists(st.sampled_from(["Zürich", "a", "antidisestablishmentarianism", "漢字", "2,718.28",

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document, Span
 from argus.errors import ArgusError, EncodingError
 from argus.indexes.job import build_index

@@ -23,6 +23,7 @@ from argus.remedies.config import PAPER, ROBUST
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.retrievability.probes import load_default, save_probe
+from tests.support.draws import examples
 from tests.support.repairs import receipt, remedies
 
 
@@ -307,7 +308,7 @@ TITLED = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TITLED)
 def test_a_document_read_from_an_index_is_its_text_and_its_title(parts):
     title, opening, rest = parts

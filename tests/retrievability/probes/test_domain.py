@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from argus.retrievability.probes.domain import QUANTILE, ProbeDomain, fit_domain
+from tests.support.draws import examples
 
 
 def cloud(n, dim=20, seed=0):
@@ -38,7 +39,7 @@ def test_random_directions_are_outside():
     assert not domain.inside(domain.scores(noise)).any()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(2, 40), st.integers(2, 12), st.integers(0, 99))
 def test_any_training_set_gives_finite_scores_when_stored(n, dim, seed):
     train = cloud(n, dim, seed)

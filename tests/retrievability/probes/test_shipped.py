@@ -57,7 +57,7 @@ def test_an_encoder_without_a_probe_is_told_how_to_fit_one():
 
 def test_bfloat16_moves_a_prediction_less_than_its_error(probe, minilm, shared):
     """Why the precision in a fingerprint is not compared: noise at its cosine of 0.9999."""
-    from argus.data import read_corpus
+    from argus.corpora.opening import read_corpus
 
     documents = read_corpus(shared("fb15k237"), limit=200)
     documents = [d for d in documents if d.text.startswith(d.title) and d.title]

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from argus.errors import InputError
 from argus.retrievability.probes.split import split_entities
+from tests.support.draws import examples
 
 IDS = [f"Q{i}" for i in range(2000)]
 KEYS = [id_.encode() for id_ in IDS]
@@ -17,7 +18,7 @@ def test_the_shares_are_80_10_10():
     assert (parts == "test").mean() == pytest.approx(0.1, abs=0.02)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 999), st.integers(0, 5))
 def test_the_order_of_rows_changes_nothing(shuffle, seed):
     order = np.random.default_rng(shuffle).permutation(len(IDS))
@@ -36,7 +37,7 @@ def test_another_seed_splits_otherwise():
     assert 0.5 < (a == b).mean() < 0.8
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(2, 7), st.integers(0, 100))
 def test_duplicates_of_one_entity_never_straddle_splits(times, seed):
     """Neither one id listed several times, nor one text (hence one vector) under several ids."""

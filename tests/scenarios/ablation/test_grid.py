@@ -15,6 +15,7 @@ from argus.scenarios.ablation import grid as ablate
 from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
 from argus.scenarios.cells import WEIGHTS, check_grid
 from argus.scenarios.views import scenario_views
+from tests.support.draws import examples
 
 DIM = 6
 
@@ -72,7 +73,7 @@ def in_order(run):
 @given(
     st.integers(0, 10**6), st.integers(1, 40), st.sampled_from(list(Component)), st.integers(1, 50)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_weight_of_a_sweep_is_the_search_with_it(seed, n, component, k):
     rng = np.random.default_rng(seed)
     documents, asked, embed = corpus(rng, n), questions(rng), Texts(rng)
@@ -145,7 +146,7 @@ def test_a_profile_without_topic_has_no_main_topic_to_index():
 
 
 @given(st.integers(2, 30), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_placebo_gives_every_document_another_ones_profile(n, seed):
     ids = [f"d{i:02}" for i in range(n)]
     profiles = {d: profile_of(d, 1) for d in ids}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data.corpus import read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.llm.chat_format import prompt_tokens

@@ -20,7 +20,7 @@ from tests.support.tiny_llama import make_tokenizer, save_llama
 
 pytest.importorskip("peft")
 CONFIG = TrainConfig(
-    epochs=60, patience=60, learning_rate=3e-3, dropout=0.0, batch_size=2, accumulation=1,
+    epochs=30, patience=30, learning_rate=6e-3, dropout=0.0, batch_size=2, accumulation=1,
     warmup_ratio=0.05, weight_decay=0.0,
 )  # fmt: skip
 

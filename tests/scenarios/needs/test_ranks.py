@@ -28,6 +28,7 @@ from argus.scenarios.profile import (
     needs,
 )
 from argus.scenarios.views import scenario_views
+from tests.support.draws import examples
 
 WEIGHTS = (DOCUMENTS_ALONE, 0.0, 0.3, 0.5, 0.7, 0.9)
 
@@ -113,7 +114,7 @@ def ranks_of(own, profiles, component, pool, weights=WEIGHTS):
     st.sampled_from(Component),
     st.sampled_from([3, 8, 200]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_held_out_needs_rank_as_without_their_scenario(seed, n, component, words):
     rng = np.random.default_rng(seed)
     own, profiles = random_corpus(rng, n, words)
@@ -126,7 +127,7 @@ def test_held_out_needs_rank_as_without_their_scenario(seed, n, component, words
 
 
 @given(st.integers(0, 10**6), st.sampled_from(Component))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_at_lambda_one_it_is_the_search_over_documents_alone(seed, component):
     rng = np.random.default_rng(seed)
     own, profiles = random_corpus(rng, 12, 40)
@@ -174,7 +175,7 @@ def test_progress_counts_every_need(monkeypatch):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_rps_of_the_whole_corpus_is_the_share_in_the_top_k(seed, k):
     rng = np.random.default_rng(seed)
     own, profiles = random_corpus(rng, 12, 30)

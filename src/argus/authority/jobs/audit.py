@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.authority.jobs.audit_findings import PROXIES, ProxyRanks, pair_table, summarise_pairs
+from argus.authority.jobs.audit_findings import (
+    PROXIES,
+    ProxyRanks,
+    pair_table,
+    proxy_texts,
+    summarise_pairs,
+)
+from argus.authority.jobs.audit_retriever import ask_pairs
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.headline import audit_headline
 from argus.authority.jobs.inputs import OpenedAuthority, open_authority
-from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy
-from argus.authority.reachability import Reach, Supersession, reach, supersessions
+from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy, SearchFacts
+from argus.authority.reachability import Supersession, reach, supersessions
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import FloatArray, State
@@ -26,6 +34,8 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
 from argus.reports import write_report
+from argus.retrievers.asking import Answerer
+from argus.retrievers.config import AskingConfig
 from argus.settings import TOP_K
 
 
@@ -53,11 +63,14 @@ def audit_authority(
     k: int = TOP_K,
     store: Path | None = None,
     fresh: bool = False,
+    retriever: Any = None,
+    asking: AskingConfig | None = None,
 ) -> AuthorityAuditResult:
     """Ask for what controls every superseded document with its own title and text.
 
-    k: how far down a list counts as reachable. store: as for `argus.audit`. Raises
-    InputError for bad input, ArgusError when nothing is superseded.
+    k: how far down a list counts as reachable. store: as for `argus.audit`. retriever: what is
+    asked in place of the encoder, which then embeds the queries of a store; asking: how. Raises
+    InputError for bad input, ArgusError when nothing is superseded, or every query failed.
     """
     if k < 1:
         raise InputError(f"{k}", expected="a whole number from 1", fix="Try 10.", where="--k")
@@ -65,6 +78,12 @@ def audit_authority(
     folder = ArtifactFolder(Path(out), fresh=fresh)
     times = {"as_of": opened.source.as_of, "known_by": opened.source.known_by}
     record = Record("authority", {"k": k, **times}, opened.inputs)
+    source_of_answers = Answerer(retriever, None, asking, encoder)
+    if source_of_answers.is_named:
+        pairs = _pairs(opened.authority)
+        with record.timed("asking"):
+            proxies, note = ask_pairs(pairs, opened.authority, source_of_answers, k, folder, record)
+        return _keep(opened, folder, record, pairs, proxies, {"text_window": None, **note}, k)
     return audit_opened(opened, folder, record, encoder=encoder, k=k, store=store)
 
 
@@ -81,8 +100,7 @@ def audit_opened(
 
     record: what the run is noted as. Raises ArgusError when nothing is superseded.
     """
-    pairs = list(supersessions(opened.authority))
-    require_some(len(pairs), "record is superseded", "Look at what the rules found.")
+    pairs = _pairs(opened.authority)
     texts = _texts(opened.authority)
     sample = list(texts.values())
     with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened_store):
@@ -93,12 +111,29 @@ def audit_opened(
         proxies: dict[Proxy, ProxyRanks] = {}
         for proxy in PROXIES:
             with record.timed(f"asking with the {proxy}"):
-                words = _words(pairs, opened.authority, proxy)
+                words = proxy_texts(pairs, opened.authority, proxy)
                 proxies[proxy] = _rank(proxy, pairs, words, corpus, model, opened_store)
+    return _keep(opened, folder, record, pairs, proxies, {"text_window": cut}, k)
+
+
+def _pairs(authority: Authority) -> list[Supersession]:
+    pairs = list(supersessions(authority))
+    require_some(len(pairs), "record is superseded", "Look at what the rules found.")
+    return pairs
+
+
+def _keep(
+    opened: OpenedAuthority,
+    folder: ArtifactFolder,
+    record: Record,
+    pairs: Sequence[Supersession],
+    proxies: Mapping[Proxy, ProxyRanks],
+    facts: SearchFacts,
+    k: int,
+) -> AuthorityAuditResult:
+    """Write table, summary, manifest and report."""
     table = pair_table(pairs, proxies, opened.authority, k)
-    summary: AuthorityAuditSummary = {
-        **summarise_pairs(table, opened, k), "text_window": cut,
-    }  # fmt: skip
+    summary: AuthorityAuditSummary = {**summarise_pairs(table, opened, k), **facts}
     folder.write_table("authority", table, csv=True)
     folder.write_section("summary.json", "authority", summary)
     folder.write_section("manifest.json", "authority", record.manifest(summary["documents"]))
@@ -126,13 +161,6 @@ def _numbers(ids: Iterable[str], ok: npt.NDArray[np.bool_]) -> dict[str, int]:
     return {id_: row for row, id_ in enumerate(with_vector)}
 
 
-def _words(pairs: Iterable[Supersession], authority: Authority, proxy: Proxy) -> dict[str, str]:
-    """Return one proxy of every superseded document that has it, by id."""
-    records = [authority.records[id_] for id_ in dict.fromkeys(pair.superseded for pair in pairs)]
-    words = {r.id: r.title if proxy == "title" else r.text for r in records}
-    return {id_: text for id_, text in words.items() if text.strip()}
-
-
 def _rank(
     proxy: Proxy,
     pairs: Sequence[Supersession],
@@ -156,10 +184,11 @@ def _rank(
             why_not[i] = State.NOT_APPLICABLE, "the controlling document has no vector"
     asking = [pair for i, pair in enumerate(pairs) if i not in why_not]
     if not asking:
-        return ProxyRanks(Reach(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), why_not)
+        none = np.zeros(0, np.int64)
+        return ProxyRanks(none, why_not, none, np.zeros(0))
     ranks = reach(
         embedded.vectors[[rows[pair.superseded] for pair in asking]],
         corpus.vectors,
         np.array([corpus.rows[pair.controlling] for pair in asking], np.int64),
     )
-    return ProxyRanks(ranks, why_not)
+    return ProxyRanks.of(ranks, why_not)

@@ -16,7 +16,7 @@ from argus.authority.jobs.inputs import OpenedAuthority
 from argus.authority.jobs.summary import GroupFigures, MeasuredPairs, Proxy, ProxyFigures
 from argus.authority.reachability import Reach, Supersession
 from argus.authority.relation import Authority
-from argus.data.types import State
+from argus.data.types import IntArray, State
 from argus.measures import wilson
 
 PROXIES: tuple[Proxy, ...] = ("title", "text")
@@ -40,14 +40,38 @@ _SCHEMA = pa.schema(
 )
 
 
+BEYOND = 1 << 30
+"""A rank beyond the end of a list."""
+
+
 @dataclass(frozen=True)
 class ProxyRanks:
-    """Where what controls each superseded document stands, asked with one proxy."""
+    """Where what controls each superseded document stands, asked with one proxy.
 
-    reach: Reach
-    """Of the pairs that could ask, in their order."""
+    Arrays are of the pairs that could ask, in their order; see `Reach`.
+    """
+
+    rank: IntArray
+    """BEYOND where a retriever's list ends before it."""
     why_not: Mapping[int, tuple[State, str]]
-    """Of the others, by number."""
+    """Of the pairs that could not, by number."""
+    outranking: IntArray | None = None
+    """None of a retriever, whose lists end."""
+    divergence: npt.NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, reach: Reach, why_not: Mapping[int, tuple[State, str]]) -> ProxyRanks:
+        """Return those of vectors."""
+        return cls(reach.rank, why_not, reach.outranking, reach.divergence)
+
+
+def proxy_texts(
+    pairs: Iterable[Supersession], authority: Authority, proxy: Proxy
+) -> dict[str, str]:
+    """Return one proxy of every superseded document that has it, by id."""
+    records = [authority.records[id_] for id_ in dict.fromkeys(pair.superseded for pair in pairs)]
+    texts = {r.id: r.title if proxy == "title" else r.text for r in records}
+    return {id_: text for id_, text in texts.items() if text.strip()}
 
 
 def pair_table(
@@ -92,16 +116,20 @@ def _columns(proxy: Proxy, ranks: ProxyRanks, n: int, k: int) -> dict[str, pa.Ar
     """Return the columns of one proxy; null where it could not ask."""
     absent = np.array([i in ranks.why_not for i in range(n)], bool)
 
-    def column(values: npt.NDArray[np.generic]) -> pa.Array:
-        spread = np.zeros(n, values.dtype)
+    def column(values: npt.NDArray[np.generic] | None, *, known: bool = True) -> pa.Array:
+        if values is None:
+            return pa.nulls(n)
+        spread, mask = np.zeros(n, values.dtype), absent.copy()
         spread[~absent] = values
-        return pa.array(spread, mask=absent)
+        if not known:
+            mask[~absent] |= ranks.rank == BEYOND
+        return pa.array(spread, mask=mask)
 
     return {
-        f"{proxy}_rank": column(ranks.reach.rank),
-        f"{proxy}_n_plus": column(ranks.reach.outranking),
-        f"{proxy}_divergence": column(ranks.reach.divergence),
-        f"{proxy}_reachable": column(ranks.reach.rank <= k),
+        f"{proxy}_rank": column(ranks.rank, known=False),
+        f"{proxy}_n_plus": column(ranks.outranking),
+        f"{proxy}_divergence": column(ranks.divergence),
+        f"{proxy}_reachable": column(ranks.rank <= k),
     }
 
 
@@ -138,21 +166,24 @@ def _proxies(table: pa.Table, k: int) -> dict[Proxy, ProxyFigures]:
 
 def _proxy(table: pa.Table, proxy: Proxy, k: int) -> ProxyFigures:
     """Sum up one proxy over superseded documents; the best of several controlling ones counts."""
-    names = ("superseded", f"{proxy}_rank", f"{proxy}_n_plus", f"{proxy}_divergence")
+    names = ("rank", "n_plus", "divergence", "reachable")
+    columns = (table[name].to_pylist() for name in ("superseded", *(f"{proxy}_{n}" for n in names)))
     best: dict[str, tuple[int, int, float]] = {}
-    for id_, rank, n_plus, divergence in zip(*(table[n].to_pylist() for n in names), strict=True):
-        if rank is not None:
-            own = rank, n_plus, divergence
+    for id_, rank, n_plus, divergence, reachable in zip(*columns, strict=True):
+        if reachable is not None:
+            own = BEYOND if rank is None else rank, n_plus or 0, divergence or 0.0
             best[id_] = min(best.get(id_, own), own)
     if not best:
         return {"documents": 0}
     ranks = np.array([rank for rank, _, _ in best.values()])
     share = float((ranks <= k).mean())
     low, high = wilson(share, len(ranks))
-    return {
+    figures: ProxyFigures = {
         "documents": len(ranks),
         "reachable": share, "low": float(low), "high": float(high),
         "first": float((ranks == 1).mean()),
-        "mean_divergence": float(np.mean([d for _, _, d in best.values()])),
-        "median_outranking": float(np.median([n for _, n, _ in best.values()])),
     }  # fmt: skip
+    if table[f"{proxy}_n_plus"].null_count < len(table):  # a retriever's lists do not tell
+        figures["mean_divergence"] = float(np.mean([d for _, _, d in best.values()]))
+        figures["median_outranking"] = float(np.median([n for _, n, _ in best.values()]))
+    return figures

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.authority.jobs.audit_findings import BEYOND
 from argus.authority.jobs.relation_table import rules
-from argus.authority.jobs.summary import AuthorityAuditSummary
+from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy
 from argus.data.types import State
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-
-LAST = 1 << 30
 
 
 class Pair(TypedDict):
@@ -31,6 +30,9 @@ class Pair(TypedDict):
     title_rank: int | None
     """None where the document has no title, or it could not be embedded."""
     text_rank: int | None
+    title_reachable: bool | None
+    text_reachable: bool | None
+    """None where it could not ask; a rank is None, too, where a retriever's list ends before it."""
     text_divergence: float | None
 
 
@@ -43,16 +45,17 @@ def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
     measured = [row for row in rows if row["state"] == State.MEASURED]
     measured.sort(key=lambda row: (*_ranks(row), row["superseded"], row["controlling"]))
     ranks = {
-        "title": [row["title_rank"] for row in measured if row["title_rank"] is not None],
-        "text": [row["text_rank"] for row in measured if row["text_rank"] is not None],
+        "title": [row["title_rank"] or BEYOND for row in measured if _could_ask(row, "title")],
+        "text": [row["text_rank"] or BEYOND for row in measured if _could_ask(row, "text")],
     }
     plots = {}
     if measured:
-        total = authority["documents"]["total"]
+        total = authority["k"] if "retriever" in authority else authority["documents"]["total"]
         plots["authority_ranks"] = reachable_by_rank(ranks, authority["k"], total)
-        plots["authority_divergence"] = divergence(
-            [row["text_divergence"] for row in measured if row["text_divergence"] is not None]
-        )
+        if "retriever" not in authority:
+            plots["authority_divergence"] = divergence(
+                [row["text_divergence"] for row in measured if row["text_divergence"] is not None]
+            )
     tables = {
         "authority_rules": rules(authority["relation"]),
         "authority_groups": _groups(authority),
@@ -61,9 +64,13 @@ def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
     return Section(plots, tables, _brief(authority))
 
 
+def _could_ask(row: Pair, proxy: Proxy) -> bool:
+    return (row["title_reachable"] if proxy == "title" else row["text_reachable"]) is not None
+
+
 def _ranks(row: Pair) -> tuple[int, int]:
     """Return what sorts the worst first: by the better of both ranks, then by the other."""
-    title, text = row["title_rank"] or LAST, row["text_rank"] or LAST
+    title, text = row["title_rank"] or BEYOND, row["text_rank"] or BEYOND
     return -min(title, text), -max(title, text)
 
 
@@ -109,7 +116,7 @@ def _groups(authority: AuthorityAuditSummary) -> Table:
     rows: list[list[object]] = [
         [
             name, proxy, reach["documents"], reach["reachable"], [reach["low"], reach["high"]],
-            reach["first"], reach["median_outranking"], reach["mean_divergence"],
+            reach["first"], reach.get("median_outranking"), reach.get("mean_divergence"),
         ]
         for name, proxies in groups
         for proxy, reach in proxies.items()

@@ -10,6 +10,7 @@ from argus.authority.jobs.summary import (
     LintSummary,
     RelationSummary,
 )
+from argus.retrievers.protocol import note_lines
 
 VIOLATIONS = 8
 """Of a lint that are named."""
@@ -28,12 +29,19 @@ def audit_headline(summary: AuthorityAuditSummary) -> Iterator[str]:
         if not figures["documents"]:
             yield f"asked with their {proxy}: none has one"
             continue
+        outranked = ""
+        if "median_outranking" in figures:
+            outranked = (
+                f"; a median of {figures['median_outranking']:,.0f} documents outrank it (N+), "
+                f"mean divergence {figures['mean_divergence']:.3f}"
+            )
         yield (
             f"asked with their {proxy}: {figures['reachable']:.1%} ({figures['low']:.1%} to "
-            f"{figures['high']:.1%}) bring what controls them into the top {summary['k']}; "
-            f"a median of {figures['median_outranking']:,.0f} documents outrank it (N+), "
-            f"mean divergence {figures['mean_divergence']:.3f}"
+            f"{figures['high']:.1%}) bring what controls them into the top {summary['k']}"
+            f"{outranked}"
         )
+    if "retriever" in summary:
+        yield from note_lines(summary["retriever"], summary["queries"])
     if len(summary["by_rule"]) > 1:
         for group in summary["by_rule"]:
             shares = ", ".join(
@@ -51,6 +59,8 @@ def lint_headline(summary: LintSummary) -> Iterator[str]:
         f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
         f" (nothing retrieved, or nothing with a record); top {summary['k']}"
     )
+    if "retriever" in summary:
+        yield from note_lines(summary["retriever"], counts["total"])
     if counts.get("without_anchor"):
         yield f"{counts['without_anchor']:,} queries of the run have no anchor in --queries"
     if counts.get("not_in_the_run"):

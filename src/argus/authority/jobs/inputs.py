@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.authority.times import Moment, parse_moment
+from argus.data.runs import ranking
 from argus.errors import InputError
 
 SHOWN = 5
@@ -156,3 +157,20 @@ def _at(authority: Authority, moments: dict[str, Moment | None]) -> Authority:
     if not any(moments.values()):
         return authority
     return authority.as_of(moments["as_of"], moments["known_by"])
+
+
+def in_force(scores: Mapping[str, float], authority: Authority) -> dict[str, float]:
+    """Return a ranking, best first, without the records that are not in force."""
+    ranked = {id_: scores[id_] for id_ in ranking(dict(scores))}
+    return {i: s for i, s in ranked.items() if i not in authority or authority.in_force(i)}
+
+
+def require_records(ids: Collection[str], authority: Authority, where: str | Path) -> None:
+    """Raise InputError where results are of another corpus: none of them has a record."""
+    if ids and not any(id_ in authority for id_ in ids):
+        raise InputError(
+            f"no document found has a record; the first is {next(iter(ids))!r}",
+            expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
+            fix="Check that these results and the records are of one corpus.",
+            where=where,
+        )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -25,7 +26,7 @@ from argus.authority.jobs.summary import (
 from argus.authority.lint import LintedQuery, Removed, lint_queries
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import ID_FIELDS
+from argus.data.corpus import ID_FIELDS, read_queries
 from argus.data.records import record_of
 from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.runs import RUN_FILE, read_run
@@ -35,7 +36,13 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
+from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.protocol import RetrieverNote, note_of
 from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
 
 SHOWN = 20
 """Violations that the summary names; the table holds all."""
@@ -67,7 +74,7 @@ class LintResult(Result):
 
 
 def lint(
-    run: Run | Path | str,
+    run: Run | Path | str | None,
     source: AuthoritySource,
     *,
     k: int = TOP_K,
@@ -76,6 +83,9 @@ def lint(
     bounds: LintBounds | None = None,
     out: Path | str | None = None,
     fresh: bool = False,
+    retriever: Any = None,
+    asking: AskingConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
 ) -> LintResult:
     """Check the top k of every query of a run against an authority relation.
 
@@ -83,45 +93,95 @@ def lint(
     complete; of a query that is not among them, those of all that was retrieved. before: the run
     before superseded documents were taken out of it, to find false retirements and what was taken
     out with nothing in its place. out: folder for
-    table and report. Raises InputError for what cannot be read, and for a run of which no document
-    has a record.
+    table and report. retriever: what is asked the texts of `queries` in place of a run, which is
+    then None; encoder: of the queries of a store; asking: how. A query that fails is no measured
+    one, and a bound that it could break is not measured. Raises InputError for what cannot be read,
+    and for results of which no document has a record.
     """
     bounds = bounds or LintBounds()
     folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
     opened = open_authority(source)
     authority = opened.authority
-    served = _run(run)
+    record = _record(opened, k, bounds, run)
+    note: RetrieverNote | None = None
+    if retriever is None and run is not None:
+        served = _run(run)
+    else:
+        answering = Answerer(retriever, None, asking, encoder)
+        served, note = _served(answering, run, queries, authority, k, folder, record)
     former = _run(before) if before is not None else None
-    anchors = read_anchors(queries, authority) if queries is not None else None
+    anchors = _anchors(queries, authority, needed=note is None)
     _require_shared("--before", former, served)
     _require_shared("--queries", anchors, served)
     linted = lint_queries(served, authority, k=k, anchors=anchors, before=former)
     _require_known(linted, authority)
-    summary = _summary(linted, _queries(linted, anchors, served), opened, k, bounds)
-    report = None
-    if folder is not None:
-        report = _keep(folder, linted, summary, opened, run)
+    failed = note["failed"] if note is not None else 0
+    counts = _queries(linted, anchors, served, failed)
+    summary = _summary(linted, counts, opened, k, bounds)
+    if note is not None:
+        summary["retriever"] = note
+    report = _keep(folder, record, linted, summary) if folder is not None else None
     return LintResult(summary, linted, report)
 
 
-def _keep(
-    folder: ArtifactFolder,
-    linted: Sequence[LintedQuery],
-    summary: LintSummary,
-    opened: OpenedAuthority,
-    run: Run | Path | str,
-) -> Path:
-    """Write table, summary, manifest and report; return the report."""
+def _served(
+    source: Answerer,
+    run: Run | Path | str | None,
+    queries: Path | None,
+    authority: Authority,
+    k: int,
+    folder: ArtifactFolder | None,
+    record: Record,
+) -> tuple[Run, RetrieverNote]:
+    """Return what a retriever serves; InputError where it is not clear who is asked what."""
+    if not source.is_named or run is not None or queries is None:
+        got = "a run and a retriever" if source.is_named and run is not None else "no run"
+        raise InputError(
+            "a retriever without queries" if source.is_named and run is None else got,
+            expected="a run, or --retriever with --queries",
+            fix="Name one of the two; queries have texts to ask.",
+            where="--queries" if source.is_named and run is None else "--retriever",
+        )
+    documents = [r.document for r in authority.records.values()]
+    questions = read_queries(queries)
+    name, answers = answers_of(
+        source, questions, k, documents=documents, folder=folder, record=record
+    )
+    return answers.run, note_of(name, answers)
+
+
+def _anchors(
+    queries: Path | None, authority: Authority, *, needed: bool
+) -> dict[str, list[str]] | None:
+    """Return what queries are about. needed: else a file of queries need not say it."""
+    if queries is None:
+        return None
+    if not needed:
+        first = next(iter(read_rows(queries)), None) if queries.is_file() else None
+        if first is None or not {"anchor", "anchors"} & first.values.keys():
+            return None
+    return read_anchors(queries, authority)
+
+
+def _record(
+    opened: OpenedAuthority, k: int, bounds: LintBounds, run: Run | Path | str | None
+) -> Record:
     source = opened.source
-    record = Record(
+    return Record(
         "lint",
         {
-            "k": summary["k"], **summary["bounds"],
+            "k": k, **record_of(Bounds, bounds),
             "as_of": source.as_of, "known_by": source.known_by, "theta": source.theta,
         },
         opened.inputs | {"run": Path(run) if isinstance(run, (str, Path)) else None},
         {"fingerprint": RUN_FILE},
     )  # fmt: skip
+
+
+def _keep(
+    folder: ArtifactFolder, record: Record, linted: Sequence[LintedQuery], summary: LintSummary
+) -> Path:
+    """Write table, summary, manifest and report; return the report."""
     record.open(folder)
     folder.write_table("lint", lint_table(linted), csv=True)
     folder.write_section("summary.json", "lint", summary)
@@ -176,13 +236,14 @@ def _require_known(linted: Sequence[LintedQuery], authority: Authority) -> None:
 
 
 def _queries(
-    linted: Sequence[LintedQuery], anchors: Mapping[str, object] | None, run: Run
+    linted: Sequence[LintedQuery], anchors: Mapping[str, object] | None, run: Run, failed: int
 ) -> LintedQueries:
+    """Count the queries. failed: those that a retriever failed on, which are not among `linted`."""
     states = Counter(query.state for query in linted)
     counts: LintedQueries = {
-        "total": len(linted),
+        "total": len(linted) + failed,
         "measured": states[State.MEASURED],
-        "failed": states[State.FAILED],
+        "failed": failed,
         "not applicable": states[State.NOT_APPLICABLE],
     }
     if anchors is not None:
@@ -211,7 +272,7 @@ def _summary(
         },
         "rates": rates,
         "bounds": record_of(Bounds, bounds),
-        "verdict": _verdict(rates, bounds, opened),
+        "verdict": _verdict(rates, bounds, opened, queries["failed"]),
         "relation": opened.summary(),
         "violations": [row for q in measured for row in violations(q)][:SHOWN],
         "violations_total": sum(len(violations(q)) for q in measured),
@@ -242,15 +303,32 @@ def _rate(
 
 
 def _verdict(
-    rates: Mapping[RateName, Rate | None], bounds: LintBounds, opened: OpenedAuthority
+    rates: Mapping[RateName, Rate | None],
+    bounds: LintBounds,
+    opened: OpenedAuthority,
+    failed: int,
 ) -> Verdict:
     if rates["violations"] is None:
         return "not measured"
+    certain = True
     for name in BOUNDED:
         bound, rate = getattr(bounds, name), rates[name]
-        if bound is not None and rate is not None and rate["share"] > bound:
+        if bound is None or rate is None:
+            continue
+        best, worst = _extremes(rate, failed)
+        if best > bound:
             return "fail"
-    return "pass" if bounds.nothing_superseded or opened.retires() else "not measured"
+        certain = certain and worst <= bound
+    measured = bounds.nothing_superseded or opened.retires()
+    return "pass" if measured and certain else "not measured"
+
+
+def _extremes(rate: Rate, failed: int) -> tuple[float, float]:
+    """Return a rate had every failed query kept to it, and had every one been against it."""
+    if not failed:
+        return rate["share"], rate["share"]
+    n, against = rate["queries"] + failed, rate["share"] * rate["queries"]
+    return against / n, (against + failed) / n
 
 
 def violations(query: LintedQuery) -> list[Violation]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from argus.authority.entities import EntityIndex, ScopeNames
 from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.inputs import OpenedAuthority, open_authority
+from argus.authority.jobs.inputs import (
+    OpenedAuthority,
+    in_force,
+    open_authority,
+    require_records,
+)
 from argus.authority.jobs.summary import ChainLink, ScopeFigures, SearchAnswer, SearchHit
 from argus.authority.links import Link
 from argus.authority.relation import Authority
@@ -15,19 +22,22 @@ from argus.authority.scope_only import ScopeTimes
 from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.authority.theory import scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
-from argus.data.runs import ranking, read_run
+from argus.data.runs import read_run
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
-from argus.evaluation.queries import run_alone, unknown_query
+from argus.evaluation.queries import retriever_alone, run_alone, unknown_query
 from argus.indexes import search as nearest
 from argus.indexes.hybrid import check_fusion, fuse
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, open_retriever
 from argus.indexes.words import check_query
 from argus.jobs.workspace import Record, open_encoder
+from argus.retrievers.asking import Answerer
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import opened
 from argus.settings import TOP_K
 
 QUERY = "query"
@@ -50,11 +60,14 @@ def search_authority(
     named: bool = False,
     store: Path | None = None,
     run: Path | None = None,
+    retriever: Any = None,
+    asking: AskingConfig | None = None,
 ) -> SearchAnswer:
     """Return the k best documents that are in force, each with what led to it.
 
     run: a run file of any retriever, whose results for the query with the id `query` are the
-    anchors; nothing is searched.
+    anchors; nothing is searched. retriever: what is asked for anchors, by a name or an object (see
+    `argus.exposure`); `encoder` then embeds the queries of a store; asking: how.
 
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
     own texts (kept in `store`), or from BM25 over them; hybrid: rrf, min-max or z fuses vectors and
@@ -65,12 +78,17 @@ def search_authority(
     """
     check_query(query)
     if run is not None:
-        run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named)
-    opened = open_authority(source)
-    authority = opened.authority
+        run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named, retriever=retriever)
+    if retriever is not None:
+        retriever_alone(index=index, hybrid=hybrid, store=store)
+    relation = open_authority(source)
+    authority = relation.authority
     depth = max(anchors, k)
     if run is not None:
         scores, ranked_by = _of_run(query, authority, depth, run), str(run)
+    elif retriever is not None:
+        source_of_anchors = Answerer(retriever, None, asking, encoder)
+        scores, ranked_by = _by_retriever(query, authority, depth, source_of_anchors)
     elif index is not None:
         scores, ranked_by = _over_index(query, authority, depth, index, encoder, hybrid)
     else:
@@ -79,7 +97,7 @@ def search_authority(
         scores = _with_named(query, scores, authority, depth)
         ranked_by = f"scopes named, {ranked_by}"
     resolution = trace(scores, authority, k=k, anchors=depth, places=places, chains=chains)
-    return _answer(resolution, opened, query, ranked_by)
+    return _answer(resolution, relation, query, ranked_by)
 
 
 def _answer(
@@ -112,6 +130,21 @@ def _with_named(query: str, scores: Scores, authority: Authority, depth: int) ->
     }
 
 
+def _widely(
+    search: Callable[[int], Scores], authority: Authority, depth: int, where: str
+) -> Scores:
+    """Search so deep that `depth` of the results are in force, if there are; best first."""
+    wide = depth
+    while True:
+        scores = search(wide)
+        current = in_force(scores, authority)
+        if len(current) >= depth or len(scores) < wide:
+            break
+        wide *= 4
+    require_records(scores, authority, where)
+    return dict(list(current.items())[:depth])
+
+
 def _over_index(
     query: str,
     authority: Authority,
@@ -120,17 +153,26 @@ def _over_index(
     encoder: Encoder | EncoderConfig | str | None,
     hybrid: str | None,
 ) -> tuple[Scores, str]:
-    """Rank the documents of an index, so deep that `depth` of them are in force, if there are."""
+    """Rank the documents of an index."""
     retriever = open_retriever(index, encoder, hybrid=hybrid)
-    wide = depth
-    while True:
-        scores = retriever.search([Query(QUERY, query)], wide)[QUERY]
-        in_force = _in_force(scores, authority)
-        if len(in_force) >= depth or len(scores) < wide:
-            break
-        wide *= 4
-    _require_records(scores, authority, index)
-    return dict(list(in_force.items())[:depth]), retriever.name
+    question = [Query(QUERY, query)]
+    scores = _widely(lambda k: retriever.search(question, k)[QUERY], authority, depth, index)
+    return scores, retriever.name
+
+
+def _by_retriever(
+    query: str, authority: Authority, depth: int, source: Answerer
+) -> tuple[Scores, str]:
+    """Rank what a retriever brings back."""
+    documents = [record.document for record in authority.records.values()]
+    with opened(
+        source.retriever, documents=documents, config=source.asking, encoder=source.encoder
+    ) as retriever:
+        question = [Query(QUERY, query)]
+        scores = _widely(
+            lambda k: retriever.search(question, k)[QUERY], authority, depth, retriever.name
+        )
+        return scores, retriever.name
 
 
 def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> Scores:
@@ -138,23 +180,8 @@ def _of_run(query_id: str, authority: Authority, depth: int, run: Path) -> Score
     results = read_run(run)
     if query_id not in results:
         raise unknown_query(query_id, results, run)
-    scores = {id_: results[query_id][id_] for id_ in ranking(results[query_id])}
-    _require_records(scores, authority, run)
-    return dict(list(_in_force(scores, authority).items())[:depth])
-
-
-def _in_force(scores: Scores, authority: Authority) -> Scores:
-    return {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
-
-
-def _require_records(scores: Scores, authority: Authority, where: str | Path) -> None:
-    if scores and not any(id_ in authority for id_ in scores):
-        raise InputError(
-            f"no document found has a record; the first is {next(iter(scores))!r}",
-            expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
-            fix="Check that these results and the records are of one corpus.",
-            where=where,
-        )
+    require_records(results[query_id], authority, run)
+    return dict(list(in_force(results[query_id], authority).items())[:depth])
 
 
 def _over_records(

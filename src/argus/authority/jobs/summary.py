@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, Required
 
 from typing_extensions import TypedDict
 
 from argus.jobs.workspace import TextWindow
+from argus.retrievers.protocol import RetrieverNote
 
 
 class RuleCounts(TypedDict):
@@ -97,11 +98,22 @@ class MeasuredPairs(TypedDict):
     relation: RelationSummary
 
 
-class AuthorityAuditSummary(MeasuredPairs):
-    """The figures of an audit of controlling authority."""
+class RetrieverFacts(TypedDict, total=False):
+    """The retriever that was asked, and how many queries; neither where vectors are compared."""
 
-    text_window: TextWindow | None
+    retriever: RetrieverNote
+    queries: int
+
+
+class SearchFacts(RetrieverFacts):
+    """What answered."""
+
+    text_window: Required[TextWindow | None]
     """Of the documents; None where the window is not known."""
+
+
+class AuthorityAuditSummary(MeasuredPairs, SearchFacts):
+    """The figures of an audit of controlling authority."""
 
 
 RateName = Literal[
@@ -190,6 +202,8 @@ class LintSummary(TypedDict):
     violations: list[Violation]
     """The first of them; the table holds all."""
     violations_total: int
+    retriever: NotRequired[RetrieverNote]
+    """What served the queries; not of a run."""
 
 
 class ChainLink(TypedDict):

@@ -13,6 +13,7 @@ from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import print_estimate
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.jobs.settings import FailureConfig, Workers
@@ -58,7 +59,9 @@ def analyse(
         Path | None,
         Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
     ] = None,
-    corpus: Annotated[Path | None, Doc("Texts of the passages of a run.")] = None,
+    corpus: Annotated[
+        NamedCorpus | None, Doc("Texts of the passages of a run."), CorpusName()
+    ] = None,
     measure: Annotated[FailureConfig, Without("workers")],
     threshold: Annotated[
         list[str] | None,
@@ -72,7 +75,7 @@ def analyse(
         Option(panel="Language model"),
         o.ALONE,
     ] = False,
-    columns: FieldNames,
+    columns: Annotated[FieldNames, Without("template")],
     workers: Workers = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.generative.index.settings import NgramBuildConfig
@@ -24,7 +24,7 @@ def build(
         Path | None,
         Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
     ] = None,
-    columns: FieldNames,
+    columns: Annotated[FieldNames, Without("template")],
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

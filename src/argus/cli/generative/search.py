@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.search import snippet
+from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import InputError
 from argus.generative.jobs.settings import NgramSearchConfig
@@ -47,12 +48,12 @@ def search(
         Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries."),
     ] = "auto",
     corpus: Annotated[
-        Path | None,
+        NamedCorpus | None,
         Doc("What was indexed: shows its exact texts, not those that the tokens make."),
         o.CORPUS,
     ] = None,
     device: Annotated[o.Device, Option(panel="Decoding")] = None,
-    columns: FieldNames,
+    columns: Annotated[FieldNames, Without("template")],
     limit: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

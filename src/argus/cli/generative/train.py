@@ -58,7 +58,7 @@ def train(
     what: Annotated[GenerativeTrainConfig, Without("training")],
     learning: Learning,
     device: o.Device = None,
-    columns: FieldNames,
+    columns: Annotated[FieldNames, Without("template")],
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

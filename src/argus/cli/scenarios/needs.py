@@ -10,6 +10,7 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
+from argus.retrievers.config import AskingConfig
 from argus.scenarios.needs.config import NeedsConfig
 from argus.settings import Doc
 
@@ -22,6 +23,8 @@ def needs(
     profiles: Annotated[Path, Doc("Profiles of its documents, or a folder with them.")],
     out: o.Out = Path("argus-out"),
     measure: NeedsConfig,
+    retriever: o.Retriever = None,
+    asking: AskingConfig,
     encoder: EncoderConfig,
     store: o.Store = None,
     columns: FieldNames,
@@ -34,8 +37,26 @@ def needs(
 
     Twice: in an index of documents alone, and in one with scenarios, where each need is held out:
     it searches without the scenario that it comes from. Writes need_audit.parquet and .csv,
-    needs.parquet and .csv, summary.json, manifest.json and report.html.
+    needs.parquet and .csv, summary.json, manifest.json and report.html. A retriever is asked once,
+    as it is, and of the figures --k alone counts: needs_served and needs_served_queries.
     """
+    if retriever is not None:
+        from argus.scenarios.needs.served_job import ask_needs
+
+        served = ask_needs(
+            corpus,
+            profiles,
+            retriever,
+            out=out,
+            config=measure,
+            asking=asking,
+            encoder=encoder,
+            fields=columns,
+            limit=limit,
+            fresh=fresh,
+        )
+        o.show(served, as_json=json)
+        return
     from argus.scenarios.needs.job import audit_needs
 
     result = audit_needs(

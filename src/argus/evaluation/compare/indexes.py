@@ -19,7 +19,14 @@ from argus.evaluation.compare.rows import (
     count_verdicts,
     row_order,
 )
-from argus.evaluation.compare.summary import ComparisonRow, ListFigures, QueryRow, Ranks
+from argus.evaluation.compare.summary import (
+    ComparisonRow,
+    ListFigures,
+    OnlyRow,
+    QueryRow,
+    Ranks,
+)
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import System, ask, contents, with_corpus
 from argus.indexes.retriever import IndexRetriever
 from argus.measures import top_k_changes
@@ -33,12 +40,14 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class ListComparison:
-    """What two indexes or two runs bring back. notes: what is doubtful about it."""
+    """What two indexes, retrievers or runs bring back. notes: what is doubtful about it."""
 
     rows: list[ComparisonRow]
     queries: list[QueryRow]
     figures: ListFigures
     notes: list[str]
+    only: list[OnlyRow] | None = None
+    """Of retrievers and runs: what one alone brings back of a query."""
 
 
 def compare_states(
@@ -48,28 +57,27 @@ def compare_states(
     k: int,
     corpus: Sequence[Document] | None = None,
     entities: Mapping[str, Collection[str]] | None = None,
+    parents: ParentFold | None = None,
 ) -> ListComparison:
     """Ask two indexes for every document by its own title, every entity by its name, and queries.
 
     indexes: as `argus.evaluation.systems.open_index` returns them. entities: name to the documents
-    that name it. Titles come from `corpus`, or from the indexes. Raises InputError when the indexes
-    have no document in common, and when there is neither a title nor a query to ask.
+    that name it. Titles come from `corpus`, or from the indexes. parents: folds the chunks of the
+    corpus, and of the indexes, to documents. Raises InputError when the indexes have no document in
+    common, and when there is neither a title nor a query to ask.
     """
     systems = [contents(name, retriever) for name, retriever in indexes]
+    entities = entities or {}
+    if parents is not None and corpus is not None:
+        systems = [parents.system(system) for system in systems]
+        corpus = parents.documents(corpus)
+        entities = {name: parents.ids(chunks) for name, chunks in entities.items()}
     if corpus is not None:
         systems = [with_corpus(system, corpus) for system in systems]
-    titles, entities = _titles(systems), entities or {}
-    questions = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())]
-    questions += [Query(_NAME + name, name) for name in sorted(entities)] + list(queries)
-    if not questions:
-        raise InputError(
-            "no document has a title, and there are no queries",
-            expected="something to ask both indexes",
-            fix="Give --corpus, whose titles are asked, --diagnosis or --queries.",
-            where=" and ".join(name for name, _ in indexes),
-        )
+    titles = _titles(systems)
+    questions = _questions(systems, titles, entities, queries)
     systems = [
-        _answered(system, retriever, questions, max(k, DEPTH))
+        _answered(system, retriever, questions, max(k, DEPTH), parents)
         for system, (_, retriever) in zip(systems, indexes, strict=True)
     ]
     failures = {id_: why for system in systems for id_, why in system.failed.items()}
@@ -96,11 +104,35 @@ def compare_states(
     )
 
 
+def _questions(
+    systems: Sequence[System],
+    titles: Mapping[str, str],
+    entities: Mapping[str, Collection[str]],
+    queries: Sequence[Query],
+) -> list[Query]:
+    """Return all that both are asked; InputError where it is nothing."""
+    questions = [Query(_TITLE + doc, title) for doc, title in sorted(titles.items())]
+    questions += [Query(_NAME + name, name) for name in sorted(entities)] + list(queries)
+    if not questions:
+        raise InputError(
+            "no document has a title, and there are no queries",
+            expected="something to ask both indexes",
+            fix="Give --corpus, whose titles are asked, --diagnosis or --queries.",
+            where=" and ".join(system.name for system in systems),
+        )
+    return questions
+
+
 def _answered(
-    system: System, retriever: IndexRetriever, queries: Sequence[Query], depth: int
+    system: System,
+    retriever: IndexRetriever,
+    queries: Sequence[Query],
+    depth: int,
+    parents: ParentFold | None,
 ) -> System:
     run, failures = ask(retriever, queries, depth)
-    return replace(system, run=run, failed=failures)
+    folded = run if parents is None else parents.run(run)
+    return replace(system, run=folded, failed=failures)
 
 
 def _documents_of(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[str]]:

@@ -9,25 +9,28 @@ from typing import Literal
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus, NamedCorpus
+from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, open_corpus, read_corpus, read_queries
-from argus.data.runs import RUN_FILE
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.compare.folder import JOBS, read_results
 from argus.evaluation.compare.indexes import compare_states
 from argus.evaluation.compare.results import compare_results
-from argus.evaluation.compare.rows import QUERY_SCHEMA, SCHEMA
-from argus.evaluation.compare.runs import compare_runs
+from argus.evaluation.compare.rows import ONLY_SCHEMA, QUERY_SCHEMA, SCHEMA
 from argus.evaluation.compare.summary import (
     ComparisonRow,
     ComparisonSummary,
     ListFigures,
+    OnlyRow,
     QueryRow,
     ResultFigures,
     headline,
 )
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
 from argus.evaluation.systems import one_for_each, open_index, rankings
 from argus.indexes.spec import parse_index_spec
@@ -65,13 +68,15 @@ class CompareResult(Result):
 class Comparison:
     """What is to be written. queries: None of two results, which have none in common."""
 
-    of: Literal["results", "indexes", "runs"]
+    of: Literal["results", "indexes", "retrievers", "runs"]
     names: Sequence[str]
     fingerprints: Sequence[str]
     rows: Sequence[ComparisonRow]
     queries: Sequence[QueryRow] | None
     figures: ResultFigures | ListFigures
     notes: Sequence[str] = ()
+    only: Sequence[OnlyRow] | None = None
+    """Of retrievers and runs."""
 
 
 def compare_folders(
@@ -108,7 +113,7 @@ def compare_folders(
 
 
 def compare_encoders(
-    corpus: Path,
+    corpus: Corpus,
     encoders: tuple[EncoderConfig, EncoderConfig],
     *,
     out: Path,
@@ -122,12 +127,14 @@ def compare_encoders(
 
     Exposure always; the audit where the corpus has relations enough for it, else the comparison
     says why there is none. Raises InputError for a bad corpus or bad relations before anything is
-    embedded.
+    embedded. Both encoders embed the texts of a store: its vectors can be those of one at most.
     """
     from argus.retrievability.audit.job import audit
     from argus.retrievability.exposure.job import exposure
 
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
+    if open_corpus(corpus).stored is not None:
+        corpus = read_corpus(corpus, source.fields, limit=limit)
     why_not = _no_audit(corpus, source, audit_config, limit)
     for name, encoder in zip("ab", encoders, strict=True):
         folder = out / name
@@ -146,7 +153,7 @@ def compare_encoders(
 
 
 def _no_audit(
-    corpus: Path, source: KnowledgeSource, config: AuditConfig, limit: int | None
+    corpus: Corpus, source: KnowledgeSource, config: AuditConfig, limit: int | None
 ) -> str | None:
     """Return why entities and relations are too few for an audit; None where they are enough.
 
@@ -167,33 +174,36 @@ def compare_indexes(
     *,
     out: Path,
     queries: Path | Sequence[Query] = (),
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     diagnosis: Path | None = None,
     k: int = TOP_K,
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
     weights: Sequence[float] = (),
+    parent_field: str | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
     entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
-    as for `argus.evaluate`.
+    as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their document.
     """
     fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
-    documents = read_corpus(corpus) if corpus else None
+    named = open_corpus(corpus) if corpus else None
+    documents = named.documents(FieldNames()) if named else None
+    parents = ParentFold.of(parent_field, documents)
     entities = documents_by_entity(diagnosis) if diagnosis else None
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
         {
             "before": names[0], "after": names[1], "k": k, "queries": len(questions),
-            "hybrid": fusions,
+            "hybrid": fusions, "parent_field": parent_field,
         },
         {
-            "corpus": corpus_file(corpus) if corpus else None,
+            "corpus": named.origin if named else None,
             "queries": queries if isinstance(queries, Path) else None,
             "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
         },
@@ -207,7 +217,9 @@ def compare_indexes(
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
     record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
-        lists = compare_states(indexes, questions, k=k, corpus=documents, entities=entities)
+        lists = compare_states(
+            indexes, questions, k=k, corpus=documents, entities=entities, parents=parents
+        )
     comparison = Comparison(
         "indexes",
         [name for name, _ in indexes],
@@ -215,41 +227,6 @@ def compare_indexes(
         lists.rows, lists.queries, lists.figures, lists.notes,
     )  # fmt: skip
     return write_comparison(folder, record, about, comparison)
-
-
-def compare_two_runs(
-    runs: tuple[Path, Path],
-    *,
-    out: Path,
-    queries: Path | Sequence[Query] = (),
-    corpus: Path | None = None,
-    k: int = TOP_K,
-    fresh: bool = False,
-) -> CompareResult:
-    """Compare the top k of two run files, TREC or JSON, of any retrievers.
-
-    queries, corpus: texts and titles to show.
-    """
-    questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
-    documents = read_corpus(corpus) if corpus else []
-    folder = ArtifactFolder(out, fresh=fresh)
-    record = Record(
-        "comparison",
-        {"before": str(runs[0]), "after": str(runs[1]), "k": k},
-        {
-            "before": runs[0], "after": runs[1],
-            "corpus": corpus_file(corpus) if corpus else None,
-            "queries": queries if isinstance(queries, Path) else None,
-        },
-    )  # fmt: skip
-    check_folder(folder, record)
-    with record.timed("comparing"):
-        lists = compare_runs(runs, questions, documents, k=k)
-    comparison = Comparison(
-        "runs", [str(run) for run in runs], [RUN_FILE] * 2,
-        lists.rows, lists.queries, lists.figures, lists.notes,
-    )  # fmt: skip
-    return write_comparison(folder, record, (), comparison)
 
 
 def write_comparison(
@@ -272,6 +249,9 @@ def write_comparison(
     if comparison.queries is not None:
         changes = pa.Table.from_pylist(comparison.queries, schema=QUERY_SCHEMA)
         folder.write_table("comparison_queries", changes, csv=True)
+    if comparison.only is not None:
+        only = pa.Table.from_pylist(comparison.only, schema=ONLY_SCHEMA)
+        folder.write_table("comparison_only", only, csv=True)
     folder.write_section("summary.json", "comparison", summary)
     folder.write_section("manifest.json", "comparison", record.manifest(summary["verdicts"]))
     return CompareResult(folder.path, write_report(folder.path), summary, table)

@@ -34,7 +34,15 @@ QUERY_SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("query_id", "text", "entered", "left")]
     + [("changed", pa.int64())]
 )
-"""One row per query of two indexes or runs."""
+"""One row per query of two indexes, retrievers or runs."""
+
+ONLY_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("query_id", "text", "doc_id", "label", "only")]
+    + [("rank", pa.int64()), ("grade", pa.int64())]
+)
+"""One row per query and document that one of two retrievers or runs alone brings into the top k.
+
+only: "before" or "after"; rank: its place there. grade: null where nobody judged it."""
 
 
 def row_order(row: ComparisonRow) -> tuple[str, int, float, str]:

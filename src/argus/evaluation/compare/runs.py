@@ -1,69 +1,93 @@
-"""Two runs over one corpus, of any retrievers: which documents enter and leave the top k."""
+"""What two retrievers, or two runs, bring back of the same queries, and what one alone does."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from argus.data.runs import RUN_FILE, ranking, read_run
-from argus.data.types import Document, Query, Run
-from argus.errors import InputError
+from argus.data.runs import ranking
+from argus.data.types import Document, Qrels, Query, Run
+from argus.errors import ArgusError, InputError
 from argus.evaluation.compare.indexes import ListComparison, query_rows
 from argus.evaluation.compare.rows import GAINED, LOST, SAME, count_verdicts, row_order
-from argus.evaluation.compare.summary import ComparisonRow
+from argus.evaluation.compare.summary import ComparisonRow, JudgedSides, OnlyRow
 from argus.evaluation.systems import System
+from argus.measures import top_k_changes
+from argus.retrievers.protocol import kept_note
 
 
-def compare_runs(
-    files: tuple[Path, Path],
+def compare_lists(
+    systems: tuple[System, System],
     queries: Sequence[Query],
     corpus: Sequence[Document],
     *,
     k: int,
+    qrels: Qrels | None = None,
 ) -> ListComparison:
-    """Compare the top k of the queries that both runs answer.
+    """Compare the top k of the queries that both answer.
 
     A document is gained when it is in some list after and in none before, lost the other way
-    round. queries, corpus: texts and titles to show; empty where they are not at hand. Raises
-    InputError when the runs have no query in common.
+    round. queries, corpus: texts and titles to show; empty where they are not at hand. qrels: what
+    of it is relevant. Raises InputError when both have no query in common, ArgusError when each
+    query failed on one side.
     """
-    systems, alone = _shared(files)
+    both = _shared(systems)
     titles = {d.id: d.title for d in corpus if d.title.strip()}
     texts = {query.id: query.text for query in queries}
-    shared = [Query(query, texts.get(query, query)) for query in systems[0].run]
-    rows = _documents([system.run for system in systems], titles, k)
-    changes = query_rows(systems, shared, titles, k)
-    return ListComparison(
+    shared = [Query(id_, texts.get(id_, id_)) for id_ in both]
+    runs = [{id_: system.run[id_] for id_ in both} for system in systems]
+    rows, changes = _documents(runs, titles, k), query_rows(systems, shared, titles, k)
+    only = _only_one(runs, shared, titles, k, qrels or {})
+    failed = {id_ for system in systems for id_ in system.failed}
+    comparison = ListComparison(
         rows,
         changes,
         {
             "k": k,
-            "queries": {"titles": 0, "entities": 0, "given": len(shared), "failed": 0},
+            "queries": {"titles": 0, "entities": 0, "given": len(shared), "failed": len(failed)},
             "without_title": 0,
             "changed_queries": sum(row["changed"] > 0 for row in changes),
+            "only_before": sum(row["only"] == "before" for row in only),
+            "only_after": sum(row["only"] == "after" for row in only),
             "verdicts": count_verdicts(rows),
         },
-        [f"{alone:,} queries are in one of the runs only: left out"] if alone else [],
+        _notes(systems, both, failed),
+        only,
+    )
+    if qrels is not None:
+        comparison.figures["judged"] = _judged(runs, qrels, k)
+    return comparison
+
+
+def _shared(systems: tuple[System, System]) -> list[str]:
+    """Return the queries that both answer."""
+    both = [query for query in systems[0].run if query in systems[1].run]
+    if both:
+        return both
+    failures = [reason for system in systems for reason in system.failed.values()]
+    if failures:
+        raise ArgusError(f"No query is answered by both. The first failure: {failures[0]}")
+    raise InputError(
+        "the runs have no query in common",
+        expected="two runs of the same queries",
+        fix="Check that they belong together.",
+        where=" and ".join(system.name for system in systems),
     )
 
 
-def _shared(files: tuple[Path, Path]) -> tuple[list[System], int]:
-    """Return both runs, of the queries that both answer, and how many queries one alone has."""
-    runs = [read_run(path) for path in files]
-    both = [query for query in runs[0] if query in runs[1]]
-    if not both:
-        raise InputError(
-            "the runs have no query in common",
-            expected="two runs of the same queries",
-            fix="Check that they belong together.",
-            where=" and ".join(map(str, files)),
-        )
-    systems = [
-        System(str(path), {query: run[query] for query in both}, RUN_FILE)
-        for path, run in zip(files, runs, strict=True)
-    ]
-    return systems, sum(len(run) - len(both) for run in runs)
+def _notes(systems: Sequence[System], both: Sequence[str], failed: set[str]) -> list[str]:
+    """Return what is doubtful: queries that are left out, and answers of an earlier run."""
+    notes = list(dict.fromkeys(s.warning for s in systems if s.warning))
+    for system in systems:
+        if system.failed:
+            first = next(iter(system.failed.values()))
+            notes.append(
+                f"{system.name} failed {len(system.failed):,} queries: left out; the first: {first}"
+            )
+        if system.kept:
+            notes.append(f"{system.name}: {kept_note(system.kept, len(system.run))}")
+    alone = sum(len(system.run.keys() - set(both) - failed) for system in systems)
+    return [*notes, f"{alone:,} queries are in one of the runs only: left out"] if alone else notes
 
 
 def _documents(runs: Sequence[Run], titles: Mapping[str, str], k: int) -> list[ComparisonRow]:
@@ -80,3 +104,50 @@ def _documents(runs: Sequence[Run], titles: Mapping[str, str], k: int) -> list[C
             }
         )  # fmt: skip
     return sorted(rows, key=row_order)
+
+
+def _only_one(
+    runs: Sequence[Run],
+    queries: Sequence[Query],
+    titles: Mapping[str, str],
+    k: int,
+    qrels: Qrels,
+) -> list[OnlyRow]:
+    """Return what one of two brings back within k and the other does not, relevant ones first."""
+    rows: list[OnlyRow] = []
+    for query in queries:
+        lists = [ranking(run[query.id]) for run in runs]
+        entered, left = top_k_changes(lists[0], lists[1], k=k)
+        grades = qrels.get(query.id, {})
+        for side, ids, ranked in (("before", left, lists[0]), ("after", entered, lists[1])):
+            rows += [
+                {
+                    "query_id": query.id, "text": query.text, "doc_id": id_,
+                    "label": titles.get(id_, ""), "only": side,
+                    "rank": ranked.index(id_) + 1, "grade": grades.get(id_),
+                }
+                for id_ in ids
+            ]  # fmt: skip
+    return sorted(rows, key=lambda row: (-(row["grade"] or 0), row["query_id"], row["rank"]))
+
+
+def _judged(runs: Sequence[Run], qrels: Qrels, k: int) -> JudgedSides:
+    """Count the relevant documents of the queries that both answer, by who brings them back."""
+    relevant = {
+        query: {doc for doc, grade in qrels[query].items() if grade > 0}
+        for query in runs[0]
+        if query in qrels
+    }
+    pairs = Counter(
+        tuple(doc in ranking(run[query])[:k] for run in runs)
+        for query, docs in relevant.items()
+        for doc in docs
+    )
+    return {
+        "queries": sum(map(bool, relevant.values())),
+        "relevant": pairs.total(),
+        "both": pairs[True, True],
+        "only_before": pairs[True, False],
+        "only_after": pairs[False, True],
+        "neither": pairs[False, False],
+    }

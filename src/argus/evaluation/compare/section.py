@@ -16,6 +16,7 @@ Cell: TypeAlias = str | int | float | None
 _RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
 _VALUES: dict[str, dict[str, dict[str, str]]] = {
     "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
+    "retrievers": {"document": {}},
     "runs": {"document": {}},
     "indexes": {
         "entity": {"rank by name, before": "count", "rank by name, after": "count"},
@@ -25,7 +26,7 @@ _VALUES: dict[str, dict[str, dict[str, str]]] = {
 
 
 def section(folder: Path, comparison: ComparisonSummary) -> Section:
-    """Build it from comparison.parquet, and comparison_queries.parquet for two indexes or runs."""
+    """Build it from comparison.parquet, and comparison_queries.parquet for others than results."""
     rows = pq.read_table(folder / "comparison.parquet").to_pylist()
     values = _VALUES[comparison["of"]]
     kinds = [kind for kind in values if kind in comparison["verdicts"]]
@@ -37,6 +38,8 @@ def section(folder: Path, comparison: ComparisonSummary) -> Section:
     tables = {"comparison": table(columns, shown, total=len(changes))}
     if comparison["of"] != "results":
         tables["comparison_queries"] = _queries(folder)
+    if "judged" in comparison:
+        tables["comparison_only"] = _relevant(folder)
     verdicts = comparison["verdicts"].items()
     parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts]
     return Section({}, tables, "; ".join(parts))
@@ -58,4 +61,18 @@ def _queries(folder: Path) -> Any:
         {"query": "text", "enter the top k": "text", "leave it": "text", "changes": "count"},
         [[row["text"], row["entered"], row["left"], row["changed"]] for row in changes[:MAX_ROWS]],
         total=len(changes),
+    )
+
+
+def _relevant(folder: Path) -> Any:
+    """Return the relevant documents that one side alone brings back."""
+    only = pq.read_table(folder / "comparison_only.parquet").to_pylist()
+    rows = [row for row in only if (row["grade"] or 0) > 0]
+    return table(
+        {"query": "text", "relevant document": "text", "only": "text", "rank": "count"},
+        [
+            [row["text"], naming(row["label"], row["doc_id"]), row["only"], row["rank"]]
+            for row in rows[:MAX_ROWS]
+        ],
+        total=len(rows),
     )

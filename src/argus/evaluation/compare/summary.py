@@ -41,6 +41,18 @@ class QueryRow(TypedDict):
     changed: int
 
 
+class OnlyRow(TypedDict):
+    """A document that one side alone brings back of a query; see `rows.ONLY_SCHEMA`."""
+
+    query_id: str
+    text: str
+    doc_id: str
+    label: str
+    only: str
+    rank: int
+    grade: int | None
+
+
 Verdicts: TypeAlias = dict[str, dict[str, int]]
 """Kind ("entity", "document") to verdict (of `VERDICTS`) to how many."""
 
@@ -87,24 +99,42 @@ class QueryCounts(TypedDict):
     failed: int
 
 
+class JudgedSides(TypedDict):
+    """Relevant documents within k, by who brings them back. queries: that have one."""
+
+    queries: int
+    relevant: int
+    both: int
+    only_before: int
+    only_after: int
+    neither: int
+
+
 class ListFigures(TypedDict):
-    """What two indexes or two runs give. changed_queries: whose top k is another."""
+    """What two indexes, retrievers or runs give. changed_queries: whose top k is another.
+
+    only_before, only_after: results that one alone brings back, over all queries; judged: with
+    judgements. Neither of two indexes.
+    """
 
     k: int
     queries: QueryCounts
     without_title: int
     changed_queries: int
+    only_before: NotRequired[int]
+    only_after: NotRequired[int]
+    judged: NotRequired[JudgedSides]
     verdicts: Verdicts
 
 
 class ComparisonSummary(TypedDict):
-    """What is gained and lost between two results, two indexes or two runs.
+    """What is gained and lost between two results, two indexes, two retrievers or two runs.
 
     names, fingerprints: before, after. notes: what a reader should know. same_corpus, kinds: of
-    results; k to changed_queries: of indexes and runs. gained, lost: the first 200 of each.
+    results; k to judged: of the others. gained, lost: the first 200 of each.
     """
 
-    of: Literal["results", "indexes", "runs"]
+    of: Literal["results", "indexes", "retrievers", "runs"]
     names: list[str]
     fingerprints: list[str]
     notes: list[str]
@@ -114,6 +144,9 @@ class ComparisonSummary(TypedDict):
     queries: NotRequired[QueryCounts]
     without_title: NotRequired[int]
     changed_queries: NotRequired[int]
+    only_before: NotRequired[int]
+    only_after: NotRequired[int]
+    judged: NotRequired[JudgedSides]
     verdicts: Verdicts
     gained: list[ComparisonRow]
     lost: list[ComparisonRow]
@@ -125,7 +158,28 @@ def headline(summary: ComparisonSummary) -> Iterator[str]:
     for kind, verdicts in summary["verdicts"].items():
         shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
         yield f"{kind}: {shown}"
+    if "only_before" in summary:
+        yield only_one(summary)
+    if "judged" in summary:
+        yield relevant_sides(summary["judged"])
     for verdict, rows in (("lost", summary["lost"]), ("gained", summary["gained"])):
         for row in rows[:5]:
             name = row["label"] or row["id"]
             yield f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}"
+
+
+def only_one(summary: ComparisonSummary) -> str:
+    """Return how many results one side alone brings back."""
+    return (
+        f"top {summary['k']} of {summary['queries']['given']:,} queries: "
+        f"{summary['only_before']:,} results only before, {summary['only_after']:,} only after"
+    )
+
+
+def relevant_sides(judged: JudgedSides) -> str:
+    """Return who brings back what is relevant."""
+    return (
+        f"{judged['relevant']:,} relevant documents of {judged['queries']:,} queries: "
+        f"{judged['both']:,} by both, {judged['only_before']:,} only before, "
+        f"{judged['only_after']:,} only after, {judged['neither']:,} by neither"
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.records import read_record
@@ -47,7 +48,7 @@ class BuildResult(Result):
 
 
 def build_ngrams(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     config: NgramBuildConfig,
@@ -63,7 +64,7 @@ def build_ngrams(
     differs from the one that OUT holds the index of.
     """
     fields = fields or FieldNames()
-    documents, path = read_documents(corpus, fields, limit)
+    documents, path = read_documents(corpus, fields, limit, None)
     queries = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
     _require_texts(documents, queries.by_document, titles=config.titles is not False)
     folder = ArtifactFolder(Path(out), fresh=fresh)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import corpus_file, read_corpus
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.topics import TopicFormat, read_topics, topics_file
@@ -80,7 +81,7 @@ def search_ngrams(
     config: NgramSearchConfig,
     out: Path | str,
     kind: TopicFormat = TopicFormat.AUTO,
-    corpus: Path | str | None = None,
+    corpus: NamedCorpus | None = None,
     fields: FieldNames | None = None,
     limit: int | None = None,
     device: str | None = None,
@@ -98,12 +99,13 @@ def search_ngrams(
     topics, source = _topics(queries, kind, fields, limit)
     home, model = index_folder(index), need_model(config.model)
     opened = NgramIndex.open(home)
-    originals = _originals(opened, corpus, fields)
+    texts = open_corpus(corpus) if corpus else None
+    originals = _originals(opened, texts, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    keep_input(folder, [home, model, source, Path(corpus) if corpus else None])
+    keep_input(folder, [home, model, source, texts.origin if texts else None])
     settings: SearchRecord = {"model": str(model), **config.described(), "index": str(home)}
-    texts = corpus_file(Path(corpus)) if corpus else None
-    record = Record(JOB, dict(settings), {"queries": source, "corpus": texts})
+    inputs = {"queries": source, "corpus": texts.origin if texts else None}
+    record = Record(JOB, dict(settings), inputs)
     weights = model_hash(model)
     record.encoder["what"] = "model"
     record.encoder["fingerprint"] = f"{config.mode} {model.name} {weights[:12]}"
@@ -134,7 +136,7 @@ def ask(
     text: str,
     *,
     config: NgramSearchConfig,
-    corpus: Path | str | None = None,
+    corpus: NamedCorpus | None = None,
     fields: FieldNames | None = None,
     device: str | None = None,
 ) -> AnswerRecord:
@@ -145,7 +147,8 @@ def ask(
     check_query(text, "--query")
     home, model = index_folder(index), need_model(config.model)
     opened = NgramIndex.open(home)
-    originals = _originals(opened, corpus, fields or FieldNames())
+    texts = open_corpus(corpus) if corpus else None
+    originals = _originals(opened, texts, fields or FieldNames())
     searcher = open_searcher(opened, model, config, device)
     topic = Topic(Query("query", text))
     (answer,) = searcher.search([topic.query], config.k)
@@ -215,12 +218,12 @@ def _topics(
 
 
 def _originals(
-    index: NgramIndex, corpus: Path | str | None, fields: FieldNames
+    index: NgramIndex, corpus: CorpusSource | None, fields: FieldNames
 ) -> dict[str, Document]:
     """Return the documents by id. Raises InputError where they are not those of the index."""
     if corpus is None:
         return {}
-    documents = read_corpus(Path(corpus), fields)
+    documents = corpus.documents(fields)
     check_corpus(index, documents, None)
     return {d.id: d for d in documents}
 

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.corpora.names import Corpus
+from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
@@ -62,7 +64,7 @@ class GenerativeTrainResult(Result):
 
 
 def train_generative(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     index: Path | str,
     config: GenerativeTrainConfig,
@@ -121,7 +123,7 @@ class _Inputs:
     questions: list[Query]
     qrels: Qrels
     pseudo_queries: dict[str, list[str]]
-    files: dict[str, Path | None]
+    files: dict[str, Origin | None]
 
     def examples(
         self, vocabulary: Vocabulary, config: ExampleConfig, held_out: Sequence[str]
@@ -134,14 +136,14 @@ class _Inputs:
 
 
 def _read(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     queries: Path | str | None,
     qrels: Path | str | None,
     pseudo_queries: Path | str | None,
     fields: FieldNames,
     limit: int | None,
 ) -> _Inputs:
-    documents, path = read_documents(corpus, fields, limit)
+    documents, path = read_documents(corpus, fields, limit, None)
     questions, judged = _questions(queries, qrels, fields)
     pseudo = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
     files = {

@@ -12,6 +12,7 @@ from argus.data.fields import FieldNames
 from argus.data.kb_tables import HYPERLINK, TRIPLES
 from argus.data.rows import (
     Row,
+    has_field,
     id_value,
     pick_field,
     read_rows,
@@ -93,7 +94,9 @@ def _rows(
     row = None
     for row in read_rows(source.path):
         id_field = pick_field(row, ids, what="id", option="--id-field")
-        for what in [w for w, (names, _) in missing.items() if any(n in row.values for n in names)]:
+        for what in [
+            w for w, (names, _) in missing.items() if any(has_field(row, n) for n in names)
+        ]:
             del missing[what]
         yield row, id_value(row, id_field, coerce=fields.coerce_ids)
     if row is None:
@@ -112,7 +115,7 @@ def _names(name: str | None, usual: Sequence[str]) -> Sequence[str]:
 
 
 def _text(row: Row, names: Sequence[str]) -> str:
-    name = next((name for name in names if name in row.values), None)
+    name = next((name for name in names if has_field(row, name)), None)
     return text_value(row, name) if name else ""
 
 

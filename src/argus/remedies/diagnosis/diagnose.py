@@ -203,14 +203,14 @@ def _mend_seams(
 ) -> None:
     """Replace, in place, the mentions of documents in which one runs from the title into the text.
 
-    `Document.content` joins both with a space, so that a title "Doc 0" in front of "Bern is" reads
-    "Doc 0 Bern". Where that happens, title and text are searched apart. A text that begins with
-    its own title is taken as title and text, as documents read back from an index have it.
+    White space joins both, so that a title "Doc 0" in front of "Bern is" reads "Doc 0 Bern". Where
+    that happens, title and text are searched apart. A text that begins with its own title is taken
+    as title and text, as documents read back from an index have it.
     """
     seams = {
         i: len(document.title)
         for i, document in enumerate(documents)
-        if document.title and texts[i][len(document.title) :].startswith(" ")
+        if document.title and texts[i][len(document.title) :][:1].isspace()
         if document.content.startswith(document.title)
     }
     crossed = [i for i, at in seams.items() if any(_crosses(m.span, at) for m in mentions[i])]

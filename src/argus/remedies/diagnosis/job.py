@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document, count_states
+from argus.data.types import count_states
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
@@ -58,7 +59,7 @@ class DiagnoseResult(Result):
 
 
 def diagnose(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     reference: ReferenceConfig,
@@ -82,7 +83,7 @@ def diagnose(
     if isinstance(probe, (str, Path)):
         load_probe(Path(probe))  # before the encoder is loaded, and the folder made
         probe_input = probe_file(Path(probe))
-    whole, path = read_documents(corpus, fields or FieldNames(), limit)
+    whole, path = read_documents(corpus, fields or FieldNames(), limit, encoder)
     documents = [d for d in whole if d.content.strip()]
     require_some(len(documents), "document has text", "Check --text-field.")
     passages = read_passages(reference)
@@ -118,7 +119,11 @@ def write_diagnosis(
     without_text: documents that were left out because there is nothing to read in them.
     """
     folder.write_table(TABLE, risk_table(diagnosis))
-    summary: DiagnosisSummary = {**summarise(diagnosis), "documents_without_text": without_text}
+    summary: DiagnosisSummary = {
+        **summarise(diagnosis),
+        **record.of_store(),
+        "documents_without_text": without_text,
+    }
     folder.write_section("summary.json", TABLE, summary)
     folder.write_section("manifest.json", TABLE, record.manifest(summary["entities"]))
     return summary

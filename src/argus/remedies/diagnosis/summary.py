@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 
 
@@ -48,7 +49,7 @@ class DiagnosisFigures(TypedDict):
     histogram: RiskHistogram
 
 
-class DiagnosisSummary(DiagnosisFigures):
+class DiagnosisSummary(DiagnosisFigures, OfStore):
     """Summary of a diagnosis, and of what was left out of it."""
 
     documents_without_text: int

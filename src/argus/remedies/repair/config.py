@@ -71,7 +71,7 @@ class ReferenceConfig:
 
     def inputs(self) -> dict[str, Path | None]:
         """Return the files of the knowledge bases, named for a manifest."""
-        from argus.data.corpus import corpus_file
+        from argus.corpora.opening import corpus_file
 
         return {f"kb {i}": corpus_file(path) for i, path in enumerate(self.kb, 1)}
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from argus.corpora.names import NamedCorpus
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.remedies.config import ROBUST, ExpandConfig
@@ -31,7 +32,7 @@ def expand_index(
     tau: float = TAU,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     k: int = TOP_K,
     device: str | None = None,
     out: Path | None = None,

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.data.corpus import corpus_file
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import open_corpus
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
@@ -159,7 +160,7 @@ def _evaluate(applied: Applied, questions: JudgedQueries) -> EvaluationSummary:
 def check_judged(
     queries: Path | str | Sequence[Query] | None,
     qrels: Path | str | Qrels | None,
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
 ) -> JudgedQueries | None:
     """Return the judged queries for the receipt, if there are any.
 
@@ -174,7 +175,7 @@ def check_judged(
             where=other,
         )
     if corpus is not None:
-        corpus_file(corpus)
+        open_corpus(corpus)
     return None if queries is None or qrels is None else read_judged(queries, qrels, corpus)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.corpus import corpus_file, read_corpus
+from argus.corpora.opening import corpus_file, read_corpus
 from argus.data.kb_file import WORDS, kb_file
 from argus.data.kb_folder import KnowledgeFolder
 from argus.data.types import Document

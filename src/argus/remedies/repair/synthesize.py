@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 from typing_extensions import TypedDict
 
+from argus.corpora.names import NamedCorpus
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
@@ -75,7 +76,7 @@ def synthesize_index(
     tau: float = TAU,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     k: int = TOP_K,
     device: str | None = None,
     out: Path | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from argus.data.fields import By
 from argus.devices import Device
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Seed, check_settings
@@ -48,6 +49,7 @@ class AuditConfig:
     ] = None
     device: Device = None
     seed: Seed = 0
+    by: By = ()
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import open_corpus
-from argus.data.types import Document
 from argus.devices import check_device
 from argus.encoders import (
     DEFAULT_MODEL,
@@ -21,18 +20,20 @@ from argus.encoders import (
     Store,
     embed,
 )
-from argus.encoders.protocol import DOT, similarity_of
+from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_any_encoder, texts_cut
+from argus.jobs.workspace import Record, any_encoder, corpus_for, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_knowledge
+from argus.measures.slices import Slicing
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.findings import Findings, write_results
 from argus.retrievability.audit.rank_parts import Ranking, ranks_in_parts
+from argus.retrievability.audit.slices import entity_slicings, write_slices
 from argus.retrievability.audit.summary import AuditSummary, headline
 from argus.retrievability.items import entity_items
 from argus.retrievability.pairs import PairRanks
@@ -58,7 +59,7 @@ class AuditResult(Result):
 
 
 def audit(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     source: KnowledgeSource | None = None,
@@ -71,22 +72,29 @@ def audit(
 ) -> AuditResult:
     """Measure how probable it is that the retriever brings each entity back (ARGUS §3).
 
-    corpus: a BEIR folder, a file, or documents. out: folder for the results; what is there from an
-    interrupted run is used again, whatever engine it ran on. source: where entities and relations
-    come from. engine: what embeds and ranks; None is this process. On a cluster of several
-    machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all of them see.
+    corpus: a BEIR folder, a file, a store, or documents. Of a store, whose records are the entities
+    unless `source` names others, the vectors that it holds are scored. out: folder for the results;
+    what is there from an interrupted run is used again, whatever engine it ran on. source: where
+    entities and relations come from. engine: what embeds and ranks; None is this process. On a
+    cluster of several machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all
+    of them see.
     Raises InputError for bad input and ArgusError when nothing can be measured.
     """
-    config = config or AuditConfig()
-    opened = open_corpus(corpus, limit=limit)
-    knowledge = read_knowledge(opened, source or KnowledgeSource())
+    config, source = config or AuditConfig(), source or KnowledgeSource()
+    opened = corpus_for(corpus, encoder, limit)
+    knowledge = read_knowledge(opened, source)
+    if opened.stored is not None and source.entities is None:
+        config = replace(config, pooling="sentence")  # a store holds no other vectors
     relations = str(knowledge.relations)
     settings = {**asdict(config), "relations": relations, "limit": limit}
     record = Record("audit", settings, knowledge.inputs)
     folder = ArtifactFolder(Path(out), fresh=fresh)
+    slices = entity_slicings(knowledge, config.by)
+    knowledge = replace(knowledge, documents=())  # millions, perhaps
     return audit_knowledge(
-        knowledge.base, folder, encoder, config, record, store=store, engine=engine
-    )
+        knowledge.base, folder, encoder, config, record,
+        store=store, engine=engine, slices=slices,
+    )  # fmt: skip
 
 
 def audit_knowledge(
@@ -98,8 +106,12 @@ def audit_knowledge(
     *,
     store: Path | None = None,
     engine: EngineConfig | Engine | None = None,
+    slices: Sequence[Slicing] = (),
 ) -> AuditResult:
-    """Audit a knowledge base whose entities are ordered by id; write and return the results."""
+    """Audit a knowledge base whose entities are ordered by id; write and return the results.
+
+    slices: of its entities, to tell shares by.
+    """
     if not base.has_text.any():
         raise NothingMeasured("entity has a paragraph", "Check --text-field, or --entities.")
     graph = base.relations.restrict(base.has_text)
@@ -111,19 +123,18 @@ def audit_knowledge(
         texts = [item.text for item in items]
     with (
         open_engine(engine) as running,
-        open_any_encoder(
-            folder, encoder, record, sample=texts, store=store, engine=running
-        ) as (model, vectors),
-    ):  # fmt: skip
+        any_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
+    ):
+        model, vectors = opened
         require_shared(running, vectors.path, len(texts), vectors.mapped_dim)
         with record.timed("embedding"):
             embedded = embed(items, model, vectors, what="entities")
+            embedded = replace(embedded, keys=vectors.keep(embedded.keys))  # for `probe fit`
             window = texts_cut(model, [i.text for i in items if i.role is Role.DOCUMENT])
             del items, texts  # millions, perhaps
         record.encoder |= {"store": _store_of(folder, vectors), "dim": model.dim}
         graph = graph.restrict(embedded.ok)
-        unit = similarity_of(model) != DOT
-        ranking = Ranking.of(embedded.vectors, graph, config, unit=unit)
+        ranking = Ranking.of(embedded.vectors, graph, config, similarity_of(model))
         with record.timed("ranking"):
             ranks = ranks_in_parts(ranking, folder, running)
         findings = Findings.of(base, embedded, graph, ranks, config)
@@ -132,6 +143,8 @@ def audit_knowledge(
             table = findings.table()
             summary: AuditSummary = {
                 **findings.figures(),
+                **write_slices(folder, findings, slices),
+                **record.of_store(),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
                 "relations_from": None if relations is None else str(relations),

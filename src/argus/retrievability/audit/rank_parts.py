@@ -10,6 +10,7 @@ import numpy as np
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.devices import check_device
+from argus.encoders.config import COSINE
 from argus.encoders.rows import Rows, arrays_of
 from argus.engine import Engine, Work
 from argus.jobs.parts import Parts
@@ -38,10 +39,10 @@ class Ranking:
 
     @classmethod
     def of(
-        cls, vectors: Rows, graph: RelationGraph, config: AuditConfig, *, unit: bool = True
+        cls, vectors: Rows, graph: RelationGraph, config: AuditConfig, similarity: str = COSINE
     ) -> Ranking:
-        """Take from an audit's settings what ranks depend on."""
-        reservoir = config.reservoir_for(graph.n)
+        """Take from an audit's settings what ranks depend on, and how rows are compared."""
+        reservoir, unit = config.reservoir_for(graph.n), similarity == COSINE
         return cls(vectors, graph, reservoir, config.seed, config.device, unit)
 
     @property

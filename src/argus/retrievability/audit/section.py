@@ -11,6 +11,8 @@ from typing_extensions import TypedDict
 from argus.data.types import State
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
+from argus.reports.slices import slices_table
+from argus.retrievability.audit.slices import FILE as SLICES
 from argus.retrievability.audit.summary import AuditSummary
 
 
@@ -50,7 +52,10 @@ def section(folder: Path, summary: AuditSummary) -> Section:
             [row["rps"] for row in placed],
         )
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
-    return Section(plots, {"entities": _entities(measured)}, _brief(summary))
+    tables = {"entities": _entities(measured)}
+    if "slices" in summary:
+        tables["audit_slices"] = slices_table(folder, SLICES)
+    return Section(plots, tables, _brief(summary))
 
 
 def _brief(audit: AuditSummary) -> str:

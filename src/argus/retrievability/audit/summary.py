@@ -7,8 +7,10 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
+from argus.measures.slices import Sliced, slice_lines
 from argus.reports.figures import Histogram
 from argus.retrievability.rps import BandCounts, Curve
 
@@ -76,7 +78,7 @@ class FindingFigures(SettingFigures):
     projection: ProjectionFigures | None
 
 
-class AuditSummary(FindingFigures):
+class AuditSummary(FindingFigures, Sliced, OfStore):
     """The figures of an audit."""
 
     text_window: TextWindow | None
@@ -105,3 +107,5 @@ def headline(summary: AuditSummary) -> Iterator[str]:
     for setting in summary["settings"][1:]:
         if setting["mean_rps"] is not None:
             yield f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)

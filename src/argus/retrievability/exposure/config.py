@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from argus.data.fields import By, ParentField
 from argus.settings import TOP_K, Doc, Ge, Seed, TopK, check_settings
 
 
@@ -15,6 +16,8 @@ class ExposureConfig:
     k: TopK = TOP_K
     sentences: Annotated[int, Ge(0), Doc("Sentences held out per document.")] = 2
     seed: Seed = 0
+    parent_field: ParentField = None
+    by: By = ()
 
     def __post_init__(self) -> None:
         check_settings(self)

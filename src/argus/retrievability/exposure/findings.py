@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.data.types import Document, State, StateCounts, count_states
+from argus.data.types import Document, IntArray, State, StateCounts, count_states
 from argus.measures import wilson
 from argus.retrievability.exposure.probes import (
     BEYOND,
@@ -30,6 +30,7 @@ from argus.retrievability.exposure.summary import (
     ExposureFindings,
     Hub,
     KindFigures,
+    ParentFigures,
     SuccessInterval,
 )
 
@@ -83,6 +84,41 @@ class Searched:
 
 
 @dataclass(frozen=True)
+class ParentFindings:
+    """The same of the documents that chunks are of. A document counts by its best chunk."""
+
+    field: str
+    """Where the parent of a chunk stands."""
+    findings: Findings
+    of: IntArray
+    """Position of each chunk's document among those of `findings`, shape (n_chunks,)."""
+    rank: IntArray
+    """Of each probe's document among documents, as `Probes.rank`; shape (n_queries,)."""
+    in_siblings: int = 0
+    """Sentences that another chunk of the document holds, too: taken out there as well."""
+
+    def summary(self) -> ParentFigures:
+        """Return the figures of the report."""
+        figures, n = self.findings.summary(), len(self.findings.searched.documents)
+        in_lists = int((self.findings.probes.top >= 0).sum())
+        return {
+            **figures,
+            "expected_by_chance": round(in_lists / n, 1),
+            "field": self.field,
+            "chunks": len(self.of),
+            "sentences_in_siblings": self.in_siblings,
+        }
+
+    def table(self) -> pa.Table:
+        """One row per document, as of chunks, with how many chunks it has that can be retrieved."""
+        table, searched = self.findings.table, self.findings.searched.documents
+        counts = np.bincount(self.of, minlength=len(searched)).tolist()
+        chunks = {d.id: n for d, n in zip(searched, counts, strict=True)}
+        column = [chunks.get(id_, 0) for id_ in table["id"].to_pylist()]
+        return table.append_column("chunks", pa.array(column, pa.int64()))
+
+
+@dataclass(frozen=True)
 class Findings:
     """The parts of an exposure run."""
 
@@ -91,16 +127,40 @@ class Findings:
     searched: Searched
     probes: Probes
     exposure: Exposure
+    parents: ParentFindings | None = None
+    """Of the documents, where these are chunks."""
 
     @cached_property
     def table(self) -> pa.Table:
-        """One row per document of the corpus, in its order."""
+        """One row per document of the corpus, in its order; of chunks also their documents."""
+        table = self._own_table()
+        for name, column in self._of_parents(table["id"].to_pylist()).items():
+            table = table.append_column(name, column)
+        return table
+
+    def _own_table(self) -> pa.Table:
         positions = {d.id: i for i, d in enumerate(self.searched.documents)}
         rows = [
             self._row(d, positions[d.id]) if d.id in positions else self._without_vector(d)
             for d in self.documents
         ]
         return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+    def _of_parents(self, ids: Sequence[str]) -> dict[str, pa.Array]:
+        """Return each chunk's document, and how many of the chunk's probes brought that back."""
+        if self.parents is None:
+            return {}
+        rows = {d.id: i for i, d in enumerate(self.searched.documents)}
+        names = [d.id for d in self.parents.findings.searched.documents]
+        own = self.probes.target >= 0
+        hit = own & (self.parents.rank <= self.exposure.k)
+        counts = np.bincount(self.probes.target[hit], minlength=len(rows)).tolist()
+        at = [rows.get(id_) for id_ in ids]
+        parents = [None if i is None else names[self.parents.of[i]] for i in at]
+        return {
+            "parent": pa.array(parents, pa.string()),
+            "parent_by_own": pa.array([None if i is None else counts[i] for i in at], pa.int64()),
+        }
 
     def _without_vector(self, document: Document) -> Row:
         why = self.searched.failures[document.id]
@@ -112,8 +172,8 @@ class Findings:
         return {kind: self.searched.failed_of(kind) for kind in (TITLE, SENTENCE)}
 
     @cached_property
-    def _unanswered(self) -> npt.NDArray[np.bool_]:
-        """Documents all of whose own probes failed: nothing is known of them, shape (n,)."""
+    def unanswered(self) -> npt.NDArray[np.bool_]:
+        """Which documents' own probes all failed: nothing is known of them, (n,)."""
         out = np.zeros(len(self.exposure.own_probes), bool)
         out[[i for rows in self._failed.values() for i in rows]] = True
         return np.asarray(out & (self.exposure.own_probes == 0))
@@ -133,10 +193,10 @@ class Findings:
             "own_probes": int(exposure.own_probes[i]),
             "retrieved_by_own": int(exposure.retrieved_by_own[i]),
             "retrieved_by_others": int(exposure.retrieved_by_others[i]),
-            "state": str(State.FAILED if self._unanswered[i] else state),
+            "state": str(State.FAILED if self.unanswered[i] else state),
             "reason": "; ".join(reasons),
         }
-        return row if self._unanswered[i] else {**row, "never_retrieved": bool(exposure.never[i])}
+        return row if self.unanswered[i] else {**row, "never_retrieved": bool(exposure.never[i])}
 
     def _without(self, document: Document, i: int) -> list[str]:
         """Return why a document was not asked for by its title, or by a sentence."""
@@ -151,10 +211,21 @@ class Findings:
         return reasons
 
     def misses(self) -> pa.Table:
-        """One row per probe that did not bring its document back within k, the deepest first."""
+        """One row per probe that did not bring its document back within k, the deepest first.
+
+        Of chunks, those come first whose document was missed as well; siblings displace none.
+        """
         probes, names = self.probes, [_name(d) for d in self.searched.documents]
         missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.exposure.k))
         missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
+        of_parents: dict[str, pa.Array] = {}
+        if self.parents is not None:
+            missed = missed[np.argsort(-self.parents.rank[missed], kind="stable")]
+            parents = [d.id for d in self.parents.findings.searched.documents]
+            of_parents = {
+                "parent": pa.array([parents[i] for i in self.parents.of[probes.target[missed]]]),
+                "parent_rank": _ranks(self.parents.rank[missed]),
+            }
         targets = probes.target[missed].tolist()
         return pa.table(
             {
@@ -162,12 +233,18 @@ class Findings:
                 "label": [names[i] for i in targets],
                 "probe": probes.kind[missed].tolist(),
                 "query": [probes.text[i] for i in missed.tolist()],
-                "rank": pa.array(probes.rank[missed], mask=probes.rank[missed] == BEYOND),
+                "rank": _ranks(probes.rank[missed]),
                 "displaced_by": [
-                    "; ".join(names[j] for j in displaced_by(probes, i)) for i in missed.tolist()
+                    "; ".join(names[j] for j in self._rivals(i)) for i in missed.tolist()
                 ],
+                **of_parents,
             }
         )
+
+    def _rivals(self, i: int) -> list[int]:
+        """Return who came before the target of probe i: of each other document the best chunk."""
+        of = None if self.parents is None else self.parents.of
+        return displaced_by(self.probes, i, of=of)
 
     def summary(self) -> ExposureFindings:
         """Return the figures of the report."""
@@ -180,13 +257,14 @@ class Findings:
             "probes_failed": len(self.searched.failed),
             "title": _with_interval(success(self.probes, TITLE, k=k)),
             "sentence": _with_interval(success(self.probes, SENTENCE, k=k)),
-            "never_retrieved": int(exposure.never[~self._unanswered].sum()),
+            "never_retrieved": int(exposure.never[~self.unanswered].sum()),
             "never_retrieved_by_others": int(
-                (exposure.retrieved_by_others[~self._unanswered] == 0).sum()
+                (exposure.retrieved_by_others[~self.unanswered] == 0).sum()
             ),
             "concentration": exposure.concentration(),
             "expected_by_chance": round(lists * min(k, n) / n, 1),
             "hubs": self._hubs(lists),
+            "titled": sum(bool(d.title.strip()) for d in self.searched.documents),
         }
 
     def _counts(self) -> StateCounts:
@@ -216,6 +294,11 @@ def _with_interval(figures: Success) -> KindFigures:
         low, high = wilson(figures["success_at_k"], figures["probes"])
         interval = {"low": float(low), "high": float(high)}
     return {**figures, **interval}
+
+
+def _ranks(ranks: IntArray) -> pa.Array:
+    """Return ranks; null where a retriever's list ended."""
+    return pa.array(ranks, mask=ranks == BEYOND)
 
 
 def _name(document: Document) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Query, Run
+from argus.data.payload import read_parents
+from argus.data.types import Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
@@ -21,20 +23,28 @@ from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
-    open_any_encoder,
+    any_encoder,
     read_documents,
     require_some,
     texts_cut,
 )
+from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
 from argus.reports import write_report
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.embedding import embed_documents, embed_probes
-from argus.retrievability.exposure.findings import Findings, Searched
-from argus.retrievability.exposure.probes import Probes, summarise_probes
-from argus.retrievability.exposure.retriever_answers import ProbeSource, ask_probes
+from argus.retrievability.exposure.findings import Findings
+from argus.retrievability.exposure.parents import Parents
+from argus.retrievability.exposure.retriever_answers import ask_probes
 from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
-from argus.retrievability.exposure.search import ProbeQueries, search_in_parts
-from argus.retrievability.exposure.summary import ExposureSummary, SearchedFacts, headline
+from argus.retrievability.exposure.slices import shares_by_slice
+from argus.retrievability.exposure.summary import (
+    ExposureSummary,
+    MoreFigures,
+    SearchedFacts,
+    headline,
+)
+from argus.retrievability.exposure.vector_probes import search_probes
+from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
 
 
@@ -57,7 +67,7 @@ class ExposureResult(Result):
 
 
 def exposure(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
@@ -78,52 +88,60 @@ def exposure(
     sample that hubs and never-retrieved documents are counted over. In a sentence probe the
     document is embedded without the sentence; everything else is as in the index.
 
-    retriever: what is asked in place of an encoder: `FILE.py:NAME`, or any object or function that
-    retrieves (see `argus.retrievers.shapes`); asking: how. run: its answers to `export_probes`,
+    Where `config.parent_field` names the document that a chunk is of, figures are told of chunks
+    and of documents: a chunk's siblings are no rivals of it, and one that holds the sentence of a
+    probe too is left out of its document for that probe. `config.by`: fields to slice shares by.
+
+    retriever: what is asked in place of an encoder: a name (see `argus.retrievers.names`), or any
+    object or function that retrieves (see `argus.retrievers.shapes`); asking: how. `encoder` then
+    embeds the queries of a store. run: its answers to `export_probes`,
     made elsewhere. Sentences are then left in the documents: nothing can be taken out of an index
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
     config = config or ExposureConfig()
-    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    source = Answerer(retriever, run, asking, cast(Encoder | EncoderConfig | str, encoder))
+    documents, path = read_documents(
+        corpus, fields or FieldNames(), limit, None if source.is_named else encoder
+    )
     documents = sorted(documents, key=lambda d: d.id)
     extra = _real(queries)
+    of_chunk = read_parents(documents, config.parent_field)
+    slices = slicings(documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "exposure",
         {**asdict(config), "queries": len(extra), "limit": limit},
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
-    if retriever is not None or run is not None:
-        source = ProbeSource(retriever, run, asking)
-        return _keep(folder, record, *ask_probes(documents, extra, config, source, folder, record))
+    if source.is_named:
+        findings, facts = ask_probes(documents, extra, config, source, folder, record)
+        return _keep(folder, record, findings, facts, slices)
     sample = [d.content for d in documents if d.content.strip()]
     require_some(len(sample), "document has text", "Check --text-field.")
     with (
         open_engine(engine) as running,
-        open_any_encoder(
-            folder, encoder, record, sample=sample, store=store, engine=running
-        ) as (model, opened),
-    ):  # fmt: skip
-        require_shared(running, opened.path, len(sample), opened.mapped_dim)
+        any_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
+    ):
+        model, vectors = opened
+        require_shared(running, vectors.path, len(sample), vectors.mapped_dim)
         with record.timed("embedding documents"):
-            index = embed_documents(documents, model, opened)
+            index = embed_documents(documents, model, vectors)
             window = texts_cut(model, [d.content for d in index.documents])
         with record.timed("embedding probes"):
-            searches = embed_probes(index, extra, config, model, opened)
+            searches = embed_probes(index, extra, config, model, vectors)
         with record.timed("searching"):
-            vectors = ProbeQueries(searches.vectors, searches.target, searches.stand_in)
-            ranks, parts = search_in_parts(index.vectors, vectors, config.k, folder, running)
-            probes = Probes(searches.kind, searches.target, searches.text, ranks.rank, ranks.top)
-            exposed = summarise_probes(probes, len(index.documents), k=config.k)
-    searched = Searched(index.documents, index.failures, searches.without_sentence, searches.failed)
-    findings = Findings(documents, searched, probes, exposed)
-    result = _keep(folder, record, findings, {"text_window": window})
+            parents = None
+            if config.parent_field is not None:
+                parents = Parents.of(config.parent_field, of_chunk, index.documents)
+            ranked, parts = search_probes(index, searches, parents, config.k, folder, running)
+    findings = ranked.findings(documents, config.k)
+    result = _keep(folder, record, findings, {"text_window": window}, slices)
     parts.remove()
     return result
 
 
 def export_probes(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     folder: Path | str,
     *,
     config: ExposureConfig | None = None,
@@ -135,10 +153,9 @@ def export_probes(
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers.
     """
-    documents, _ = read_documents(corpus, fields or FieldNames(), limit)
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     documents = sorted(documents, key=lambda d: d.id)
     probes = probe_queries(documents, _real(queries), config or ExposureConfig())
-    require_some(len(probes.queries), "document has text", "Check --text-field.")
     write_beir(Path(folder), documents, probes.queries, probes.qrels)
     return probes
 
@@ -148,14 +165,34 @@ def _real(queries: Path | str | Sequence[Query]) -> list[Query]:
 
 
 def _keep(
-    folder: ArtifactFolder, record: Record, findings: Findings, facts: SearchedFacts
+    folder: ArtifactFolder,
+    record: Record,
+    findings: Findings,
+    facts: SearchedFacts,
+    slices: Sequence[Slicing],
 ) -> ExposureResult:
     """Write tables, summary, manifest and report."""
     with record.timed("writing"):
         table, misses = findings.table, findings.misses()
-        summary: ExposureSummary = {**findings.summary(), **facts}
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
+        more = _more(folder, findings, slices)
+        summary: ExposureSummary = {
+            **findings.summary(), **facts, **more, **record.of_store(),
+        }  # fmt: skip
         folder.write_section("summary.json", "exposure", summary)
         folder.write_section("manifest.json", "exposure", record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
+
+
+def _more(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> MoreFigures:
+    """Write the tables of documents and of slices; return the summary's parts."""
+    more: MoreFigures = {}
+    if findings.parents is not None:
+        more["parents"] = findings.parents.summary()
+        folder.write_table("documents", findings.parents.table(), csv=True)
+    if slices:
+        shares = worst_first(shares_by_slice(findings, slices))
+        more["slices"] = slice_figures(slices, shares)
+        folder.write_table("slices", slice_table(shares), csv=True)
+    return more

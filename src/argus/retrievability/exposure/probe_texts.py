@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import Document, IntArray, Query
+from argus.jobs.workspace import require_some
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.probes import QUERY, SENTENCE, TITLE
 from argus.retrievability.sentences import HeldOut, hold_out
@@ -31,11 +32,19 @@ class ProbeTexts:
 def probe_texts(
     documents: Sequence[Document], queries: Sequence[Query], config: ExposureConfig
 ) -> ProbeTexts:
-    """Return titles, then sentences, then the real queries, which are of no document."""
+    """Return titles, then sentences, then the real queries, which are of no document.
+
+    Raises NothingMeasured where there is nothing to ask with.
+    """
     titled = [row for row, d in enumerate(documents) if d.title.strip()]
     sentences, without = hold_out(documents, per_document=config.sentences, seed=config.seed)
     texts = [documents[row].title for row in titled]
     texts += [s.sentence for s in sentences] + [q.text for q in queries]
+    require_some(
+        len(texts),
+        "document has a title, or a sentence to be held out",
+        "Name the field of titles with --title-field; a sentence needs another beside it.",
+    )
     kind = np.array([TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries))
     rows = titled + [s.position for s in sentences] + [-1] * len(queries)
     return ProbeTexts(kind, np.array(rows, np.int64), texts, sentences, without)

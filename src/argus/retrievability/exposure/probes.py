@@ -76,7 +76,7 @@ class Exposure:
     retrieved_by_others: IntArray
     """Top-k lists of other documents' probes, and of given queries, that hold the document."""
     title_rank: IntArray
-    """Rank under its own title; 0 where it has none."""
+    """Rank under its own title, the best of several; 0 where it has none."""
     sentence_rank: npt.NDArray[np.float64]
     """Median rank under its own held-out sentences; NaN where it has none, infinite if BEYOND."""
 
@@ -101,7 +101,8 @@ def summarise_probes(probes: Probes, n: int, *, k: int) -> Exposure:
     others = np.bincount(probes.top[theirs], minlength=n)
     own = probes.target >= 0
     hit = own & (probes.rank <= k)
-    title = probes.kind == TITLE
+    title = np.flatnonzero(probes.kind == TITLE)
+    title = title[np.argsort(-probes.rank[title], kind="stable")]  # the best of several stays
     title_rank = np.zeros(n, np.int64)
     title_rank[probes.target[title]] = probes.rank[title]
     return Exposure(
@@ -127,9 +128,19 @@ def success(probes: Probes, kind: str, *, k: int) -> Success:
     }
 
 
-def displaced_by(probes: Probes, i: int, *, top: int = 3) -> list[int]:
-    """Return the documents at the head of probe i's list, its target left out."""
-    return [int(row) for row in probes.top[i] if row not in (probes.target[i], -1)][:top]
+def displaced_by(probes: Probes, i: int, *, top: int = 3, of: IntArray | None = None) -> list[int]:
+    """Return the documents at the head of probe i's list, its target left out.
+
+    of: the group of each document; those of the target's are left out, and of another's all but
+    the first.
+    """
+    rows = [int(row) for row in probes.top[i] if row not in (probes.target[i], -1)]
+    if of is None:
+        return rows[:top]
+    first: dict[int, int] = {}
+    for row in rows:
+        first.setdefault(int(of[row]), row)
+    return [row for group, row in first.items() if group != of[probes.target[i]]][:top]
 
 
 def _medians(probes: Probes, n: int) -> npt.NDArray[np.float64]:

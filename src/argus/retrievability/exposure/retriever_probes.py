@@ -16,6 +16,7 @@ import numpy.typing as npt
 from argus.data.provenance import content_hash
 from argus.data.runs import ranking
 from argus.data.types import Document, IntArray, Qrels, Query, Run
+from argus.jobs.workspace import require_some
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Searched
 from argus.retrievability.exposure.probe_texts import probe_texts
@@ -48,9 +49,11 @@ def probe_queries(
     """Return titles and sentences as queries, with real ones of no document after them.
 
     documents: ordered by id. The id of a probe is its kind with a hash of its document and text: an
-    answer to another probe is never taken for its own. It holds no white space.
+    answer to another probe is never taken for its own. It holds no white space. Raises
+    NothingMeasured where there is nothing to ask for or with.
     """
     usable = [d for d in documents if d.content.strip()]
+    require_some(len(usable), "document has text", "Check --text-field.")
     plain = probe_texts(usable, queries, config)
     ids = [usable[row].id for row in plain.target if row >= 0] + [query.id for query in queries]
     probes = _with_ids(plain.kind.tolist(), list(zip(ids, plain.texts, strict=True)))
@@ -72,6 +75,8 @@ def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Qu
 class RankedProbes:
     """What a retriever's answers tell: the probes that it answered, and what is strange in them."""
 
+    queries: list[Query]
+    """Those that it answered, as `probes` has them."""
     probes: Probes
     searched: Searched
     strange: int
@@ -98,7 +103,7 @@ def rank_probes(
         for i in np.flatnonzero(~answered)
     ]
     searched = Searched(plain.documents, failures, plain.without_sentence, lost)
-    return RankedProbes(probes, searched, strange, longest)
+    return RankedProbes(queries, probes, searched, strange, longest)
 
 
 def _lists(

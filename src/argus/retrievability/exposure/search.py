@@ -15,6 +15,7 @@ from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import queries_per_block
+from argus.indexes.groups import Groups
 from argus.jobs.parts import Parts
 from argus.progress import progress
 
@@ -25,19 +26,23 @@ class ExactSearch:
 
     documents: Rows
     k: int
+    groups: Groups | None = None
+    """Chunks by document, where they are folded."""
 
 
 @dataclass(frozen=True)
 class ProbeQueries:
-    """Queries; `targets` (-1: none) and `stand_ins` as in `known_item_search`. All of n rows."""
+    """Queries; `targets` (-1: none) and the rest as in `known_item_search`. All of n rows."""
 
     vectors: Rows
     targets: IntArray
     stand_ins: Rows
+    hidden: IntArray | None = None
 
     def part(self, rows: IntArray) -> ProbeQueries:
         """Return some of them."""
-        return ProbeQueries(self.vectors[rows], self.targets[rows], self.stand_ins[rows])
+        hidden = None if self.hidden is None else self.hidden[rows]
+        return ProbeQueries(self.vectors[rows], self.targets[rows], self.stand_ins[rows], hidden)
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,13 @@ class ProbeRanks:
 
     rank: IntArray
     top: IntArray
+    group_rank: IntArray | None = None
+    """Ranks of the targets' groups among groups, where there are any."""
+
+    def arrays(self) -> dict[str, IntArray]:
+        """Return what is kept of a part."""
+        arrays = {"rank": self.rank, "top": self.top}
+        return arrays if self.group_rank is None else {**arrays, "group_rank": self.group_rank}
 
 
 def begin_search(index: ExactSearch) -> Callable[[ProbeQueries], ProbeRanks]:
@@ -56,19 +68,20 @@ def begin_search(index: ExactSearch) -> Callable[[ProbeQueries], ProbeRanks]:
     def answer(queries: ProbeQueries) -> ProbeRanks:
         if queries.targets[0] < 0:
             top = search(queries.vectors, documents, index.k).rows
-            return ProbeRanks(np.zeros(len(top), np.int64), top)
+            none = np.zeros(len(top), np.int64)
+            return ProbeRanks(none, top, None if index.groups is None else none)
         known = known_item_search(
-            queries.vectors, documents, queries.targets, index.k, target_vectors=queries.stand_ins
-        )
-        return ProbeRanks(known.rank, known.top.rows)
+            queries.vectors, documents, queries.targets, index.k,
+            target_vectors=queries.stand_ins, groups=index.groups, hidden=queries.hidden,
+        )  # fmt: skip
+        return ProbeRanks(known.rank, known.top.rows, known.group_rank)
 
     return answer
 
 
 def search_in_parts(
-    documents: Rows,
+    index: ExactSearch,
     queries: ProbeQueries,
-    k: int,
     folder: ArtifactFolder,
     engine: Engine | None = None,
 ) -> tuple[ProbeRanks, Parts]:
@@ -78,33 +91,36 @@ def search_in_parts(
     keyed by what determines them. Blocks are those of `known_item_search`, so that its results do
     not depend on where they are made.
     """
-    parts = Parts(folder, _key(documents, queries, k))
-    blocks = [*_blocks(queries.targets >= 0, queries_per_block(len(documents)))]
+    n = len(queries.targets)
+    parts = Parts(folder, _key(index, queries))
+    blocks = [*_blocks(queries.targets >= 0, queries_per_block(len(index.documents)))]
     missing = [number for number in range(len(blocks)) if number not in parts]
-    done = len(queries.targets) - sum(len(blocks[number]) for number in missing)
-    with progress("searching", len(queries.targets), done=done) as advance:
-        for number, ranks in _searched(documents, queries, k, blocks, missing, engine):
-            parts.write(number, {"rank": ranks.rank, "top": ranks.top})
+    done = n - sum(len(blocks[number]) for number in missing)
+    with progress("searching", n, done=done) as advance:
+        for number, ranks in _searched(index, queries, blocks, missing, engine):
+            parts.write(number, ranks.arrays())
             advance(len(ranks.rank))
-    rank = np.zeros(len(queries.targets), np.int64)
-    top = np.zeros((len(queries.targets), min(k, len(documents))), np.int64)
+    ranks = ProbeRanks(
+        np.zeros(n, np.int64),
+        np.zeros((n, min(index.k, len(index.documents))), np.int64),
+        None if index.groups is None else np.zeros(n, np.int64),
+    )
+    whole = ranks.arrays()
     for number, rows in enumerate(blocks):
-        part = parts.read(number)
-        rank[rows], top[rows] = part["rank"], part["top"]
-    return ProbeRanks(rank, top), parts
+        for name, values in parts.read(number).items():
+            whole[name][rows] = values
+    return ranks, parts
 
 
 def _searched(
-    documents: Rows,
+    index: ExactSearch,
     queries: ProbeQueries,
-    k: int,
     blocks: Sequence[IntArray],
     missing: Sequence[int],
     engine: Engine | None,
 ) -> Iterator[tuple[int, ProbeRanks]]:
     if not missing:
         return
-    index = ExactSearch(documents, k)
     pending = (queries.part(blocks[number]) for number in missing)
     if engine is None:
         answer = begin_search(index)
@@ -125,9 +141,10 @@ def _blocks(own: np.ndarray, size: int) -> Iterator[IntArray]:
             yield rows[start : start + size]
 
 
-def _key(documents: Rows, queries: ProbeQueries, k: int) -> str:
-    rows = (documents, queries.vectors, queries.stand_ins)
-    of_rows = [arrays_of(each) for each in rows]
-    arrays = (*of_rows[0], *of_rows[1], queries.targets, *of_rows[2])
+def _key(index: ExactSearch, queries: ProbeQueries) -> str:
+    arrays = [*arrays_of(index.documents), *arrays_of(queries.vectors), queries.targets]
+    arrays += arrays_of(queries.stand_ins)
+    arrays += [] if index.groups is None else [index.groups.of]
+    arrays += [] if queries.hidden is None else [queries.hidden]
     parts = (np.ascontiguousarray(a).data for a in arrays)
-    return f"search-{content_hash(*parts, str(k), size=8).hex()}"
+    return f"search-{content_hash(*parts, str(index.k), size=8).hex()}"

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NotRequired
 
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-from argus.retrievability.exposure.summary import ExposureSummary, Hub, KindFigures
+from argus.reports.slices import slices_table
+from argus.retrievability.exposure.summary import (
+    ExposureFindings,
+    ExposureSummary,
+    Hub,
+    KindFigures,
+)
 
 
 class Miss(TypedDict):
@@ -22,21 +29,34 @@ class Miss(TypedDict):
     rank: int | None
     """None where the list of a retriever ended before it."""
     displaced_by: str
+    parent: NotRequired[str]
+    parent_rank: NotRequired[int | None]
+    """Of chunks, their documents, and these among documents."""
 
 
 def section(folder: Path, summary: ExposureSummary) -> Section:
     """Build it from misses.parquet."""
     spread = summary["concentration"]
     misses: list[Miss] = pq.read_table(folder / "misses.parquet").to_pylist()
-    return Section(
-        {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])},
-        {"misses": _misses(misses), "hubs": _hubs(summary["hubs"])},
-        _brief(summary),
-    )
+    tables = {"misses": _misses(misses), "hubs": _hubs(summary["hubs"])}
+    if "parents" in summary:
+        tables["document_hubs"] = _hubs(summary["parents"]["hubs"])
+    if "slices" in summary:
+        tables["exposure_slices"] = slices_table(folder)
+    plots = {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])}
+    return Section(plots, tables, _brief(summary))
 
 
 def _brief(summary: ExposureSummary) -> str:
-    never = f"{summary['never_retrieved']:,} of {summary['documents']['total']:,} never come back"
+    parents = summary.get("parents")
+    if parents is None:
+        return _come_back(summary, "")
+    return f"{_come_back(summary, ' chunks')}; {_come_back(parents, ' documents')}"
+
+
+def _come_back(summary: ExposureFindings, unit: str) -> str:
+    total = f"{summary['documents']['total']:,}{unit}"
+    never = f"{summary['never_retrieved']:,} of {total} never come back"
     shares = [
         _share(summary["sentence"], "a sentence of their own"),
         _share(summary["title"], "their title"),
@@ -51,26 +71,23 @@ def _share(figures: KindFigures, name: str) -> str:
 
 
 def _misses(misses: list[Miss]) -> Table:
-    return table(
-        {
-            "document": "text",
-            "asked by": "text",
-            "query": "text",
-            "rank": "count",
-            "returned instead": "text",
-        },
-        [
-            [
-                naming(row["label"], row["id"]),
-                row["probe"],
-                row["query"],
-                row["rank"],
-                row["displaced_by"],
-            ]
-            for row in misses[:MAX_ROWS]
-        ],
-        total=len(misses),
-    )
+    is_chunks = bool(misses) and "parent" in misses[0]
+    columns = {
+        "chunk" if is_chunks else "document": "text",
+        "asked by": "text",
+        "query": "text",
+        "rank": "count",
+        "returned instead": "text",
+    }
+    rows: list[list[object]] = []
+    for row in misses[:MAX_ROWS]:
+        values: list[object] = [naming(row["label"], row["id"]), row["probe"], row["query"]]
+        rows.append([*values, row["rank"], row["displaced_by"]])
+    if is_chunks:
+        columns |= {"its document": "text", "the document's rank": "count"}
+        for values, row in zip(rows, misses, strict=False):
+            values += [row["parent"], row["parent_rank"]]
+    return table(columns, rows, total=len(misses))
 
 
 def _hubs(hubs: list[Hub]) -> Table:

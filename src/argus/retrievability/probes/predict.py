@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
+from argus.corpora.opening import open_corpus
+from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
@@ -17,7 +20,7 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
-from argus.knowledge.load import read_entities
+from argus.knowledge.load import read_entities, refuse_template
 from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
@@ -26,6 +29,7 @@ from argus.retrievability.probes import Prediction, Probe, load_default, load_pr
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
 from argus.retrievability.probes.summary import PredictionSummary, prediction_headline
 
+SENTENCE = "sentence"
 TAU = 0.3
 """Below it the paper calls an entity a high risk (ARGUS §4.1)."""
 
@@ -47,7 +51,7 @@ class PredictResult(Result):
 
 
 def predict_rps(
-    corpus: Path | str | Sequence[Document] | None,
+    corpus: Corpus | None,
     *,
     out: Path | str,
     probe: Path | str | None = None,
@@ -66,7 +70,9 @@ def predict_rps(
     """
     source = source or KnowledgeSource()
     judge = _Judge.of(probe, pooling)
-    base, path = _entities(corpus, source, limit)
+    base, path = _entities(corpus, source, limit, encoder)
+    if base.is_embedded:
+        judge = replace(judge, pooling=SENTENCE)
     items = entity_items(base, judge.pooling)
     require_some(len(items), "entity has a paragraph", "Check --text-field, or --entities.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -85,7 +91,10 @@ def predict_rps(
     with record.timed("predicting"):
         prediction = fitted.predict(embedded.vectors)
     table = _table(base, embedded, prediction)
-    summary = _summary(table, fitted, prediction)
+    summary: PredictionSummary = {
+        **_summary(table, fitted, prediction),
+        **record.of_store(),
+    }
     folder.write_table("predicted", table, csv=True)
     folder.write_section("summary.json", "prediction", summary)
     folder.write_section("manifest.json", "prediction", record.manifest(summary["entities"]))
@@ -98,6 +107,7 @@ class _Judge:
 
     probe: Probe | None
     pooling: str
+    """Of the vectors that are judged."""
     name: str = "shipped"
     file: Path | None = None
 
@@ -113,18 +123,23 @@ class _Judge:
     def probe_for(self, encoder: Encoder) -> Probe:
         """Return the probe to judge vectors of `encoder` with; raises where there is none."""
         probe = self.probe or load_default(encoder.fingerprint, self.pooling)
-        pooling = self.pooling if getattr(encoder, "pools_spans", True) else "sentence"
+        pooling = self.pooling if getattr(encoder, "pools_spans", True) else SENTENCE
         where = Path(self.name if self.probe else "shipped probe")
         probe.check_vectors_of(encoder.fingerprint, pooling, where=where)
         return probe
 
 
 def _entities(
-    corpus: Path | str | Sequence[Document] | None, source: KnowledgeSource, limit: int | None
-) -> tuple[KnowledgeBase, Path | None]:
+    corpus: Corpus | None,
+    source: KnowledgeSource,
+    limit: int | None,
+    encoder: Encoder | EncoderConfig | str,
+) -> tuple[KnowledgeBase, Origin | None]:
     """Return the entities, ordered by id, with no relations; and the file of the corpus."""
     documents: list[Document] = []
     path = None
+    is_store = corpus is not None and open_corpus(corpus).stored is not None
+    refuse_template(source, whole=is_store and source.entities is None)
     if corpus is None and source.entities is None:
         raise InputError(
             "neither --corpus nor --entities",
@@ -132,11 +147,14 @@ def _entities(
             fix="Give one of them.",
         )
     if corpus is not None:
-        documents, path = read_documents(corpus, source.fields, None if source.entities else limit)
+        documents, path = read_documents(
+            corpus, source.fields, None if source.entities else limit,
+            None if source.entities else encoder,
+        )  # fmt: skip
     entities = (
         read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)[:limit]
         if source.entities
-        else [Entity.from_document(document) for document in documents]
+        else [Entity.from_document(d, embedded=isinstance(path, StoredCorpus)) for d in documents]
     )
     entities = sorted(entities, key=lambda entity: entity.id)
     none = np.zeros(0, np.int64)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.retrievability.probes.metrics import LabelFigures, Measure, MeasureFigures
 from argus.retrievability.probes.models import Parameters
 from argus.retrievability.rps import BandCounts
@@ -100,7 +101,7 @@ PredictedCounts = TypedDict(
 """Entities by what became of them."""
 
 
-class PredictionSummary(TypedDict):
+class PredictionSummary(OfStore):
     """The figures of a prediction."""
 
     k: int

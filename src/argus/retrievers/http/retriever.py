@@ -16,7 +16,7 @@ from urllib.parse import quote
 import httpx
 
 from argus.encoders import Encoder
-from argus.errors import ArgusError, InputError, Location
+from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location
 from argus.http_retry import (
     MOST_BYTES,
     SHOWN_CHARS,
@@ -99,12 +99,21 @@ class HttpRetriever:
             K: most,
         }
         if self.encoder is not None:
-            values[VECTOR] = await in_a_thread(partial(self._vector, self.encoder, text))
+            values[VECTOR] = await self._vector_of(text, self.encoder)
         hits: list[tuple[str, float | None]] = []
         async for page in self._pages(values, most):
             hits += page
         scored = [hit if hit[1] is not None else hit[0] for hit in hits]
         return ranked(scored, k, self.known)
+
+    async def _vector_of(self, text: str, encoder: Encoder) -> list[float]:
+        """Return {vector}. What the encoder rejects is this query's failure, no end of the job."""
+        try:
+            return await in_a_thread(partial(self._vector, encoder, text))
+        except EndpointRefusal:
+            raise
+        except EncodingError as error:
+            raise RetrievalError(str(error)) from error
 
     def _vector(self, encoder: Encoder, text: str) -> list[float]:
         with self._encoding:

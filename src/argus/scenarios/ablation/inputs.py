@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from argus.corpora.names import Corpus
+from argus.corpora.stored import Origin
 from argus.data.about import EXPANSIONS
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, FloatArray, Qrels, Query
-from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
+from argus.encoders import Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import Engine
@@ -57,7 +59,7 @@ class Source:
     documents: list[Document]
     """Those that have text."""
     without_text: int
-    path: Path | None
+    path: Origin | None
     all_profiles: Mapping[str, Profiled]
     """Of whatever documents and state."""
     queries: list[Query]
@@ -67,16 +69,17 @@ class Source:
     @classmethod
     def read(
         cls,
-        corpus: Path | str | Sequence[Document],
+        corpus: Corpus,
         profiles: Path | str | Mapping[str, Profiled],
         queries: Path | str | Sequence[Query],
         qrels: Path | str | Qrels,
         expansions: Path | None,
         fields: FieldNames | None,
+        encoder: Encoder | EncoderConfig | str,
     ) -> Source:
         """Read it; InputError where documents, profiles and judgements do not belong together."""
         fields = fields or FieldNames()
-        everything, path = read_documents(corpus, fields, None)
+        everything, path = read_documents(corpus, fields, None, encoder)
         documents = [d for d in everything if d.content.strip()]
         require_some(len(documents), "document has text", "Check --text-field.")
         if isinstance(queries, (str, Path)):

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Qrels, Query
+from argus.data.types import Qrels, Query
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -64,7 +65,7 @@ class AblateResult(Result):
 
 
 def ablate_scenarios(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
@@ -90,7 +91,7 @@ def ablate_scenarios(
     """
     config = config or AblateConfig()
     _check_writer(expansions, model)
-    source = Source.read(corpus, profiles, queries, qrels, expansions, fields)
+    source = Source.read(corpus, profiles, queries, qrels, expansions, fields, encoder)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         TABLE,
@@ -140,7 +141,10 @@ def _finish(
     with record.timed("comparing"):
         rows = [ablation.rows() for ablation in ablations]
         corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
-        summary = _summary(source, vectors, config, ablations[0], corpora, expansions)
+        summary: AblationSummary = {
+            **_summary(source, vectors, config, ablations[0], corpora, expansions),
+            **record.of_store(),
+        }
         runs = table([row for own in rows for row in own], config.measures)
     folder.write_table(TABLE, runs, csv=True)
     folder.write_section("summary.json", TABLE, summary)

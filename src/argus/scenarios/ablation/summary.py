@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers
@@ -164,7 +165,7 @@ class TextWindows(TypedDict):
     scenarios: TextWindow | None
 
 
-class AblationSummary(TypedDict):
+class AblationSummary(OfStore):
     """The ablation of a corpus, and of its documents with scenarios alone (`profiled`)."""
 
     headline: str

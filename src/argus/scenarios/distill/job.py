@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.jobs.result import Result
@@ -63,7 +63,7 @@ class DistillResult(Result):
 
 
 def distill(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     profiles: Path | str | Mapping[str, Profiled],
     config: DistillConfig,
@@ -80,7 +80,7 @@ def distill(
     without tokenizer, another training in OUT.
     """
     need_peft()
-    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
     profiles, source = _profiles(profiles, fields)
     device, base = check_device(device), find_model(config.base)
     dtype = choose_dtype(config.dtype, device)

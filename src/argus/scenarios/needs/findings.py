@@ -23,6 +23,7 @@ from argus.retrievability.rps import Scores, band, count_bands, score
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts, usual_cell
 from argus.scenarios.needs.config import PoolSetting
 from argus.scenarios.needs.ranks import NeedRanks, pair_ranks
+from argus.scenarios.needs.source import why_unmeasured
 from argus.scenarios.needs.summary import (
     AuditedDocuments,
     CellFigures,
@@ -32,7 +33,7 @@ from argus.scenarios.needs.summary import (
     NeedsFigures,
     Reach,
 )
-from argus.scenarios.profile import Component, Profiled, ProfileState
+from argus.scenarios.profile import Component, Profiled
 
 DISPLACERS = 3
 """Documents that are named of those before a document, for the need that fails it most."""
@@ -199,17 +200,13 @@ class Findings:
     def _state(
         self, document: Document, failed: Sequence[str], measured: bool
     ) -> tuple[State, str, str]:
-        profiled = self.profiles.get(document.id)
-        if not document.content.strip():
-            return State.NOT_APPLICABLE, "no text", ""
         if document.id in self.vectors.document_failures:
             return State.FAILED, "no vector", self.vectors.document_failures[document.id]
-        if profiled is None:
-            return State.NOT_APPLICABLE, "no profile", ""
-        if profiled.state is ProfileState.NOISE:
-            return State.NOT_APPLICABLE, "the profile is noise", profiled.reason
-        if profiled.profile is None:
-            return State.NOT_APPLICABLE, "the profile failed", profiled.reason
+        why = why_unmeasured(document, self.profiles)
+        if why is not None:
+            profiled = self.profiles.get(document.id)
+            detail = profiled.reason if profiled and document.content.strip() else ""
+            return State.NOT_APPLICABLE, why, detail
         if not measured:
             return State.FAILED, "no need has a vector", failed[0]
         return State.MEASURED, f"{len(failed)} of its needs without a vector" if failed else "", ""

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.types import Document
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.errors import InputError
 from argus.indexes.fold import DOCUMENTS_ALONE
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
     TextWindow,
     open_encoder,
-    read_documents,
     require_some,
     texts_cut,
 )
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
-from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.needs.summary import NeedsSummary, headline
 from argus.scenarios.needs.tables import documents_table, needs_table
 from argus.scenarios.profile import Component, Profiled
@@ -59,7 +57,7 @@ class NeedsResult(Result):
 
 
 def audit_needs(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],
     *,
     out: Path | str,
@@ -78,7 +76,7 @@ def audit_needs(
     documents alone, and ArgusError when nothing can be measured.
     """
     config = config or NeedsConfig()
-    source = _Source.read(corpus, profiles, fields or FieldNames(), limit)
+    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, encoder)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
@@ -100,7 +98,7 @@ def audit_needs(
 def _finish(
     folder: ArtifactFolder,
     record: Record,
-    source: _Source,
+    source: NeedSource,
     vectors: Vectors,
     ranks: Mapping[Component, NeedRanks],
     config: NeedsConfig,
@@ -116,6 +114,7 @@ def _finish(
         table, needs = documents_table(findings), needs_table(findings)
         summary: NeedsSummary = {
             **findings.summary(),
+            **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
         }
@@ -127,67 +126,9 @@ def _finish(
     return NeedsResult(folder.path, write_report(folder.path), summary, table, needs)
 
 
-@dataclass(frozen=True)
-class _Source:
-    """What is audited: documents by id, and the profiles of those that have text."""
-
-    documents: list[Document]
-    path: Path | None
-    profiles: dict[str, Profiled]
-    profiles_path: Path | None
-    elsewhere: int
-    """Profiles of documents that the corpus does not hold."""
-
-    @classmethod
-    def read(
-        cls,
-        corpus: Path | str | Sequence[Document],
-        profiles: Path | str | Mapping[str, Profiled],
-        fields: FieldNames,
-        limit: int | None,
-    ) -> _Source:
-        documents, path = read_documents(corpus, fields, limit)
-        documents.sort(key=lambda d: d.id)
-        file = None
-        if isinstance(profiles, (str, Path)):
-            file = Path(profiles)
-            file = file / FILE if file.is_dir() else file
-            profiles = read_profiles(file, coerce_ids=fields.coerce_ids)
-        with_text = {d.id for d in documents if d.content.strip()}
-        require_some(
-            int(len(with_text) > 1), "two documents have text", "Check --text-field, or --limit."
-        )
-        ids = {d.id for d in documents}
-        known = {id_: profiled for id_, profiled in profiles.items() if id_ in ids}
-        if not known:
-            raise _no_common_id(documents, profiles, file)
-        require_some(
-            sum(p.profile is not None and id_ in with_text for id_, p in known.items()),
-            "document with text has a profile with scenarios",
-            "Profiles of state noise or failed have none.",
-        )
-        return cls(documents, path, known, file, len(profiles) - len(known))
-
-    @property
-    def usable(self) -> list[Document]:
-        """The documents that have text."""
-        return [d for d in self.documents if d.content.strip()]
-
-
-def _no_common_id(
-    documents: Sequence[Document], profiles: Mapping[str, Profiled], file: Path | None
-) -> InputError:
-    ours, theirs = documents[0].id, next(iter(sorted(profiles)), "")
-    return InputError(
-        f"{len(profiles):,} profiles, none of them of a document of the corpus (they begin with "
-        f"{theirs!r}, the documents with {ours!r})",
-        expected="profiles by the ids of the corpus",
-        fix="Check --profiles, --corpus and --id-field; --limit may have cut the corpus too short.",
-        where=file or "profiles",
-    )
-
-
-def _embed(source: _Source, config: NeedsConfig, model: Encoder, store: EmbeddingStore) -> Vectors:
+def _embed(
+    source: NeedSource, config: NeedsConfig, model: Encoder, store: EmbeddingStore
+) -> Vectors:
     usable = source.usable
     own = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     ids = [d.id for d, ok in zip(usable, own.ok, strict=True) if ok]

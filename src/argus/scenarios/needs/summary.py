@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from typing_extensions import TypedDict
 
+from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.retrievability.rps import BandCounts
@@ -119,7 +120,7 @@ class NeedsFigures(TypedDict):
     histogram: Histogram
 
 
-class NeedsSummary(NeedsFigures):
+class NeedsSummary(NeedsFigures, OfStore):
     """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
 
     text_window: TextWindow | None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
@@ -62,7 +63,7 @@ def add_scenarios(
     encoder: Encoder | EncoderConfig | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
-    corpus: Path | None = None,
+    corpus: NamedCorpus | None = None,
     device: str | None = None,
     coerce_ids: bool = False,
     out: Path | None = None,

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.types import Document
@@ -61,7 +62,7 @@ class ProfileResult(Result):
 
 
 def profile_documents(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     config: ProfileConfig,
@@ -79,7 +80,7 @@ def profile_documents(
     writing it, where documents are without an answer, and LanguageModelError when the endpoint
     cannot be used.
     """
-    documents, path = read_documents(corpus, fields or FieldNames(), limit)
+    documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
     require_some(_with_text(documents), "document has text", "Check --text-field.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
@@ -134,7 +135,7 @@ def _require_scenarios(summary: ProfileSummary, folder: ArtifactFolder) -> None:
 
 
 def estimate_profiles(
-    corpus: Path | str | Sequence[Document],
+    corpus: Corpus,
     *,
     out: Path | str,
     config: ProfileConfig,
@@ -142,7 +143,7 @@ def estimate_profiles(
     limit: int | None = None,
 ) -> Estimate:
     """Return what `profile_documents` would ask and cost, asking nothing."""
-    documents, _ = read_documents(corpus, fields or FieldNames(), limit)
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     prompts = prompts_for(documents, config.role, max_chars=config.max_chars)
     with ledger_to_read(Path(out) / LEDGER) as ledger:
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)

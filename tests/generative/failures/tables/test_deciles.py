@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.generative.failures.tables.deciles import deciles
+from tests.support.draws import examples
 
 questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=10, max_size=60)
 
@@ -31,7 +32,7 @@ def reference(found, groups=10):
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(questions)
 def test_groups_are_what_a_plain_count_in_fractions_says(found):
     made = deciles([v for v, _ in found], {"hit": [h for _, h in found]})
@@ -41,7 +42,7 @@ def test_groups_are_what_a_plain_count_in_fractions_says(found):
         assert decile.outcomes["hit"] == pytest.approx(float(rate), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(questions)
 def test_weights_sum_to_n_and_rates_to_the_overall_rate(found):
     values, hits = [v for v, _ in found], [h for _, h in found]
@@ -53,7 +54,7 @@ def test_weights_sum_to_n_and_rates_to_the_overall_rate(found):
     assert all(a.high <= b.low for a, b in pairwise(made))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(questions, st.randoms(use_true_random=False))
 def test_the_order_of_questions_changes_nothing(found, random):
     outcome = [(v, h, (7 * i % 11) / 7) for i, (v, h) in enumerate(found)]
@@ -65,7 +66,7 @@ def test_the_order_of_questions_changes_nothing(found, random):
     assert of(outcome) == of(random.sample(outcome, len(outcome)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(1, 5), st.randoms(use_true_random=False))
 def test_without_ties_it_is_the_plain_split(size, random):
     values = random.sample(range(1000), 10 * size)

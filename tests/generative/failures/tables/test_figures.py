@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from argus.generative.failures.measures.columns import COLUMNS, LENGTHS
 from argus.generative.failures.tables import SECTIONS, csv_tables, figures
+from tests.support.draws import examples
 
 CHOICES = {
     "outcome": ["PP", "PN", "NP", "NN"],
@@ -41,7 +42,7 @@ def made_up(n: int, seed: int, missing: float) -> pa.Table:
     return pa.table(columns)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 40), st.integers(0, 99), st.sampled_from([0.0, 0.3, 1.0]))
 def test_the_order_of_rows_changes_nothing_and_all_is_plain_json(n, seed, missing):
     table = made_up(n, seed, missing)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.cores import available_cores
+from argus.corpora.names import NamedCorpus, named
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
@@ -104,7 +105,7 @@ def analyse_failures(
     *,
     out: Path | str,
     config: FailureConfig | None = None,
-    corpus: Path | str | None = None,
+    corpus: NamedCorpus | None = None,
     queries: Path | str | None = None,
     qrels: Path | str | None = None,
     fields: FieldNames | None = None,
@@ -132,7 +133,7 @@ def estimate_verdicts(
     *,
     out: Path | str,
     config: FailureConfig,
-    corpus: Path | str | None = None,
+    corpus: NamedCorpus | None = None,
     queries: Path | str | None = None,
     qrels: Path | str | None = None,
     fields: FieldNames | None = None,
@@ -154,7 +155,7 @@ def _measure(
     outputs: Path | str | Sequence[Path | str],
     out: Path | str,
     config: FailureConfig | None,
-    corpus: Path | str | None,
+    corpus: NamedCorpus | None,
     queries: Path | str | None,
     qrels: Path | str | None,
     fields: FieldNames | None,
@@ -165,16 +166,18 @@ def _measure(
     config, fields = config or FailureConfig(), fields or FieldNames()
     modes = taxonomy(config.thresholds)
     paths = [Path(p) for p in ([outputs] if isinstance(outputs, (str, Path)) else outputs)]
-    corpus, queries, qrels = (Path(p) if p else None for p in (corpus, queries, qrels))
+    corpus = named(corpus) if corpus else None
+    queries, qrels = (Path(p) if p else None for p in (queries, qrels))
     judged = read_qrels(qrels) if qrels else None
     opened = open_outputs(paths, corpus=corpus, queries=queries, fields=fields, qrels=judged)
     home = index_folder(config.index) if config.index else None
     model = need_model(config.replay.model) if config.replay else None
     setup = make_setup(config, home, queries, judged, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    keep_input(folder, [*paths, home, model, corpus, queries, qrels, config.tokenizer])
+    texts = corpus if isinstance(corpus, Path) else None
+    keep_input(folder, [*paths, home, model, texts, queries, qrels, config.tokenizer])
     files = {f"output {i}": output.file for i, output in enumerate(opened, start=1)}
-    inputs = {**files, "texts": corpus, "queries": queries, "qrels": qrels}
+    inputs = {**files, "texts": texts, "queries": queries, "qrels": qrels}
     record = Record(
         JOB, dict(config.described()), {name: _file(path) for name, path in inputs.items()}
     )

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from argus.data.corpus import read_corpus
+from argus.corpora.names import NamedCorpus
+from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
 from argus.data.json_list import Item, JsonList
 from argus.data.runs import ranking, read_run
@@ -80,7 +81,7 @@ class RunOutput(Output):
 def open_outputs(
     paths: list[Path],
     *,
-    corpus: Path | None,
+    corpus: NamedCorpus | None,
     queries: Path | None,
     fields: FieldNames,
     qrels: Qrels | None = None,
@@ -109,7 +110,7 @@ def open_outputs(
 class _Texts:
     """Questions and documents that a run needs, read once and only when one does."""
 
-    corpus: Path | None
+    corpus: NamedCorpus | None
     queries: Path | None
     fields: FieldNames
     qrels: Qrels

@@ -13,6 +13,20 @@ LOOKED_AT = 20
 """Pages of records in which the type of a field's values is looked for."""
 
 
+def conditions(texts: Sequence[str]) -> dict[str, str]:
+    """Return field to value of `FIELD=VALUE` each; InputError for anything else."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InputError(
+                f"{text!r}", expected="FIELD=VALUE", fix="For example --where tenant=7.",
+                where="--where",
+            )  # fmt: skip
+        pairs[name] = value
+    return pairs
+
+
 def shown_rows(records: Records, matching: Filter | None) -> list[int]:
     """Return the rows that a filter shows; all where there is none."""
     rows = range(len(records.ids))

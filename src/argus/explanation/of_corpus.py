@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argus.authority.edges import read_authority
-from argus.data.corpus import read_corpus
+from argus.corpora.names import NamedCorpus
 from argus.data.types import Document
 from argus.encoders import (
     Encoder,
@@ -34,24 +33,21 @@ from argus.encoders import (
 from argus.encoders import documents as as_documents
 from argus.encoders.rows import family_of
 from argus.errors import InputError
-from argus.evaluation.queries import unknown_query
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Evidence, MatchEvidence, WindowEvidence
 from argus.explanation.matches import Matched, check_matches, matched_terms
-from argus.explanation.rivals import superseded
+from argus.explanation.of_retriever import question_of
 from argus.explanation.run import (
     RunCase,
     RunExplanation,
-    RunStanding,
-    check_corpus,
-    check_words,
-    conclude,
-    run_standing,
+    check_ids,
+    documents_of,
+    explained,
 )
 from argus.explanation.types import Cause, Finding, Verdict
 from argus.explanation.vectors import beyond_the_window, window_of
-from argus.indexes.snapshot import check_k
 from argus.indexes.words import check_query
+from argus.jobs.workspace import require_some
 from argus.progress import announce
 
 
@@ -59,7 +55,7 @@ from argus.progress import announce
 class CorpusExplanation(RunExplanation):
     """Why an encoder brought a document back, or did not; `run` is its fingerprint."""
 
-    what: ClassVar[str] = "encoder"
+    source: ClassVar[str] = "encoder"
 
 
 @dataclass(frozen=True)
@@ -102,61 +98,34 @@ def explain_corpus(
     as an exposure run leaves them in `OUT/embeddings`; None keeps nothing. Raises InputError for an
     empty query or id, k below 1, an unknown query id, a corpus without text, broken files.
     """
-    check_k(config.k)
-    query_id, text = _question(query, config.queries)
-    if not doc_id.strip():
-        raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
-    authority = read_authority(config.supersedes) if config.supersedes is not None else None
-    documents = sorted(_documents(config.corpus), key=lambda d: d.id)
+    check_ids(query, doc_id, config.k)
+    question = question_of(query, config.queries)
+    check_query(question.text)
+    documents = _documents(config.corpus)
     with _encoder_and_store(encoder, store) as (model, opened):
-        search = _searched(model, opened, documents, text)
-    case = RunCase(text, doc_id, config.k, search.ranking(), {d.id: d for d in documents})
-    place = run_standing(case)
-    superseders = superseded(doc_id, case.k, place.rank, authority, case.rank, "corpus")
-    findings: list[Finding[Evidence]] = [
-        check_corpus(case, config.corpus),
-        *_of_encoder(case, place, search),
-        check_words(case, place),
-        superseders,
-    ]
-    findings = [f.harmless() if place.came_back else f for f in findings]
-    cause, verdict = conclude(case.k, place, findings, superseders.evidence)
-    return CorpusExplanation(
-        text, query_id, doc_id, model.fingerprint, str(config.corpus), case.k, verdict, cause,
-        place.came_back, place, findings,
-    )  # fmt: skip
+        search = _searched(model, opened, sorted(documents.values(), key=_id), question.text)
+    name = CorpusExplanation.source
+    case = RunCase(question.text, doc_id, config.k, search.ranking(), documents, name)
+    more = list(_of_encoder(case, search))
+    return explained(CorpusExplanation, case, question.id, model.fingerprint, config, more)
 
 
-def _question(query: str, file: Path | None) -> tuple[str, str]:
-    """Return id and text."""
-    from argus.data.corpus import read_queries
-
-    check_query(query)
-    if file is None:
-        return "query", query
-    queries = {each.id: each.text for each in read_queries(file)}
-    if not queries.get(query, "").strip():
-        otherwise = "Check the id, or leave out --queries to give the query's text."
-        raise unknown_query(query, queries, file, otherwise)
-    return query, queries[query]
+def _id(document: Document) -> str:
+    return document.id
 
 
-def _documents(corpus: Path | None) -> list[Document]:
-    if corpus is None:
+def _documents(corpus: NamedCorpus | None) -> dict[str, Document]:
+    documents = documents_of(corpus)
+    if documents is None:
         raise InputError(
             "no corpus",
             expected="what the encoder is to search",
             fix="Give --corpus.",
             where="--corpus",
         )
-    documents = read_corpus(corpus)
-    if not any(d.content.strip() for d in documents):
-        raise InputError(
-            "no document has text",
-            expected="documents to search",
-            fix="Check the file.",
-            where=corpus,
-        )
+    require_some(
+        sum(bool(d.content.strip()) for d in documents.values()), "document has text", "Check it."
+    )
     return documents
 
 
@@ -190,34 +159,29 @@ def _searched(
     return _Search(model, indexed, scoring, query, row, scores)
 
 
-def _of_encoder(case: RunCase, place: RunStanding, search: _Search) -> Iterator[Finding[Evidence]]:
+def _of_encoder(case: RunCase, search: _Search) -> Iterator[Finding[Evidence]]:
     """Yield what can be told of a document that was searched: its matches, and its window."""
-    if place.rank is None:
+    rank = case.rank(case.doc_id)
+    if rank is None:
         return
-    own = search.matched(place.rank, case.doc_id)
-    matches = _matches(case, place, search, own)
-    if matches is not None:
-        yield matches
-    window = _window(case, place, search, own)
-    if window is not None:
-        yield window
+    own = search.matched(rank, case.doc_id)
+    for finding in (_matches(case, search, own), _window(case, search, own)):
+        if finding is not None:
+            yield finding
 
 
-def _matches(
-    case: RunCase, place: RunStanding, search: _Search, own: Matched
-) -> Finding[MatchEvidence] | None:
+def _matches(case: RunCase, search: _Search, own: Matched) -> Finding[MatchEvidence] | None:
     terms = matched_terms(search.encoder, search.query, search.row, own)
     if terms is None:
         return None
-    at = 1 if place.came_back else case.k
+    came_back = own.rank <= case.k
+    at = 1 if came_back else case.k
     rival = search.matched(at, case.ranked[at - 1]) if own.rank != at else None
     theirs = [] if rival is None else matched_terms(search.encoder, search.query, search.row, rival)
-    return check_matches(terms, own.score, rival, theirs or [], came_back=place.came_back)
+    return check_matches(terms, own.score, rival, theirs or [], came_back=came_back)
 
 
-def _window(
-    case: RunCase, place: RunStanding, search: _Search, own: Matched
-) -> Finding[WindowEvidence] | None:
+def _window(case: RunCase, search: _Search, own: Matched) -> Finding[WindowEvidence] | None:
     """Say how much of the document was never read, and where that would rank by itself."""
     encoder = search.encoder
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:

@@ -9,7 +9,7 @@ from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
 from argus.explanation.config import RunConfig
-from argus.explanation.corpus import explain_corpus
+from argus.explanation.of_corpus import explain_corpus
 from argus.explanation.types import Cause, Verdict
 from tests.support.sentence_models import make_late, make_model, make_sparse
 

@@ -1,0 +1,58 @@
+"""How a corpus is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from argus.data.types import Document
+from argus.stores.config import StoreConfig
+from argus.stores.spec import is_store, parse_store
+
+if TYPE_CHECKING:
+    from argus.stores.protocol import Store
+
+_ONE_SLASH = re.compile(r"^([\w-]+:\w+):/(?!/)")
+
+
+@dataclass(frozen=True, repr=False)
+class StoreCorpus:
+    """A vector store as a corpus: its records are the documents, with the vectors that it holds.
+
+    store: `KIND:PLACE/COLLECTION`, or one that is opened; opening: what the name does not say.
+    """
+
+    store: str | Store
+    opening: StoreConfig = field(default_factory=StoreConfig)
+
+    def __str__(self) -> str:
+        """Return how a person names it, without user and password."""
+        store = self.store
+        return str(parse_store(store)) if isinstance(store, str) else store.name
+
+    def __repr__(self) -> str:
+        return f"StoreCorpus({self})"
+
+
+NamedCorpus = Path | str | StoreCorpus
+"""A file, a folder, a knowledge base or a store, by name; a store with its settings."""
+Corpus = NamedCorpus | Sequence[Document]
+"""The same, or documents of a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusName:
+    """In a setting's type: it names a corpus, which may be a store."""
+
+
+def named(corpus: NamedCorpus) -> Path | StoreCorpus:
+    """Return the store that a text names, or else a path."""
+    if isinstance(corpus, StoreCorpus):
+        return corpus
+    text = str(corpus)
+    if not is_store(text):
+        return Path(corpus)
+    return StoreCorpus(_ONE_SLASH.sub(r"\1://", text))  # a Path makes one slash of two

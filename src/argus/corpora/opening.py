@@ -1,0 +1,151 @@
+"""The one door to a corpus: a file, a folder, a knowledge base, a store, or documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from argus.corpora.names import Corpus, StoreCorpus, named
+from argus.corpora.templates import parse_template
+from argus.data.corpus import (
+    CORPUS_STEMS,
+    check_columns,
+    documents_in,
+    find_file,
+    whole_documents,
+)
+from argus.data.fields import FieldNames
+from argus.data.kb_file import kb_file
+from argus.data.rows import FORMATS
+from argus.data.types import Document
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    from argus.corpora.agreement import Embeds
+    from argus.corpora.stored import StoredCorpus
+    from argus.data.kb_folder import KnowledgeFolder
+
+
+@dataclass(frozen=True)
+class CorpusSource:
+    """What a corpus is: a knowledge base, a file of rows, a store, or documents of a program.
+
+    Made once, by `open_corpus`. limit: how many documents, or entities, are taken of it.
+    """
+
+    limit: int | None
+    file: Path | None = None
+    """The file of rows or kb.json; None for a store and for documents of a program."""
+    is_kb: bool = False
+    stored: StoredCorpus | None = None
+    in_memory: tuple[Document, ...] = ()
+
+    @property
+    def origin(self) -> Path | StoredCorpus | None:
+        """What stands for it in a manifest; None for documents of a program."""
+        return self.file or self.stored
+
+    @cached_property
+    def kb(self) -> KnowledgeFolder | None:
+        """The knowledge base, opened when it is first asked for; None for another corpus."""
+        if self.file is None or not self.is_kb:
+            return None
+        from argus.data.kb_folder import KnowledgeFolder
+
+        return KnowledgeFolder.at(self.file)
+
+    def documents(self, fields: FieldNames) -> list[Document]:
+        """Return the documents, in order; raises InputError as `read_corpus` does."""
+        if self.stored is not None:
+            return self.stored.documents(fields)
+        template = parse_template(fields.template)
+        documents = self._rows(fields)
+        if template is None:
+            return documents
+        return [replace(document, template=template) for document in documents]
+
+    def check_columns(self, fields: FieldNames) -> None:
+        """Raise InputError where the first row lacks a column, as reading the documents would."""
+        self.refuse_fields(fields)
+        parse_template(fields.template)
+        if self.file is not None and not self.is_kb:
+            check_columns(self.file, fields)
+
+    def refuse_fields(self, fields: FieldNames) -> None:
+        """Raise InputError where columns are named for a knowledge base; others may have any."""
+        columns = [name for name in (fields.id, fields.title, fields.text) if name]
+        if columns and self.is_kb:
+            raise InputError(
+                f"a column was named ({columns[0]!r})",
+                expected="no --id-field, --title-field or --text-field: a knowledge base has its "
+                "own",
+                fix="Leave them out; or give its entities/*.parquet as the corpus.",
+                where=self.file,
+            )
+
+    def _rows(self, fields: FieldNames) -> list[Document]:
+        if self.kb is not None:
+            self.refuse_fields(fields)
+            return self.kb.documents(self.limit)
+        if self.file is not None:
+            return documents_in(self.file, fields, limit=self.limit)
+        return list(self.in_memory)
+
+
+def open_corpus(
+    corpus: Corpus, *, limit: int | None = None, asking: Callable[[], Embeds] | None = None
+) -> CorpusSource:
+    """Find what a name stands for, or take documents as they are; nothing is read yet.
+
+    asking: opens the encoder that the vectors of a store are compared with; None where nothing but
+    its texts is wanted. Raises InputError where a name stands for nothing, for a knowledge base
+    that was not finished, and for documents that are no whole ones or repeated.
+    """
+    if not isinstance(corpus, (str, Path, StoreCorpus)):
+        return CorpusSource(limit, in_memory=whole_documents(tuple(corpus)[:limit]))
+    place = named(corpus)
+    if isinstance(place, StoreCorpus):
+        from argus.corpora.stored import StoredCorpus
+
+        return CorpusSource(limit, stored=StoredCorpus(place, limit, asking))
+    rows = place if place.is_file() else find_file(place, CORPUS_STEMS)
+    if knowledge := kb_file(corpus if isinstance(corpus, str) else place):
+        return CorpusSource(limit, knowledge, is_kb=True)
+    if rows is not None:
+        return CorpusSource(limit, rows)
+    if place.exists():
+        raise InputError(
+            "the folder holds no corpus file",
+            expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
+            fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
+            where=place,
+        )
+    raise InputError(
+        "no such file or folder",
+        expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
+        fix="Check the path.",
+        where=place,
+    )
+
+
+def read_corpus(
+    corpus: Corpus, fields: FieldNames | None = None, *, limit: int | None = None
+) -> list[Document]:
+    """Read documents, in order: of a knowledge base its paragraphs, of a store its records.
+
+    Fields other than id, title and text become metadata. Raises InputError as `open_corpus`,
+    `argus.data.corpus.documents_in` and `argus.corpora.reading.read_store` do.
+    """
+    return open_corpus(corpus, limit=limit).documents(fields or FieldNames())
+
+
+def corpus_file(path: Path) -> Path:
+    """Return the corpus file that `path` (a file, or a folder) stands for.
+
+    Of a BEIR-like folder it is corpus.jsonl or the like; of a knowledge base, kb.json. Raises
+    InputError where there is none, and for a knowledge base that was not finished.
+    """
+    return open_corpus(path).file or path

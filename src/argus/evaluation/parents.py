@@ -1,0 +1,102 @@
+"""Runs, judgements and texts of chunks folded to the documents that the chunks are of.
+
+A document scores as its best chunk. What is no chunk of the corpus, such as a judged document,
+stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from argus.data.payload import parent_ids
+from argus.data.types import Document, Qrels, Run
+from argus.errors import InputError
+from argus.evaluation.summary import FoldFigures
+from argus.evaluation.systems import System
+
+
+@dataclass(frozen=True)
+class ParentFold:
+    """The document of every chunk. field: where it stands."""
+
+    field: str
+    of_chunk: Mapping[str, str]
+    parents: frozenset[str]
+
+    @classmethod
+    def of(cls, field: str | None, chunks: Sequence[Document] | None) -> ParentFold | None:
+        """Return the fold by a field; None where none is named.
+
+        Raises InputError without a corpus, and where no chunk has the field.
+        """
+        if field is None:
+            return None
+        if chunks is None:
+            raise InputError(
+                f"{field!r} without a corpus",
+                expected="the corpus of chunks, which tells the document of each",
+                fix="Give it with --corpus.",
+                where="--parent-field",
+            )
+        names = parent_ids(chunks, field)
+        of_chunk = {chunk.id: name for chunk, name in zip(chunks, names, strict=True)}
+        return cls(field, of_chunk, frozenset(names))
+
+    def figures(self) -> FoldFigures:
+        """Return what the summary tells."""
+        return {
+            "field": self.field,
+            "chunks": len(self.of_chunk),
+            "documents": len(self.parents),
+        }
+
+    def run(self, run: Run) -> Run:
+        """Return a run of documents."""
+        return {query: self.best(scores) for query, scores in run.items()}
+
+    def best(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Return the highest value of each document's chunks."""
+        best: dict[str, float] = {}
+        for chunk, value in values.items():
+            parent = self.of_chunk.get(chunk, chunk)
+            best[parent] = max(value, best.get(parent, value))
+        return best
+
+    def ids(self, chunks: Iterable[str]) -> frozenset[str]:
+        """Return the documents of some chunks."""
+        return frozenset(self.of_chunk.get(chunk, chunk) for chunk in chunks)
+
+    def qrels(self, qrels: Qrels) -> Qrels:
+        """Return judgements of documents: the highest grade of one and its chunks."""
+        folded: Qrels = {}
+        for query, grades in qrels.items():
+            own = folded.setdefault(query, {})
+            for id_, grade in grades.items():
+                parent = id_ if id_ in self.parents else self.of_chunk.get(id_, id_)
+                own[parent] = max(grade, own.get(parent, grade))
+        return folded
+
+    def documents(self, chunks: Sequence[Document]) -> list[Document]:
+        """Return the documents, with the texts of their chunks in order, and the first title."""
+        own: dict[str, list[Document]] = {}
+        for chunk in chunks:
+            own.setdefault(self.of_chunk[chunk.id], []).append(chunk)
+        return [
+            Document(
+                parent,
+                "\n".join(chunk.text for chunk in parts),
+                next((chunk.title for chunk in parts if chunk.title.strip()), ""),
+            )
+            for parent, parts in own.items()
+        ]
+
+    def system(self, system: System) -> System:
+        """Return a system that brings documents back."""
+        run, ids = self.run(system.run), system.documents
+        return replace(
+            system,
+            run=run,
+            documents=None if ids is None else self.ids(ids),
+            longest=system.longest and max(map(len, run.values()), default=0),
+        )

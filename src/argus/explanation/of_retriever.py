@@ -1,0 +1,91 @@
+"""Why a document does not come back from a retriever that is asked, whatever it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from argus.data.corpus import read_queries
+from argus.data.types import Query
+from argus.errors import ArgusError
+from argus.evaluation.queries import unknown_query
+from argus.explanation.config import RunConfig
+from argus.explanation.run import (
+    RunCase,
+    RunExplanation,
+    check_corpus,
+    check_ids,
+    documents_of,
+    explained,
+)
+from argus.explanation.standing import QUERY
+from argus.indexes.retriever import FUSED_DEPTH
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import OpenRetriever, opened
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
+
+
+class RetrieverExplanation(RunExplanation):
+    """Why a document came back from a retriever, or did not; `run` is the retriever's name."""
+
+    source: ClassVar[str] = "retriever"
+
+
+def explain_retriever(
+    query: str,
+    doc_id: str,
+    retriever: Any,
+    config: RunConfig | None = None,
+    *,
+    asking: AskingConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+) -> RetrieverExplanation:
+    """Ask a retriever, and say where it ranks `doc_id` and what stands above it.
+
+    query: the question, or with `config.queries` the id of one. It is asked at k, as people ask it;
+    where the document is not among these, at 100, to learn how far it is. retriever, asking,
+    encoder: as for `argus.compare_retrievers`. Raises InputError for an unknown query or name, a
+    corpus that holds nothing of what came back; ArgusError where the retriever fails.
+    """
+    config = config or RunConfig()
+    check_ids(query, doc_id, config.k)
+    question = question_of(query, config.queries)
+    documents = documents_of(config.corpus)
+    known = list((documents or {}).values())
+    with opened(retriever, documents=known, config=asking, encoder=encoder) as source:
+        scores = _scores(source, question.text, doc_id, config.k)
+    check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
+    case = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
+    return explained(RetrieverExplanation, case, question.id, source.name, config)
+
+
+def question_of(query: str, file: Path | None) -> Query:
+    """Return the question that a text is, or with a file of queries the one of this id."""
+    if file is None:
+        return Query(QUERY, query)
+    questions = {question.id: question for question in read_queries(file)}
+    if query not in questions:
+        otherwise = "Check the id, or leave out --queries to give the question itself."
+        raise unknown_query(query, questions, file, otherwise)
+    return questions[query]
+
+
+def _scores(source: OpenRetriever, text: str, doc_id: str, k: int) -> dict[str, float]:
+    """Return the ranking, best first: what comes back at k and, where need be, what follows it."""
+    scores = _asked(source, text, k)
+    if doc_id in scores or k >= FUSED_DEPTH:
+        return scores
+    deeper = _asked(source, text, FUSED_DEPTH)
+    if list(deeper)[: len(scores)] == list(scores):
+        return deeper
+    both = [*scores, *(id_ for id_ in deeper if id_ not in scores)]
+    return {id_: 1 / place for place, id_ in enumerate(both, start=1)}
+
+
+def _asked(source: OpenRetriever, text: str, k: int) -> dict[str, float]:
+    answers = source.ask([Query(QUERY, text)], k)
+    if answers.failed:
+        raise ArgusError(f"{source.name} failed the query: {answers.failed[QUERY]}")
+    return answers.run[QUERY]

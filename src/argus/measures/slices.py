@@ -1,0 +1,301 @@
+"""Shares by slice: what a field of the payload holds, and how a share differs by it.
+
+A slice is the items that have one value, or one range of values. Every share has its Wilson
+interval; the worst slice is the one that is surely furthest on the wrong side of the whole.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from typing_extensions import TypedDict
+
+from argus.data.payload import Value, payload_values
+from argus.data.types import Document
+from argus.measures.intervals import wilson
+
+NONE, OTHER = "(none)", "(other)"
+MOST_NUMBERS = 20
+"""Different numbers that are slices of their own; more are cut into ranges."""
+RANGES = 5
+MOST_TEXTS = 50
+"""Different texts that are slices of their own, the most frequent; the rest is OTHER."""
+FEW = 20
+"""Trials below which a slice is said to have few."""
+WORST = 50
+"""Shares that the summary holds; the table holds all."""
+SCHEMA = pa.schema(
+    [
+        ("field", pa.string()),
+        ("slice", pa.string()),
+        ("share_of", pa.string()),
+        ("n", pa.int64()),
+        ("share", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("whole", pa.float64()),
+        ("worse_by", pa.float64()),
+        ("is_few", pa.bool_()),
+    ]
+)
+_DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
+
+
+class SlicedField(TypedDict):
+    """A field that shares are told by."""
+
+    field: str
+    slices: int
+    without: int
+    """Items that have no value: the slice "(none)"."""
+    cut: str
+    """How many values became few slices; empty where each is its own."""
+
+
+class SliceShare(TypedDict):
+    """A share of one slice; the 95% interval is Wilson's."""
+
+    field: str
+    slice: str
+    share_of: str
+    """What is counted, such as "found by their title"."""
+    n: int
+    share: float
+    low: float
+    high: float
+    whole: float
+    """The share of all items."""
+    worse_by: float
+    """How far the interval lies off the whole's, on the wrong side; not above 0 where it does not.
+    """
+    is_few: bool
+
+
+class SliceFigures(TypedDict):
+    """Shares by slice, as the summary has them."""
+
+    fields: list[SlicedField]
+    shares: int
+    """Rows of slices.parquet."""
+    worst: list[SliceShare]
+    """The first WORST of them."""
+
+
+class Sliced(TypedDict, total=False):
+    """A summary's shares by slice, where any field was named."""
+
+    slices: SliceFigures
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """The slices of one field. labels: of each item, at least one."""
+
+    figures: SlicedField
+    labels: Sequence[tuple[str, ...]]
+    names: tuple[str, ...]
+    """All of them, in order."""
+
+    def of(self, items: Sequence[Sequence[int]]) -> Slicing:
+        """Return the slices of groups of items: of each, all of its items'; of none, NONE."""
+        labels = [
+            tuple(dict.fromkeys(label for i in one for label in self.labels[i])) or (NONE,)
+            for one in items
+        ]
+        names = self.names if all(items) else tuple(dict.fromkeys((*self.names, NONE)))
+        return Slicing(self.figures, labels, names)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What a share is of. Arrays of shape (n_trials,)."""
+
+    share_of: str
+    item: npt.NDArray[np.int64]
+    """Position of the item that each trial is of."""
+    value: npt.NDArray[np.float64]
+    """From 0 to 1."""
+    is_bad: bool = False
+    """Whether a high share is the worse one."""
+
+
+def slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[Slicing]:
+    """Return the slices of documents by each field; InputError as for `payload_values`."""
+    return [
+        slicing(field, payload_values(documents, field, "--by")) for field in dict.fromkeys(fields)
+    ]
+
+
+def slicing(
+    field: str, values: Sequence[Sequence[Value]], times: Sequence[int] | None = None
+) -> Slicing:
+    """Return the slices of items with these values of a field; an item with several is in each.
+
+    times: how often each item counts; None is once.
+    """
+    times = [1] * len(values) if times is None else times
+    counts: Counter[Value] = Counter()
+    for own, n in zip(values, times, strict=True):
+        for value in set(own):
+            counts[value] += n
+    names, cut = slice_names(counts)
+    labels = [tuple(dict.fromkeys(names[v] for v in own)) or (NONE,) for own in values]
+    present = {label for own in labels for label in own}
+    ordered = [name for name in dict.fromkeys(names.values()) if name in present]
+    ordered += [NONE] if NONE in present else []
+    figures: SlicedField = {
+        "field": field,
+        "slices": len(ordered),
+        "without": sum(n for own, n in zip(values, times, strict=True) if not own),
+        "cut": cut,
+    }
+    return Slicing(figures, labels, tuple(ordered))
+
+
+def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
+    """Return the slice of each value, slices in order, and how they were cut, in words.
+
+    Numbers, also as text, are cut into ranges of about as many items; dates into years; of texts
+    the most frequent stand alone.
+    """
+    numbers = {value: number for value in counts if (number := _number(value)) is not None}
+    if len(numbers) == len(counts):
+        return _numbers(numbers, counts)
+    texts = Counter({str(value): n for value, n in counts.items()})
+    dates = {text: match[1] for text in texts if (match := _DATE.fullmatch(text))}
+    cut = ""
+    if len(texts) > MOST_TEXTS and len(dates) == len(texts):
+        cut = f"{len(texts):,} dates, cut into years"
+        years: Counter[str] = Counter()
+        for text, n in texts.items():
+            years[dates[text]] += n
+        texts = years
+    else:
+        dates = {text: text for text in texts}
+    alone = sorted(texts, key=lambda text: (-texts[text], text))
+    if len(alone) > MOST_TEXTS:
+        cut = f"{len(texts):,} values: the {MOST_TEXTS} most frequent, and {OTHER}"
+        alone = alone[:MOST_TEXTS]
+    order = {name: place for place, name in enumerate([*alone, OTHER])}
+    names = {v: dates[str(v)] if dates[str(v)] in order else OTHER for v in counts}
+    return dict(sorted(names.items(), key=lambda pair: order[pair[1]])), cut
+
+
+def _number(value: Value) -> float | None:
+    """Return the number that a value is, if it is a finite one."""
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _numbers(
+    numbers: Mapping[Value, float], counts: Mapping[Value, int]
+) -> tuple[dict[Value, str], str]:
+    ordered = sorted(numbers, key=lambda value: (numbers[value], str(value)))
+    distinct = sorted(set(numbers.values()))
+    if len(distinct) <= MOST_NUMBERS:
+        return {value: _written(numbers[value]) for value in ordered}, ""
+    weights = Counter[float]()
+    for value in ordered:
+        weights[numbers[value]] += counts[value]
+    upto = np.cumsum([weights[number] for number in distinct])
+    ends = np.searchsorted(upto, upto[-1] * np.arange(1, RANGES + 1) / RANGES)
+    edges = sorted({min(int(end), len(distinct) - 1) for end in ends})
+    names: dict[float, str] = {}
+    start = 0
+    for end in edges:
+        low, high = distinct[start], distinct[end]
+        name = _written(low) if low == high else f"{_written(low)} to {_written(high)}"
+        names |= dict.fromkeys(distinct[start : end + 1], name)
+        start = end + 1
+    cut = f"{len(distinct):,} numbers, cut into {len(edges)} ranges"
+    return {value: names[numbers[value]] for value in ordered}, cut
+
+
+def _written(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def slice_shares(slicings: Sequence[Slicing], trials: Trials) -> list[SliceShare]:
+    """Return the share of every slice in which there is a trial; none where there are no trials."""
+    if not len(trials.item):
+        return []
+    whole = float(trials.value.mean())
+    low, high = (float(end) for end in wilson(whole, len(trials.item)))
+    shares: list[SliceShare] = []
+    for slicing in slicings:
+        for name, values in _by_slice(slicing, trials).items():
+            share = float(np.mean(values))
+            own_low, own_high = (float(end) for end in wilson(share, len(values)))
+            shares.append(
+                {
+                    "field": slicing.figures["field"],
+                    "slice": name,
+                    "share_of": trials.share_of,
+                    "n": len(values),
+                    "share": share,
+                    "low": own_low,
+                    "high": own_high,
+                    "whole": whole,
+                    "worse_by": own_low - high if trials.is_bad else low - own_high,
+                    "is_few": len(values) < FEW,
+                }
+            )
+    return shares
+
+
+def _by_slice(slicing: Slicing, trials: Trials) -> dict[str, list[float]]:
+    """Return the values of the trials in each slice, slices in order."""
+    values: dict[str, list[float]] = {name: [] for name in slicing.names}
+    for item, value in zip(trials.item.tolist(), trials.value.tolist(), strict=True):
+        for label in slicing.labels[item]:
+            values[label].append(value)
+    return {name: own for name, own in values.items() if own}
+
+
+def worst_first(shares: Sequence[SliceShare]) -> list[SliceShare]:
+    """Return shares with those first that are surely furthest worse than the whole."""
+    return sorted(shares, key=lambda share: -share["worse_by"])
+
+
+def slice_figures(slicings: Sequence[Slicing], shares: Sequence[SliceShare]) -> SliceFigures:
+    """Return what the summary tells; shares: the worst first."""
+    fields = [slicing.figures for slicing in slicings]
+    return {"fields": fields, "shares": len(shares), "worst": list(shares[:WORST])}
+
+
+def slice_table(shares: Sequence[SliceShare]) -> pa.Table:
+    """Return one row per share, for slices.parquet."""
+    return pa.Table.from_pylist(list(shares), schema=SCHEMA)
+
+
+def slice_lines(figures: SliceFigures) -> Iterator[str]:
+    """Yield what the command prints: the worst slice, if any is surely worse than the whole."""
+    fields = ", ".join(one["field"] for one in figures["fields"])
+    worst = figures["worst"][:1]
+    if not worst or worst[0]["worse_by"] <= 0:
+        yield f"by {fields}: no slice is surely worse than the whole"
+        return
+    share = worst[0]
+    few = ", which are few" if share["is_few"] else ""
+    yield (
+        f"worst slice by {fields}: {share['field']} = {share['slice']}, {share['share_of']}: "
+        f"{share['share']:.1%} ({share['low']:.1%} to {share['high']:.1%}) of {share['n']:,}{few}; "
+        f"of all {share['whole']:.1%}"
+    )
+
+
+def cut_lines(figures: SliceFigures) -> Iterator[str]:
+    """Yield how the values of a field became few slices."""
+    for one in figures["fields"]:
+        if one["cut"]:
+            yield f"{one['field']}: {one['cut']}"

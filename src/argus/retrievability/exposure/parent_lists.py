@@ -1,0 +1,112 @@
+"""A retriever's results folded to the documents that its chunks are of.
+
+Folding makes a list shorter. Where one of k results holds neither the document that was asked for
+nor k documents, it is not known to be a miss: the retriever is asked again, deeper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from argus.data.runs import ranking
+from argus.data.types import Query, Run
+from argus.errors import ArgusError
+from argus.retrievability.exposure.parents import DocumentLists, Parents
+from argus.retrievability.exposure.probes import BEYOND
+from argus.retrievability.exposure.retriever_probes import RankedProbes
+from argus.retrievability.exposure.summary import SomeAnswersFacts
+from argus.retrievers.protocol import Answers
+
+DEEPER = 5
+"""Times k, where k results are not enough."""
+Ask = Callable[[Sequence[Query], int], Answers]
+
+
+@dataclass(frozen=True)
+class ParentAnswers:
+    """A retriever's answers as lists of documents."""
+
+    lists: DocumentLists
+    undecided: int
+    """Probes whose list ends before it holds k documents, or their own."""
+    whole_documents: int
+    """Of the first k results of all lists, those that are no chunk, but a document."""
+
+    def facts(self) -> SomeAnswersFacts:
+        """Return what the summary tells."""
+        return {"whole_documents": self.whole_documents, "undecided": self.undecided}
+
+
+def fold_answers(
+    ranked: RankedProbes, run: Run, parents: Parents, k: int, ask: Ask | None
+) -> ParentAnswers:
+    """Rank every probe's document among the documents of its list.
+
+    ask: asks the same retriever again; None where nobody can.
+    """
+    target = ranked.probes.target
+    own = np.where(target >= 0, parents.groups.of[target], -1).tolist()
+    fold = _Fold.of(ranked, parents)
+    first = [fold.documents(run[query.id]) for query in ranked.queries]
+    lists = dict(enumerate(first))
+    open_ = [
+        i
+        for i, (query, document) in enumerate(zip(ranked.queries, own, strict=True))
+        if document >= 0 and document not in first[i] and len(first[i]) < k <= len(run[query.id])
+    ]
+    if open_ and ask is not None:
+        deeper = _asked(ask, [ranked.queries[i] for i in open_], DEEPER * k)
+        again = {i: fold.documents(deeper.get(ranked.queries[i].id, {})) for i in open_}
+        lists |= {i: documents for i, documents in again.items() if documents}
+    ranks = [_rank(lists[i], document) for i, document in enumerate(own)]
+    undecided = sum(ranks[i] == BEYOND and len(lists[i]) < k for i in open_)
+    top = np.full((len(first), k), -1, np.int64)
+    for i, documents in enumerate(first):
+        rows = [row for row in documents if isinstance(row, int)][:k]
+        top[i, : len(rows)] = rows
+    whole = sum(fold.whole_documents(run[query.id], k) for query in ranked.queries)
+    return ParentAnswers(DocumentLists(np.array(ranks, np.int64), top), undecided, whole)
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Ids of results to positions of documents."""
+
+    chunks: Mapping[str, int]
+    documents_by_id: Mapping[str, int]
+
+    @classmethod
+    def of(cls, ranked: RankedProbes, parents: Parents) -> _Fold:
+        of = parents.groups.of.tolist()
+        chunks = {d.id: of[row] for row, d in enumerate(ranked.searched.documents)}
+        return cls(chunks, {id_: place for place, id_ in enumerate(parents.ids)})
+
+    def documents(self, scores: dict[str, float]) -> list[int | str]:
+        """Return documents, each in its first place; of what is neither, the id."""
+        return list(dict.fromkeys(self._document(id_) for id_ in ranking(scores)))
+
+    def _document(self, id_: str) -> int | str:
+        place = self.chunks.get(id_)
+        return self.documents_by_id.get(id_, id_) if place is None else place
+
+    def whole_documents(self, scores: dict[str, float], k: int) -> int:
+        """Return how many of the first k results are documents, and no chunks."""
+        ids = (id_ for id_ in ranking(scores)[:k] if id_ not in self.chunks)
+        return sum(id_ in self.documents_by_id for id_ in ids)
+
+
+def _asked(ask: Ask, queries: Sequence[Query], k: int) -> Run:
+    """Return deeper lists; a retriever that gives none has none."""
+    try:
+        return ask(queries, k).run
+    except ArgusError:
+        return {}
+
+
+def _rank(documents: Sequence[int | str], document: int) -> int:
+    if document < 0:
+        return 0
+    return documents.index(document) + 1 if document in documents else int(BEYOND)

@@ -1,0 +1,203 @@
+"""A vector store as a retriever: queries are embedded, and the store's own search answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from argus.data.provenance import content_hash
+from argus.data.types import Query, Run
+from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.errors import ArgusError, EndpointRefusal, InputError
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.protocol import RetrievalError
+from argus.retrievers.results import Known, hit_id, ranked
+from argus.retrievers.session import Answer
+from argus.stores.filters import conditions, typed
+from argus.stores.opening import open_store
+from argus.stores.protocol import Filter, Records, Store, StoreFacts
+
+PAGE = 1000
+"""Records read at a time."""
+SAMPLE = 16
+"""Records whose vectors are compared with what the encoder makes of their texts."""
+ALIKE = 0.5
+"""Cosine of a vector that some way of joining title and text may have made."""
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class AnsweringStore:
+    """Asks a store. A query that the encoder rejects, or the store, has failed.
+
+    ids: of records whose documents are called otherwise.
+    """
+
+    store: Store
+    encoder: Encoder
+    name: str
+    identity: str
+    matching: Filter | None = None
+    ids: Mapping[str, str] = field(default_factory=dict, repr=False)
+    warning: str | None = None
+    """What is doubtful about asking it with this encoder."""
+
+    @property
+    def takes_all(self) -> bool:
+        """Batches will do."""
+        return False
+
+    def session(self) -> AbstractAsyncContextManager[None]:
+        """Hold nothing: the store is open."""
+        return nullcontext()
+
+    async def answer(self, text: str, k: int) -> Answer:
+        """Return documents with falling scores; raises RetrievalError."""
+        return (await self.answer_many([Query("query", text)], k))["query"]
+
+    async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
+        """Return an answer to every query; raises RetrievalError where any fails."""
+        try:
+            vectors = self.encoder.encode_queries([query.text for query in queries])
+            answers = self.store.search(np.asarray(vectors, np.float32), k, matching=self.matching)
+        except (EndpointRefusal, InputError):
+            raise
+        except ArgusError as error:  # EncodingError, and whatever the store's client raises
+            raise RetrievalError(str(error)) from error
+        return {
+            query.id: ranked([(self.ids.get(id_, id_), score) for id_, score in hits], k, Known())
+            for query, hits in zip(queries, answers, strict=True)
+        }
+
+
+@contextmanager
+def open_answering_store(
+    store: str | Store,
+    known: Known,
+    config: AskingConfig,
+    encoder: Encoder | EncoderConfig | str | None,
+) -> Iterator[AnsweringStore]:
+    """Open a store, and the encoder of its queries.
+
+    known: the documents that are looked for; where the records' own ids are not theirs, their
+    fields and texts tell, or `config.id_field`. Raises InputError without an encoder, for one of
+    another dimension, and for a filter of fields or values that no record holds.
+    """
+    if encoder is None:
+        raise InputError(
+            "a store, and no encoder",
+            expected="the model that embeds queries for it",
+            fix="Name it with --encoder.",
+            where="--encoder",
+        )
+    with open_store(store, config.opening) as opened:
+        facts = opened.describe()
+        model = _loaded(encoder)
+        _check_dimension(model, facts, opened.name)
+        fields = conditions(config.where)
+        matching = typed(fields, opened, PAGE) if fields else None
+        parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
+        where = f" where {', '.join(config.where)}" if config.where else ""
+        ids = _document_ids(opened, known, config.id_field)
+        yield AnsweringStore(
+            opened,
+            model,
+            f"{opened.name}{where}",
+            content_hash("store", opened.name, *parts).hex(),
+            matching,
+            ids,
+            _doubt(opened, model, known, ids),
+        )
+
+
+def _loaded(encoder: Encoder | EncoderConfig | str) -> Encoder:
+    if isinstance(encoder, str):
+        encoder = EncoderConfig(model=encoder)
+    return load_encoder(encoder).encoder if isinstance(encoder, EncoderConfig) else encoder
+
+
+def _check_dimension(encoder: Encoder, facts: StoreFacts, name: str) -> None:
+    if encoder.dim != facts.dim:
+        raise InputError(
+            f"the encoder makes {encoder.dim} dimensions, {name} holds {facts.dim}",
+            expected="the model that made the store's vectors",
+            fix="Name it with --encoder.",
+            where="--encoder",
+        )
+
+
+def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:
+    """Return the document of every record whose own id is another.
+
+    All records are read where `id_field` is named, or where the first page shows that their fields
+    hold the ids, or their texts are those, of known documents.
+    """
+    if id_field is None and not known.ids:
+        return {}
+    pages = store.iterate(PAGE)
+    first = next(pages, None)
+    if first is None or (id_field is None and not known.ids.isdisjoint(first.ids)):
+        return {}
+    ids = _ids_of(first, known, id_field)
+    if not ids and id_field is None:
+        return {}
+    for page in pages:
+        ids |= _ids_of(page, known, id_field)
+    if not ids and id_field is not None:
+        raise InputError(
+            f"no record of {store.name} holds {id_field!r}",
+            expected="a field that holds the ids of documents",
+            fix="Check the name; a field inside another is written with a dot.",
+            where="--result-id",
+        )
+    return ids
+
+
+def _ids_of(page: Records, known: Known, id_field: str | None) -> dict[str, str]:
+    """Return the documents of a page's records, where their fields tell."""
+    ids = {}
+    for id_, payload in zip(page.ids, page.payloads, strict=True):
+        item: dict[str, Any] = {"id": id_, "payload": payload}
+        try:
+            document = hit_id(item, known, id_field)
+        except RetrievalError:
+            continue  # a record without the field keeps its own id
+        if id_field is not None or document in known.ids:
+            ids[id_] = document
+    return ids
+
+
+def _doubt(store: Store, encoder: Encoder, known: Known, ids: Mapping[str, str]) -> str | None:
+    """Return what is doubtful: vectors of records that are not what the encoder makes of them.
+
+    A document may have been embedded with its title or without: the nearer of both counts. An
+    encoder of queries alone, of two, cannot be told so; then nothing is said.
+    """
+    page = next(store.iterate(SAMPLE), None)
+    if page is None or not known.by_text:
+        return None
+    texts: dict[str, list[str]] = {}
+    for text, id_ in known.by_text.items():
+        texts.setdefault(id_, []).append(text)
+    cosines = []
+    for id_, vector, _ in page.rows():
+        own = texts.get(ids.get(id_, id_))
+        if own and np.isfinite(vector).all() and vector.any():
+            try:
+                made = np.asarray(encoder.encode_documents(own), np.float64)
+            except ArgusError:
+                return None
+            lengths = np.linalg.norm(made, axis=1) * np.linalg.norm(vector)
+            cosines.append(float(np.max(made @ vector / np.maximum(lengths, TINY))))
+    middle = float(np.median(cosines)) if cosines else 1.0
+    if middle >= ALIKE:
+        return None
+    return (
+        f"the vectors of {store.name} are not what {encoder.fingerprint} makes of their texts "
+        f"(median cosine {middle:.2f} of {len(cosines)}): results mean something only if they were "
+        "made for queries of that encoder"
+    )

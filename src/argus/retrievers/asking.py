@@ -1,0 +1,131 @@
+"""How every job asks: it opens what answers, keeps the answers in its folder, notes both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Document, Query, Run
+from argus.errors import ArgusError, InputError
+from argus.jobs.workspace import NO_ENCODER, Record, keep_input
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.kept import FILE as ANSWERS
+from argus.retrievers.names import input_path
+from argus.retrievers.opening import OpenRetriever, opened
+from argus.retrievers.protocol import Answers
+from argus.retrievers.run_file import run_answers
+from argus.stores.config import StoreConfig
+from argus.stores.spec import is_store
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
+
+
+@dataclass(frozen=True)
+class Answerer:
+    """What answers the queries of a job: a retriever, or the run that it made of them elsewhere.
+
+    asking, encoder: as for `opened`.
+    """
+
+    retriever: Any = None
+    run: Path | Run | None = None
+    asking: AskingConfig | None = None
+    encoder: Encoder | EncoderConfig | str | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is one: else a job searches with vectors of its own."""
+        return self.retriever is not None or self.run is not None
+
+
+def answers_of(
+    source: Answerer,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    documents: Sequence[Document],
+    folder: ArtifactFolder | None,
+    record: Record,
+    what: str = "queries",
+) -> tuple[str, Answers]:
+    """Return what answered, and its answers: read, or asked for and kept in the folder.
+
+    folder: None keeps nothing. what: the queries, in words. Raises ArgusError where all failed.
+    """
+    record.encoder["fingerprint"] = NO_ENCODER
+    if source.run is not None:
+        answers = run_answers(source.run, queries)
+        if folder is not None:
+            record.open(folder)
+        return str(source.run) if isinstance(source.run, Path) else "a run", answers
+    asking = source.asking or AskingConfig()
+    kept_in = None if folder is None else folder.path / ANSWERS
+    with all_opened([source.retriever], documents, asking, kept_in, source.encoder) as (retriever,):
+        if folder is not None:
+            note_retrievers([source.retriever], [retriever], asking, folder, record)
+        answers = retriever.ask(queries, k)
+    if not answers.run:
+        first = next(iter(answers.failed.values()))
+        raise ArgusError(
+            f"{retriever.name} failed all {len(answers.failed):,} {what}. The first: {first}"
+        )
+    return retriever.name, answers
+
+
+@contextmanager
+def all_opened(
+    retrievers: Sequence[Any],
+    documents: Sequence[Document],
+    asking: AskingConfig,
+    kept_in: Path | None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+) -> Iterator[list[OpenRetriever]]:
+    """Open every retriever; kept_in: the file that keeps what they answer.
+
+    Raises InputError for settings of a store where none is one.
+    """
+    _check_store_settings(retrievers, asking)
+    with ExitStack() as stack:
+        contexts = (
+            opened(retriever, documents=documents, config=asking, kept_in=kept_in, encoder=encoder)
+            for retriever in retrievers
+        )
+        yield [stack.enter_context(context) for context in contexts]
+
+
+def note_retrievers(
+    retrievers: Sequence[Any],
+    sources: Sequence[OpenRetriever],
+    asking: AskingConfig,
+    folder: ArtifactFolder,
+    record: Record,
+    about: Sequence[Path] = (),
+) -> None:
+    """Note who is asked and how, and open the folder: answers are kept in it as they come.
+
+    about: as for `check_folder`. Raises InputError where --fresh would delete a retriever.
+    """
+    record.config |= {"retrievers": [source.name for source in sources], "asking": asdict(asking)}
+    if encoders := dict.fromkeys(s.fingerprint for s in sources if s.fingerprint):
+        record.encoder["fingerprint"] = " | ".join(encoders)
+    keep_input(folder, map(input_path, retrievers))
+    record.open(folder, about=about)
+    folder.own(ANSWERS)
+
+
+def _check_store_settings(retrievers: Sequence[Any], asking: AskingConfig) -> None:
+    named = all(isinstance(retriever, str | Path) for retriever in retrievers)
+    if not named or any(is_store(str(retriever)) for retriever in retrievers):
+        return
+    if asking.where or asking.opening != StoreConfig():
+        raise InputError(
+            "how a store is opened and filtered, and no retriever is a store",
+            expected="KIND:PLACE/COLLECTION as --retriever",
+            fix="Leave it out, or name the store.",
+            where="--where" if asking.where else "--retriever",
+        )

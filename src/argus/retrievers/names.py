@@ -1,0 +1,66 @@
+"""What a retriever is named by, told apart before anything is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from argus.errors import InputError
+from argus.indexes.header import FILE as INDEX_FILE
+from argus.stores.spec import is_store, parse_store, shown
+
+HTTP = "http:"
+"""Before the file that describes an endpoint."""
+INDEX = "index:"
+"""Before the path of an Argus index."""
+NAMED = (
+    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION), or an Argus index (its folder, "
+    "or index:PATH@STATE)"
+)
+
+
+def is_index(name: str) -> bool:
+    """Return whether a name is an index's: it says so, or a folder of that path holds one."""
+    return name.startswith(INDEX) or (_folder(name) / INDEX_FILE).is_file()
+
+
+def http_file(name: str) -> Path | None:
+    """Return the file of `http:FILE.yaml`; None for another name."""
+    if not name.startswith(HTTP) or name.startswith(f"{HTTP}//"):
+        return None
+    return Path(name.removeprefix(HTTP))
+
+
+def input_path(retriever: object) -> Path | None:
+    """Return the file or folder that a named retriever lies in; None of an object, or a server."""
+    if not isinstance(retriever, str | Path):
+        return None
+    name = str(retriever)
+    if is_index(name):
+        return _folder(name.removeprefix(INDEX))
+    if is_store(name):
+        place = Path(parse_store(name).place)
+        return place if place.exists() else None
+    if endpoint := http_file(name):
+        return endpoint
+    return next(
+        (path for path in (Path(name), Path(name.rpartition(":")[0])) if path.is_file()), None
+    )
+
+
+def check_python_file(name: str) -> None:
+    """Raise InputError for a name that is none of a retriever."""
+    path = Path(name) if Path(name).exists() else Path(name.rpartition(":")[0] or name)
+    if path.suffix == ".py" or path.is_file():
+        return  # what is wrong with a file is told where it is read
+    raise InputError(
+        f"{shown(name)!r} names no retriever" if not path.is_dir() else "a folder that is no index",
+        expected=NAMED,
+        fix="Check the name.",
+        where="--retriever" if not path.is_dir() else path,
+    )
+
+
+def _folder(name: str) -> Path:
+    """Return the path of an index's name, without its state and how it is searched."""
+    path = name.partition(",")[0] if not Path(name).exists() else name
+    return Path(path if Path(path).exists() else path.rpartition("@")[0] or path)

@@ -1,0 +1,208 @@
+"""The need audit of a retriever: what it brings back for what documents are for.
+
+A retriever's lists end, so that RPS over other candidates cannot be had: of each document's needs
+the share that bring it into the top k is told. Nothing is held out either: scenarios are in a
+retriever's index or they are not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from argus.data.runs import ranking
+from argus.data.types import Document, Query, State
+from argus.measures.intervals import wilson
+from argus.retrievability.audit.findings import HISTOGRAM_EDGES
+from argus.retrievability.rps import band, count_bands
+from argus.retrievers.protocol import Answers
+from argus.scenarios.needs.findings import DISPLACERS, Need
+from argus.scenarios.needs.served_summary import ServedFigures
+from argus.scenarios.needs.source import NeedSource, why_unmeasured
+from argus.scenarios.needs.summary import Mean
+from argus.scenarios.profile import needs as needs_of
+
+
+def need_queries(source: NeedSource) -> list[tuple[Need, Query]]:
+    """Return the needs of all documents that have text, as queries."""
+    with_text = {d.id for d in source.usable}
+    needs = [Need(*need) for need in needs_of(source.profiles) if need[0] in with_text]
+    return [(need, Query(f"need {i}", need.text)) for i, need in enumerate(needs, start=1)]
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a retriever brought back for one need. rank: None beyond k, or where it failed."""
+
+    need: Need
+    ids: Sequence[str]
+    rank: int | None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class ServedNeeds:
+    """The parts of a need audit of a retriever."""
+
+    source: NeedSource
+    served: Sequence[Served]
+    k: int
+
+    @classmethod
+    def of(
+        cls, source: NeedSource, queries: Sequence[tuple[Need, Query]], answers: Answers, k: int
+    ) -> ServedNeeds:
+        """Look for every need's document in the list that its query brought back."""
+        return cls(source, [_served(need, query.id, answers, k) for need, query in queries], k)
+
+    @cached_property
+    def by_document(self) -> dict[str, list[Served]]:
+        """The needs of each document, the failed ones too."""
+        groups: dict[str, list[Served]] = {}
+        for served in self.served:
+            groups.setdefault(served.need.doc_id, []).append(served)
+        return groups
+
+    @cached_property
+    def measured(self) -> dict[str, list[Served]]:
+        """The needs that were answered, of documents that have one."""
+        answered = {
+            id_: [s for s in group if not s.failure] for id_, group in self.by_document.items()
+        }
+        return {id_: group for id_, group in answered.items() if group}
+
+    @cached_property
+    def states(self) -> dict[str, tuple[State, str]]:
+        """State of every document, and why it was not measured or what is missing."""
+        return {d.id: self._state(d) for d in self.source.documents}
+
+    def _state(self, document: Document) -> tuple[State, str]:
+        why = why_unmeasured(document, self.source.profiles)
+        if why is not None:
+            return State.NOT_APPLICABLE, why
+        failures = [s.failure for s in self.by_document[document.id] if s.failure]
+        if document.id not in self.measured:
+            return State.FAILED, f"no need was answered: {failures[0]}"
+        return State.MEASURED, f"{len(failures)} of its needs failed" if failures else ""
+
+    def summary(self) -> ServedFigures:
+        """Return the figures of the report; no value in it is NaN."""
+        shares = np.array([_share(group) for group in self.measured.values()])
+        first = [np.mean([s.rank == 1 for s in group]) for group in self.measured.values()]
+        states = Counter(state for state, _ in self.states.values())
+        known = {d.id for d in self.source.documents}
+        return {
+            "k": self.k,
+            "documents": {
+                "total": len(self.source.documents),
+                "measured": states[State.MEASURED],
+                "failed": states[State.FAILED],
+                "not applicable": states[State.NOT_APPLICABLE],
+                "reasons": dict(
+                    Counter(
+                        why.partition(":")[0]
+                        for state, why in self.states.values()
+                        if state is not State.MEASURED
+                    )
+                ),
+            },
+            "needs": {
+                "total": len(self.served),
+                "measured": sum(map(len, self.measured.values())),
+                "failed": sum(bool(s.failure) for s in self.served),
+            },
+            "found_at_1": _mean(np.array(first)),
+            "found_at_k": _mean(shares),
+            "bands": count_bands(band(shares)),
+            "unreached": int((shares == 0).sum()),
+            "strange": sum(id_ not in known for s in self.served for id_ in s.ids),
+            "longest": max((len(s.ids) for s in self.served), default=0),
+            "histogram": {
+                "edges": HISTOGRAM_EDGES,
+                "documents": np.histogram(shares, HISTOGRAM_EDGES)[0].tolist(),
+            },
+        }
+
+    def needs_table(self) -> pa.Table:
+        """One row per need; rank is null beyond k, and where the retriever failed."""
+        rows = [
+            {
+                "document": s.need.doc_id, "scenario": s.need.position + 1, "need": s.need.text,
+                "rank": s.rank, "state": str(State.FAILED if s.failure else State.MEASURED),
+                "reason": s.failure,
+            }
+            for s in self.served
+        ]  # fmt: skip
+        return pa.Table.from_pylist(rows, schema=_NEEDS)
+
+    def table(self) -> pa.Table:
+        """One row per document; null where there is no share."""
+        figures = dict(self._figures())
+        rows = [
+            {
+                "id": d.id, "label": d.title, "state": str(self.states[d.id][0]),
+                "reason": self.states[d.id][1], **figures.get(d.id, {}),
+            }
+            for d in self.source.documents
+        ]  # fmt: skip
+        return pa.Table.from_pylist(rows, schema=_DOCUMENTS)
+
+    def _figures(self) -> Iterator[tuple[str, dict[str, object]]]:
+        titles = {d.id: d.title or d.id for d in self.source.documents}
+        for id_, group in self.measured.items():
+            share, n = _share(group), len(group)
+            low, high = wilson(share, n)
+            best, worst = min(group, key=_place), max(group, key=_place)
+            before = [other for other in worst.ids if other != id_]
+            before = before[: min(DISPLACERS, _place(worst) - 1)]
+            yield id_, {
+                "needs": n, "found": share, "low": float(low), "high": float(high),
+                "band": str(band(np.array([share]))[0]),
+                "best_need": best.need.text, "best_rank": best.rank,
+                "worst_need": worst.need.text, "worst_rank": worst.rank,
+                "displaced_by": "; ".join(titles.get(other, other) for other in before),
+            }  # fmt: skip
+
+
+def _served(need: Need, query: str, answers: Answers, k: int) -> Served:
+    if query in answers.failed:
+        return Served(need, (), None, answers.failed[query])
+    ids = ranking(answers.run[query])[:k]
+    return Served(need, ids, ids.index(need.doc_id) + 1 if need.doc_id in ids else None)
+
+
+def _place(served: Served) -> int:
+    return served.rank or 1 << 30
+
+
+def _share(group: Sequence[Served]) -> float:
+    return sum(s.rank is not None for s in group) / len(group)
+
+
+def _mean(values: npt.NDArray[np.float64]) -> Mean:
+    """Return the mean over documents and its interval (Wilson's: conservative for values)."""
+    low, high = wilson(values.mean(), len(values))
+    return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
+
+
+_NEEDS = pa.schema(
+    [
+        ("document", pa.string()), ("scenario", pa.int64()), ("need", pa.string()),
+        ("rank", pa.int64()), ("state", pa.string()), ("reason", pa.string()),
+    ]
+)  # fmt: skip
+_DOCUMENTS = pa.schema(
+    [
+        ("id", pa.string()), ("label", pa.string()), ("needs", pa.int64()),
+        ("found", pa.float64()), ("low", pa.float64()), ("high", pa.float64()),
+        ("band", pa.string()), ("best_need", pa.string()), ("best_rank", pa.int64()),
+        ("worst_need", pa.string()), ("worst_rank", pa.int64()), ("displaced_by", pa.string()),
+        ("state", pa.string()), ("reason", pa.string()),
+    ]
+)  # fmt: skip

@@ -1,0 +1,38 @@
+"""The section of a retriever's need audit: documents that their needs do not bring back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from argus.data.types import State
+from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.scenarios.needs.served_summary import ServedNeedsSummary, brief
+
+
+def section(folder: Path, needs: ServedNeedsSummary) -> Section:
+    """Build it from needs_served.parquet, documents out of reach first."""
+    rows = pq.read_table(
+        folder / "needs_served.parquet", filters=[("state", "=", str(State.MEASURED))]
+    ).to_pylist()
+    rows.sort(key=lambda row: (row["high"], row["found"], row["id"]))
+    columns = {
+        "document": "text",
+        "needs": "count",
+        "bring it back": "share",
+        "95% interval": "interval",
+        "band": "band",
+        "the need that fails it most": "text",
+        "rank": "count",
+        "returned instead": "text",
+    }
+    shown = [
+        [
+            naming(row["label"], row["id"]), row["needs"], row["found"], [row["low"], row["high"]],
+            row["band"], row["worst_need"], row["worst_rank"], row["displaced_by"],
+        ]
+        for row in rows[:MAX_ROWS]
+    ]  # fmt: skip
+    tables = {"needs_served": table(columns, shown, total=len(rows))}
+    return Section({}, tables, brief(needs))

@@ -1,0 +1,91 @@
+"""What a need audit reads: documents, and the profiles of those that have text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.corpora.names import Corpus
+from argus.corpora.stored import Origin
+from argus.data.fields import FieldNames
+from argus.data.types import Document
+from argus.encoders import Encoder, EncoderConfig
+from argus.errors import InputError
+from argus.jobs.workspace import read_documents, require_some
+from argus.scenarios.files import FILE, read_profiles
+from argus.scenarios.profile import Profiled, ProfileState
+
+
+@dataclass(frozen=True)
+class NeedSource:
+    """What is audited: documents by id, and the profiles of those that have text."""
+
+    documents: list[Document]
+    path: Origin | None
+    profiles: dict[str, Profiled]
+    profiles_path: Path | None
+    elsewhere: int
+    """Profiles of documents that the corpus does not hold."""
+
+    @classmethod
+    def read(
+        cls,
+        corpus: Corpus,
+        profiles: Path | str | Mapping[str, Profiled],
+        fields: FieldNames,
+        limit: int | None,
+        encoder: Encoder | EncoderConfig | str | None,
+    ) -> NeedSource:
+        """Read both; encoder: as for `read_documents`. InputError where they share no id."""
+        documents, path = read_documents(corpus, fields, limit, encoder)
+        documents.sort(key=lambda d: d.id)
+        file = None
+        if isinstance(profiles, (str, Path)):
+            file = Path(profiles)
+            file = file / FILE if file.is_dir() else file
+            profiles = read_profiles(file, coerce_ids=fields.coerce_ids)
+        with_text = {d.id for d in documents if d.content.strip()}
+        require_some(
+            int(len(with_text) > 1), "two documents have text", "Check --text-field, or --limit."
+        )
+        ids = {d.id for d in documents}
+        known = {id_: profiled for id_, profiled in profiles.items() if id_ in ids}
+        if not known:
+            raise _no_common_id(documents, profiles, file)
+        require_some(
+            sum(p.profile is not None and id_ in with_text for id_, p in known.items()),
+            "document with text has a profile with scenarios",
+            "Profiles of state noise or failed have none.",
+        )
+        return cls(documents, path, known, file, len(profiles) - len(known))
+
+    @property
+    def usable(self) -> list[Document]:
+        """The documents that have text."""
+        return [d for d in self.documents if d.content.strip()]
+
+
+def _no_common_id(
+    documents: Sequence[Document], profiles: Mapping[str, Profiled], file: Path | None
+) -> InputError:
+    ours, theirs = documents[0].id, next(iter(sorted(profiles)), "")
+    return InputError(
+        f"{len(profiles):,} profiles, none of them of a document of the corpus (they begin with "
+        f"{theirs!r}, the documents with {ours!r})",
+        expected="profiles by the ids of the corpus",
+        fix="Check --profiles, --corpus and --id-field; --limit may have cut the corpus too short.",
+        where=file or "profiles",
+    )
+
+
+def why_unmeasured(document: Document, profiles: Mapping[str, Profiled]) -> str | None:
+    """Return why nobody can ask for a document by its needs; None where it has some."""
+    profiled = profiles.get(document.id)
+    if not document.content.strip():
+        return "no text"
+    if profiled is None:
+        return "no profile"
+    if profiled.state is ProfileState.NOISE:
+        return "the profile is noise"
+    return "the profile failed" if profiled.profile is None else None

@@ -1,0 +1,69 @@
+"""`--corpus STORE` on the command line: what is printed, and what is refused at the door."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from argus.corpora.opening import read_corpus
+from argus.data.types import Document
+from tests.support.stored_corpora import sqlite_vec
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, shared, minilm):
+    """Short texts of wiki2 with the vectors that MiniLM made of title and text."""
+    read = read_corpus(shared("wiki2"), limit=40)
+    documents = [Document(d.id, d.text[:90], d.title) for d in read]
+    vectors = minilm.encode_documents([f"{d.title}: {d.text}" for d in documents])
+    return sqlite_vec(tmp_path_factory.mktemp("stores") / "store", documents, vectors)
+
+
+def test_a_store_is_audited_in_place(argus, store, tmp_path):
+    ran = argus(
+        "exposure", "--corpus", store, "--vector-field", "embedding", "--sentences", 0,
+        "--precision", "float32", "--out", "out",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("vectors:")]
+    assert store in line and "'{title}: {text}'" in line and "32 texts" in line
+    summary = json.loads((tmp_path / "out/summary.json").read_text())["exposure"]
+    assert summary["stored_vectors"]["vector_field"] == "embedding"
+    assert summary["documents"]["measured"] == 40
+    assert store in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_config_file_names_a_store(argus, store, tmp_path):
+    (tmp_path / "argus.toml").write_text(
+        f'[exposure]\ncorpus = "{store}"\nsentences = 0\nprecision = "float32"\n'
+        'template = "{title}: {text}"\n'
+    )
+    ran = argus("exposure", "--config", "argus.toml", "--out", "out", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["stored_vectors"]["template"] == "{title}: {text}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("exposure", "--corpus", "qdrant:docs"), "names no collection"),
+        (("audit", "--corpus", "qdrant:nowhere/docs"), "nowhere: no such file or folder"),
+        (("exposure", "--corpus", "STORE", "--store-metric", "l2"), "--store-metric"),
+        (("exposure", "--corpus", "STORE", "--vector-field", "other"), "no vector field 'other'"),
+        (("exposure", "--corpus", "STORE", "--store-key-env", "NO_KEY"), "--store-key-env"),
+        (("exposure", "--corpus", "STORE", "--template", "title"), "--template"),
+        (("exposure", "--corpus", "STORE", "--text-field", "body"), "hold no text"),
+        (("exposure", "--corpus", "FILE", "--template", "{titel}"), "--template"),
+        (("audit", "--corpus", "FILE", "--template", "{text}"), "--template"),
+        (("diagnose", "--corpus", "FILE", "--vector-field", "v"), "--vector-field"),
+        (("index", "build", "--corpus", "STORE", "--vectors", "own.npy"), "--vectors"),
+    ],
+)
+def test_bad_input_is_told_and_writes_nothing(argus, store, tmp_path, arguments, problem):
+    (tmp_path / "docs.jsonl").write_text('{"_id": "a", "title": "A", "text": "words of a"}\n')
+    given = [{"STORE": store, "FILE": "docs.jsonl"}.get(a, a) for a in arguments]
+    more = ("--mentions", "capitals") if arguments[0] == "diagnose" else ()
+    ran = argus(*given, *more, "--out", "out")
+    assert ran.code == 2 and problem in ran.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,90 @@
+"""Chunks as vector stores and splitters write them: `chunk_id`, and fields inside `metadata`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data import Document, FieldNames, read_corpus, read_queries
+from argus.errors import InputError, Location
+
+CHUNKS = [
+    {"chunk_id": "a#0", "doc_id": "a", "text": "one", "metadata": {"title": "A", "year": 1990}},
+    {"chunk_id": "a#1", "doc_id": "a", "text": "two", "metadata": {"year": 1991}},
+]
+TITLED = FieldNames(title="metadata.title")
+
+
+def jsonl(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def test_a_chunk_is_called_by_its_own_id_not_its_document(tmp_path: Path) -> None:
+    first, second = read_corpus(jsonl(tmp_path / "c.jsonl", *CHUNKS), TITLED)
+    metadata = {"doc_id": "a", "title": "A", "year": 1990}
+    assert first == Document("a#0", "one", "A", metadata)
+    assert (second.id, second.title, second.metadata["year"]) == ("a#1", "", 1991)
+
+
+def test_parquet_holds_objects_too(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(CHUNKS), tmp_path / "c.parquet")
+    assert [d.title for d in read_corpus(tmp_path / "c.parquet", TITLED)] == ["A", ""]
+
+
+@pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_a_column_may_have_the_whole_path_for_a_name(
+    tmp_path: Path, ending: str, separator: str
+) -> None:
+    path = tmp_path / f"c.{ending}"
+    rows = (("chunk_id", "metadata.title", "text"), ("a#0", "A", "one"))
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    assert read_corpus(path, TITLED) == [Document("a#0", "one", "A", {})]
+
+
+def test_a_column_of_the_whole_path_comes_before_the_object(tmp_path: Path) -> None:
+    record = {"id": "x", "text": "t", "m.title": "flat", "m": {"title": "nested"}}
+    (document,) = read_corpus(jsonl(tmp_path / "c.jsonl", record), FieldNames(title="m.title"))
+    assert document.title == "flat" and document.metadata == {"m": {"title": "nested"}}
+
+
+def test_id_and_text_are_read_inside_objects(tmp_path: Path) -> None:
+    record = {"payload": {"key": 7, "page": {"body": "inside"}}}
+    fields = FieldNames(id="payload.key", text="payload.page.body", coerce_ids=True)
+    (document,) = read_corpus(jsonl(tmp_path / "c.jsonl", record), fields)
+    assert (document.id, document.text) == ("7", "inside")
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "field"),
+    [
+        (FieldNames(text="metadata.text"), 1, None),
+        (FieldNames(title="metadata.nothing"), 2, None),
+        (FieldNames(id="metadata.year"), 1, "metadata.year"),
+        (FieldNames(title="metadata.year"), 1, "metadata.year"),
+    ],
+)
+def test_a_path_that_leads_nowhere_names_the_record(
+    tmp_path: Path, fields: FieldNames, line: int, field: str | None
+) -> None:
+    path = jsonl(tmp_path / "c.jsonl", *CHUNKS)
+    with pytest.raises(InputError) as caught:
+        read_corpus(path, fields)
+    assert caught.value.where == Location(path, line, field)
+    if field is None:
+        assert "'metadata.year'" in caught.value.got and "metadata." in caught.value.expected
+
+
+def test_a_name_inside_does_not_hide_the_column_beside(tmp_path: Path) -> None:
+    record = {"id": "x", "text": "t", "source": "web", "metadata": {"source": "crawl", "n": 1}}
+    (document,) = read_corpus(jsonl(tmp_path / "c.jsonl", record))
+    assert document.metadata == {"source": "web", "metadata.source": "crawl", "n": 1}
+
+
+def test_a_question_about_a_chunk_keeps_its_own_id(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "q.jsonl", {"query_id": "q1", "chunk_id": "a#0", "text": "what?"})
+    assert [q.id for q in read_queries(path)] == ["q1"]

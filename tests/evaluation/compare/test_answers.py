@@ -1,0 +1,115 @@
+"""Two of retrievers, indexes and runs: who loses what the other brings back."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.beir import write_beir
+from argus.data.types import Query
+from argus.errors import ArgusError, InputError
+from argus.evaluation.compare.answers import compare_retrievers
+from tests.support.results import shown
+from tests.support.retrievable import DOCUMENTS, word_index, word_store
+from tests.support.word_encoder import WordEncoder
+
+QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", "week of Rain")]
+QRELS = {"q1": {"tea": 1, "coffee": 1}, "q2": {"ska": 2, "rain": 0}, "q9": {"tea": 1}}
+
+
+def one(query, k):
+    return ["tea", "rain"][:k]
+
+
+def other(query, k):
+    return ["ska", "tea"][:k]
+
+
+def test_what_one_alone_brings_back_is_told(tmp_path):
+    out = tmp_path / "out"
+    result = compare_retrievers([one, other], out=out, queries=QUERIES, qrels=QRELS, k=2)
+    summary = result.summary
+    assert (summary["of"], summary["names"]) == ("retrievers", ["one", "other"])
+    assert (summary["only_before"], summary["only_after"]) == (3, 3)
+    assert summary["judged"] == {
+        "queries": 2, "relevant": 3, "both": 1, "only_before": 0, "only_after": 1, "neither": 1,
+    }  # fmt: skip
+    rows = pq.read_table(out / "comparison_only.parquet").to_pylist()
+    assert [(r["query_id"], r["doc_id"], r["only"], r["rank"], r["grade"]) for r in rows[:2]] == [
+        ("q2", "ska", "after", 1, 2), ("q1", "ska", "after", 1, None),
+    ]  # fmt: skip
+    assert {r["id"]: r["verdict"] for r in result.table.to_pylist()} == {
+        "ska": "gained", "rain": "lost", "tea": "same",
+    }  # fmt: skip
+    assert any("1 only after, 1 by neither" in line for line in shown(result))
+    assert "3 queries are answered by both" in result.report.read_text("utf-8")
+
+
+def test_a_query_that_fails_on_one_side_is_left_out(tmp_path):
+    def fragile(query, k):
+        if "Rain" in query:
+            raise OSError("the shard is gone")
+        return one(query, k)
+
+    result = compare_retrievers([fragile, other], out=tmp_path, queries=QUERIES, k=2)
+    assert result.summary["queries"]["failed"] == 1 and result.summary["queries"]["given"] == 2
+    assert "judged" not in result.summary
+    (note,) = result.summary["notes"]
+    assert "fragile failed 1 queries" in note and "the shard is gone" in note
+
+    def down(query, k):
+        raise OSError("refused")
+
+    with pytest.raises(ArgusError, match=r"answered by both.*refused"):
+        compare_retrievers([down, other], out=tmp_path, queries=QUERIES, k=2)
+
+
+def test_an_index_and_a_store_of_one_encoder_agree(tmp_path):
+    index, store = word_index(tmp_path / "index"), word_store(tmp_path / "qdrant")
+    write_beir(tmp_path / "beir", DOCUMENTS, QUERIES, {})
+    for _ in range(2):
+        result = compare_retrievers(
+            [store], indexes=[str(index)], queries=QUERIES, corpus=tmp_path / "beir", k=2,
+            encoder=WordEncoder(), out=tmp_path / "out",
+        )  # fmt: skip
+        assert result.summary["names"] == [str(index), store]
+        assert result.summary["changed_queries"] == 0 and result.summary["lost"] == []
+    assert result.summary["notes"] == [
+        f"{name}: 3 of 3 answers are kept from an earlier run: --fresh asks again"
+        for name in (index, store)
+    ]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["comparison"]
+    assert manifest["config"]["asking"]["where"] == []
+    assert manifest["encoder"]["fingerprint"] == "words"
+    inside = index.rename(tmp_path / "out" / "index")
+    with pytest.raises(InputError, match="--fresh would empty"):
+        compare_retrievers(
+            [str(inside), one], queries=QUERIES, encoder=WordEncoder(), out=tmp_path / "out",
+            fresh=True,
+        )  # fmt: skip
+    assert inside.exists()
+
+
+def test_a_retriever_stands_beside_a_run(tmp_path):
+    run = {"q1": {"tea": 1.0}, "q2": {"ska": 1.0}, "elsewhere": {"tea": 1.0}}
+    result = compare_retrievers([one], runs=[run], queries=QUERIES, out=tmp_path, k=1)
+    assert result.summary["names"] == ["one", "run 1"]
+    assert result.summary["changed_queries"] == 1
+    assert result.summary["notes"] == ["1 queries are in one of the runs only: left out"]
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"retrievers": [one]}, "--index, --retriever, --run"),
+        ({"retrievers": [one, other], "queries": ()}, "--queries"),
+        ({"retrievers": ["mine.txt", other]}, "--retriever"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(options, where, tmp_path):
+    with pytest.raises(InputError) as error:
+        compare_retrievers(**{"queries": QUERIES, "out": tmp_path} | options)
+    assert error.value.where == where
+    assert not (tmp_path / "summary.json").exists()

@@ -1,0 +1,143 @@
+"""Shares by slice: what becomes a slice, and which is the worst."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+
+from argus.data import Document
+from argus.errors import InputError
+from argus.measures import wilson
+from argus.measures.slices import (
+    MOST_TEXTS,
+    NONE,
+    OTHER,
+    Trials,
+    cut_lines,
+    slice_figures,
+    slice_lines,
+    slice_shares,
+    slicing,
+    slicings,
+    worst_first,
+)
+
+
+def documents(*payloads):
+    return [Document(f"d{i}", "text", f"T{i}", payload) for i, payload in enumerate(payloads)]
+
+
+def names(values):
+    return slicing("f", values).names
+
+
+def test_every_value_of_a_list_counts_and_none_is_a_slice():
+    (tags,) = slicings(
+        documents({"tags": ["a", "b", "a"]}, {"tags": ["b"]}, {}, {"tags": None}), ["tags"]
+    )
+    assert tags.labels == [("a", "b"), ("b",), (NONE,), (NONE,)]
+    assert tags.names == ("b", "a", NONE) and tags.figures["without"] == 2
+
+
+@pytest.mark.parametrize("path", ["source", "metadata.source"])
+def test_a_path_may_begin_with_the_opened_object(path):
+    (one,) = slicings(documents({"source": "web"}, {"source": True}, {"source": ""}), [path])
+    assert one.labels == [("web",), ("true",), (NONE,)]
+
+
+def test_objects_inside_are_reached():
+    payload = {"page": {"lang": "de"}, "authors": [{"name": "X"}, {"name": "Y"}]}
+    lang, author = slicings(documents(payload), ["page.lang", "authors[].name"])
+    assert lang.labels == [("de",)] and author.labels == [("X", "Y")]
+
+
+def test_a_title_is_a_field_where_the_payload_has_none():
+    (title,) = slicings(documents({}, {}), ["title"])
+    assert title.labels == [("T0",), ("T1",)]
+
+
+def test_few_numbers_are_slices_of_their_own_in_order():
+    assert names([[2001], [1999], [2001.0], ["1999"]]) == ("1999", "2001")
+    assert names([[0.5], [10], [9]]) == ("0.5", "9", "10")
+
+
+def test_many_numbers_are_cut_into_ranges_of_as_many_items():
+    cut = slicing("year", [[str(1900 + i % 50)] for i in range(500)])
+    assert cut.names[0] == "1900 to 1909" and len(cut.names) == 5
+    counts = [sum(name in own for own in cut.labels) for name in cut.names]
+    assert counts == [100] * 5
+    assert list(cut_lines(slice_figures([cut], []))) == ["year: 50 numbers, cut into 5 ranges"]
+
+
+def test_a_number_that_many_share_is_a_range_of_its_own():
+    cut = slicing("n", [[0]] * 400 + [[i] for i in range(1, 101)])
+    assert cut.names[0] == "0" and len(cut.names) == 2
+
+
+def test_texts_beyond_the_most_frequent_are_folded():
+    values = [[f"v{i:03}"] for i in range(80)] + [["v079"]]
+    cut = slicing("host", values)
+    assert len(cut.names) == MOST_TEXTS + 1 and cut.names[0] == "v079"
+    assert cut.names[-1] == OTHER and sum(own == (OTHER,) for own in cut.labels) == 30
+    assert "80 values" in cut.figures["cut"]
+
+
+def test_many_dates_are_cut_into_years():
+    start = datetime.date(2020, 1, 1)
+    days = documents(*({"day": start + datetime.timedelta(days=7 * i)} for i in range(60)))
+    (cut,) = slicings(days, ["day"])
+    assert set(cut.names) == {"2020", "2021"}
+
+
+def test_unknown_fields_name_those_there_are():
+    with pytest.raises(InputError) as caught:
+        slicings(documents({"page": {"lang": "de"}, "n": 1}), ["nope"])
+    assert caught.value.where == "--by" and "page.lang, n" in caught.value.expected
+
+
+@pytest.mark.parametrize("field", ["page", "rows", "a..b"])
+def test_what_is_no_value_is_refused(field):
+    payload = {"page": {"lang": "de"}, "rows": [{"x": 1}]}
+    with pytest.raises(InputError) as caught:
+        slicings(documents(payload), [field])
+    assert caught.value.where == "--by"
+
+
+def graded(*shares):
+    """Return slices a, b, ... of 100 trials each with these shares of hits."""
+    letters = "abcdefgh"[: len(shares)]
+    own = slicing("f", [[letter] for letter in letters])
+    item = np.repeat(np.arange(len(shares)), 100)
+    value = np.concatenate([np.arange(100) < 100 * share for share in shares]).astype(float)
+    return own, item, value
+
+
+@pytest.mark.parametrize("is_bad", [False, True])
+def test_the_worst_slice_is_surely_off_on_the_wrong_side(is_bad):
+    own, item, value = graded(0.9, 0.5, 0.9, 0.2)
+    shares = worst_first(slice_shares([own], Trials("hits", item, value, is_bad=is_bad)))
+    assert shares[0]["slice"] == ("a" if is_bad else "d")
+    assert shares[0]["worse_by"] > 0 > shares[-1]["worse_by"]
+    low, high = wilson(shares[0]["share"], 100)
+    assert (shares[0]["low"], shares[0]["high"], shares[0]["n"]) == (low, high, 100)
+    whole_low, whole_high = wilson(0.625, 400)
+    off = low - whole_high if is_bad else whole_low - high
+    assert shares[0]["worse_by"] == pytest.approx(float(off))
+    (line,) = slice_lines(slice_figures([own], shares))
+    assert line.startswith("worst slice by f: f = ") and "of all 62.5%" in line
+
+
+def test_a_slice_of_few_does_not_lead_and_is_said_to_be_few():
+    own = slicing("f", [["a"], ["b"]])
+    item = np.array([0] * 200 + [1] * 3)
+    shares = slice_shares([own], Trials("hits", item, np.r_[np.ones(150), np.zeros(50), 0, 1, 1]))
+    few = {share["slice"]: share["is_few"] for share in shares}
+    assert few == {"a": False, "b": True}
+    (line,) = slice_lines(slice_figures([own], worst_first(shares)))
+    assert line == "by f: no slice is surely worse than the whole"
+
+
+def test_no_trials_are_no_shares():
+    assert slice_shares([slicing("f", [["a"]])], Trials("x", np.zeros(0, int), np.zeros(0))) == []

@@ -1,0 +1,184 @@
+"""Argus indexes and vector stores as retrievers: named, filtered, failing, kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from argus.data.types import Query
+from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.job import delete_documents
+from argus.indexes.retriever import open_retriever
+from argus.retrievers.answering_index import parse_index
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import input_path
+from argus.retrievers.opening import opened
+from argus.retrievers.protocol import note_lines, note_of
+from argus.stores.config import StoreConfig
+from argus.stores.opening import open_store
+from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
+from tests.support.word_encoder import WordEncoder
+
+QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", " ")]
+RIGHT = {"q1": "tea", "q2": "ska"}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return word_index(tmp_path_factory.mktemp("indexes") / "index")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return word_store(tmp_path_factory.mktemp("stores") / "qdrant")
+
+
+def first(run):
+    return {query: next(iter(scores)) for query, scores in run.items() if scores}
+
+
+def test_an_index_is_asked_by_its_path_and_as_it_was(index):
+    encoder = WordEncoder()
+    expected = open_retriever(index, encoder).search(QUERIES, 3)
+    for name in (
+        str(index),
+        index,
+        f"index:{index}",
+        f"{index}@original",
+        f"index:{index}@original",
+    ):
+        with opened(name, encoder=encoder) as source:
+            assert source.ask(QUERIES, 3).run == expected
+            assert source.name == str(name) and input_path(name) == index
+    with opened(open_retriever(index, encoder)) as source:
+        assert source.search(QUERIES, 3) == expected
+    assert first(expected) == RIGHT
+
+
+def test_how_an_index_is_searched_stands_in_its_name(index):
+    encoder = WordEncoder()
+    with opened(f"{index},hybrid=rrf,exact=yes,lambda=0.5", encoder=encoder) as source:
+        fused = open_retriever(index, encoder, hybrid="rrf", exact=True, weight=0.5)
+        assert source.search(QUERIES, 3) == fused.search(QUERIES, 3)
+    assert parse_index("index:a,b@original,exact=no").spec.as_of == "original"
+    assert str(parse_index("index:a,b,exact=no").spec) == "a,b"
+    for way in ("exact=perhaps", "lambda=much", "depth=3"):
+        with pytest.raises(InputError, match=way), opened(f"{index},{way}"):
+            pass
+
+
+def test_an_index_needs_its_own_encoder(index):
+    with pytest.raises(InputError, match="--encoder"), opened(str(index)):
+        pass
+
+    class Other(WordEncoder):
+        fingerprint = "other words"
+
+    with pytest.raises(FingerprintMismatch), opened(str(index), encoder=Other()):
+        pass
+    with pytest.raises(InputError) as error, opened("index:nowhere"):
+        pass
+    assert "nowhere" in str(error.value.where)
+
+
+def test_a_rejected_text_is_one_failed_query(index, store):
+    for name in (str(index), store):
+        with opened(name, documents=DOCUMENTS, encoder=Picky("reggae")) as source:
+            answers = source.ask(QUERIES, 2)
+        assert set(answers.failed) == {"q2"} and "too much" in answers.failed["q2"]
+        assert set(answers.run) == {"q1", "q3"} and first(answers.run) == {"q1": "tea"}
+
+
+def test_answers_of_an_index_are_kept_until_it_changes(tmp_path):
+    folder, kept = word_index(tmp_path / "index"), tmp_path / "answers.sqlite"
+    counts = []
+    for step in range(3):
+        if step == 2:
+            delete_documents(folder, ["rain"])
+        with opened(str(folder), encoder=WordEncoder(), kept_in=kept) as source:
+            counts.append(source.ask(QUERIES[:2], 2).kept)
+    assert counts == [0, 2, 0]
+
+
+def test_a_store_is_asked_and_its_records_are_documents(store):
+    with opened(store, documents=DOCUMENTS, encoder=WordEncoder()) as source:
+        run = source.search(QUERIES, 2)
+        assert source.name == store and first(run) == RIGHT and len(run["q1"]) == 2
+    with opened(store, encoder=WordEncoder()) as source:  # nobody says what its documents are
+        assert first(source.search(QUERIES, 2)) == {"q1": "0", "q2": "2"}
+    config = AskingConfig(id_field="doc_id")
+    with opened(store, encoder=WordEncoder(), config=config) as source:
+        assert first(source.search(QUERIES, 2)) == RIGHT
+    unnamed = [replace(d, id=f"other {d.id}", text=d.text) for d in DOCUMENTS]
+    with (
+        open_store(store) as client,
+        opened(client, documents=unnamed, encoder=WordEncoder()) as source,
+    ):  # by their texts
+        assert first(source.search(QUERIES, 2)) == {"q1": "other tea", "q2": "other ska"}
+
+
+def test_a_filter_shows_some_records(store, tmp_path):
+    config = AskingConfig(where=("year=2001",))
+    kept = tmp_path / "answers.sqlite"
+    for asking, k in ((config, 1), (AskingConfig(), 2)):
+        with opened(
+            store, documents=DOCUMENTS, encoder=WordEncoder(), config=asking, kept_in=kept
+        ) as source:
+            answers = source.ask(QUERIES, 2)
+        assert len(answers.run["q1"]) == k and answers.kept == 0
+    assert "coffee" in answers.run["q1"]
+    for where in ("year=soon", "tenant=1", "year"):
+        config = AskingConfig(where=(where,))
+        with (
+            pytest.raises(InputError) as error,
+            opened(store, encoder=WordEncoder(), config=config),
+        ):
+            pass
+        assert error.value.where == "--where"
+
+
+def test_what_a_store_lacks_is_told(store):
+    class Wide(WordEncoder):
+        dim = 25
+
+    for encoder, words in ((None, "a store, and no encoder"), (Wide(), "25 dimensions")):
+        with pytest.raises(InputError, match=words) as error, opened(store, encoder=encoder):
+            pass
+        assert error.value.where == "--encoder"
+    for config, where in (
+        (AskingConfig(id_field="nothing"), "--result-id"),
+        (AskingConfig(opening=StoreConfig(id_file="x")), "--store-ids"),
+    ):
+        with (
+            pytest.raises(InputError) as error,
+            opened(store, encoder=WordEncoder(), config=config),
+        ):
+            pass
+        assert error.value.where == where
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "https://host/search", "quadrant:a/b", "list.txt:find"]
+)
+def test_a_name_of_nothing_is_told(name):
+    with pytest.raises(InputError, match="names no retriever") as error, opened(name):
+        pass
+    assert error.value.where == "--retriever"
+
+
+def test_a_folder_that_is_no_index_is_told(tmp_path):
+    with pytest.raises(InputError, match="no index") as error, opened(tmp_path):
+        pass
+    assert error.value.where == tmp_path
+
+
+def test_vectors_of_another_encoder_are_told(store):
+    class Foreign(WordEncoder):
+        def encode_documents(self, texts):
+            return -super().encode_documents([f"{text} elsewhere" for text in texts])
+
+    for encoder, is_told in ((WordEncoder(), False), (Foreign(), True)):
+        with opened(store, documents=DOCUMENTS, encoder=encoder) as source:
+            note = note_of(source.name, source.ask(QUERIES, 2))
+        assert any("are not what words makes" in line for line in note_lines(note, 3)) is is_told

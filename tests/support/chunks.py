@@ -1,0 +1,37 @@
+"""Part of 2WikiMultihopQA as a splitter leaves it: overlapping chunks with a payload."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from argus.retrievability.sentences import split_sentences
+
+WIKI2 = Path(os.environ.get("ARGUS_SHARED", "../shared")) / "data" / "wiki2" / "corpus.jsonl"
+
+
+def wiki_chunks(n: int) -> list[dict[str, object]]:
+    """Return the first n articles as chunks of two sentences that share one with the next.
+
+    Each has a chunk_id, and in `metadata` the title and source of its article and a year.
+    """
+    with WIKI2.open(encoding="utf-8") as file:
+        articles = [json.loads(line) for line, _ in zip(file, range(n), strict=False)]
+    chunks: list[dict[str, object]] = []
+    for place, article in enumerate(articles):
+        spans = split_sentences(article["text"])
+        for start in range(max(1, len(spans) - 1)):
+            part = spans[start : start + 2]
+            text = article["text"][part[0].start : part[-1].end]
+            year = 1900 + place
+            metadata = {"title": article["title"], "source": article["_id"], "year": year}
+            chunk_id = f"{article['_id']}#{start}"
+            chunks.append({"chunk_id": chunk_id, "text": text, "metadata": metadata})
+    return chunks
+
+
+def write_chunks(path: Path, chunks: list[dict[str, object]]) -> Path:
+    """Write one chunk a line."""
+    path.write_text("".join(json.dumps(c) + "\n" for c in chunks), encoding="utf-8")
+    return path

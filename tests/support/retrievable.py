@@ -1,0 +1,67 @@
+"""What people ask: an index and a Qdrant collection of a few documents, both of one encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.types import Document
+from argus.encoders import Encoder
+from argus.errors import EncodingError
+from argus.indexes.job import build_index
+from tests.support.word_encoder import WordEncoder
+
+DOCUMENTS = [
+    Document("tea", "Tea is made of leaves and hot water", "Tea"),
+    Document("coffee", "Coffee is made of roasted beans and hot water", "Coffee"),
+    Document("ska", "Ska came from Jamaica before reggae", "Ska"),
+    Document("rain", "Rain falls on most days of the week", "Rain"),
+]
+
+
+class Picky(WordEncoder):
+    """Rejects every text that holds a word."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self.word = word
+
+    def encode_queries(self, texts: Sequence[str]) -> np.ndarray:
+        if any(self.word in text for text in texts):
+            raise EncodingError(f"{self.word!r} is too much")
+        return super().encode_queries(texts)
+
+
+def word_index(folder: Path, documents: Sequence[Document] = DOCUMENTS) -> Path:
+    """Return the folder of an index that names no encoder: its own is no model that is loaded."""
+    build_index(list(documents), out=folder, encoder=WordEncoder())
+    return folder
+
+
+def word_store(
+    folder: Path, documents: Sequence[Document] = DOCUMENTS, encoder: Encoder | None = None
+) -> str:
+    """Return the name of a Qdrant collection: ids are numbers, a document's is in its payload."""
+    from qdrant_client import QdrantClient, models
+
+    encoder = encoder or WordEncoder()
+    client = QdrantClient(path=str(folder))
+    client.create_collection(
+        "docs",
+        vectors_config=models.VectorParams(size=encoder.dim, distance=models.Distance.COSINE),
+    )
+    vectors = encoder.encode_documents([d.content for d in documents])
+    client.upsert(
+        "docs",
+        [
+            models.PointStruct(
+                id=i, vector=vector.tolist(),
+                payload={"doc_id": d.id, "text": d.text, "year": 2000 + i},
+            )
+            for i, (d, vector) in enumerate(zip(documents, vectors, strict=True))
+        ],
+    )  # fmt: skip
+    client.close()
+    return f"qdrant:{folder}/docs"

@@ -1,0 +1,192 @@
+"""Real stores that hold documents with their vectors, in the shapes that teams have them in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import Document, FloatArray
+from argus.stores.config import StoreConfig
+from argus.stores.protocol import Metric, Records, StoreFacts
+
+
+def qdrant(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
+    """Fill as LangChain does: page_content, and the rest as an object."""
+    from qdrant_client import QdrantClient, models
+
+    client = QdrantClient(path=str(place))
+    params = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
+    client.create_collection("docs", vectors_config=params)
+    points = [
+        models.PointStruct(
+            id=i, vector=v.tolist(),
+            payload={"page_content": d.text, "metadata": {"title": d.title, "key": d.id}},
+        )
+        for i, (d, v) in enumerate(zip(documents, vectors, strict=True))
+    ]  # fmt: skip
+    client.upsert("docs", points)
+    client.close()
+    return f"qdrant:{place}/docs"
+
+
+def chroma(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
+    import chromadb
+    from chromadb.config import Settings
+
+    client = chromadb.PersistentClient(str(place), settings=Settings(anonymized_telemetry=False))
+    collection = client.create_collection("docs", metadata={"hnsw:space": "l2"})
+    collection.add(
+        ids=[d.id for d in documents], embeddings=np.asarray(vectors, np.float32),
+        metadatas=[{"title": d.title, "key": d.id} for d in documents],
+        documents=[d.text for d in documents],
+    )  # fmt: skip
+    return f"chroma:{place}/docs"
+
+
+def lancedb(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
+    import lancedb as lance
+    import pyarrow as pa
+
+    flat = pa.array(np.asarray(vectors, np.float32).ravel())
+    table = pa.table(
+        {
+            "id": [d.id for d in documents],
+            "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]),
+            "text": [d.text for d in documents],
+            "metadata": [{"title": d.title, "key": d.id} for d in documents],
+        }
+    )
+    lance.connect(str(place)).create_table("docs", table)
+    return f"lancedb:{place}/docs"
+
+
+def milvus(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
+    from pymilvus import DataType, MilvusClient
+
+    place.mkdir()
+    client = MilvusClient(uri=str(place / "docs.db"))
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
+    schema.add_field("pk", DataType.VARCHAR, is_primary=True, max_length=64)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=vectors.shape[1])
+    params = client.prepare_index_params()
+    params.add_index("vector", index_type="FLAT", metric_type="IP")
+    client.create_collection("docs", schema=schema, index_params=params)
+    client.insert(
+        "docs",
+        [
+            {"pk": d.id, "vector": v.tolist(), "chunk_text": d.text, "title": d.title, "key": d.id}
+            for d, v in zip(documents, vectors, strict=True)
+        ],
+    )
+    client.close()
+    return f"milvus:{place}/docs.db/docs"
+
+
+def sqlite_vec(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
+    import apsw
+    import sqlite_vec as extension
+
+    place.mkdir()
+    database = apsw.Connection(str(place / "docs.db"))
+    database.enable_load_extension(True)
+    database.load_extension(extension.loadable_path())
+    database.execute(
+        f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, "
+        f"embedding FLOAT[{vectors.shape[1]}] distance_metric=cosine, +content TEXT, +title TEXT, "
+        "+key TEXT)"
+    )
+    for d, v in zip(documents, vectors, strict=True):
+        database.execute(
+            "INSERT INTO docs (id, embedding, content, title, key) VALUES (?, ?, ?, ?, ?)",
+            (d.id, np.asarray(v, np.float32).tobytes(), d.text, d.title, d.id),
+        )
+    database.close()
+    return f"sqlite-vec:{place}/docs.db/docs"
+
+
+def pgvector(uri: str, documents: Sequence[Document], vectors: FloatArray) -> str:
+    """Fill as LangChain does: `document`, and `cmetadata` as jsonb."""
+    import psycopg
+
+    with psycopg.connect(uri, autocommit=True) as database:
+        database.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        database.execute("DROP TABLE IF EXISTS chunks")
+        database.execute(
+            f"CREATE TABLE chunks (id text PRIMARY KEY, embedding vector({vectors.shape[1]}), "
+            "document text, cmetadata jsonb)"
+        )
+        rows = [
+            (d.id, str(v.tolist()), d.text, json.dumps({"title": d.title, "key": d.id}))
+            for d, v in zip(documents, vectors, strict=True)
+        ]
+        with database.cursor() as cursor:
+            cursor.executemany("INSERT INTO chunks VALUES (%s, %s, %s, %s)", rows)
+    return f"pgvector:{uri}/chunks"
+
+
+def faiss(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
+    """Write an index with a file of ids beside it: there is no text in either."""
+    import faiss as library
+
+    place.mkdir()
+    index = library.IndexFlatIP(vectors.shape[1])
+    index.add(np.ascontiguousarray(vectors, np.float32))
+    library.write_index(index, str(place / "docs.index"))
+    ids = "".join(f"{d.id}\n" for d in documents)
+    (place / "docs.index.ids").write_text(ids, encoding="utf-8")
+    return f"faiss:{place}/docs.index"
+
+
+Fill = Callable[[Any, Sequence[Document], FloatArray], str]
+FILLS: dict[str, Fill] = {
+    "qdrant": qdrant, "chroma": chroma, "lancedb": lancedb, "milvus": milvus,
+    "sqlite-vec": sqlite_vec, "pgvector": pgvector,
+}  # fmt: skip
+
+
+class ListStore:
+    """Records in memory: what a store of one's own would hand out, page by page.
+
+    counts: what it says of how many it holds, in turn; the last holds from then on.
+    """
+
+    can_search_exactly = True
+
+    def __init__(
+        self, ids: Sequence[str], vectors: FloatArray, payloads: Sequence[dict[str, Any]],
+        counts: Sequence[int] = (), metric: Metric = Metric.COSINE,
+    ) -> None:  # fmt: skip
+        self.name = "mine:docs"
+        self._records = Records(ids, np.asarray(vectors, np.float32), payloads)
+        self._counts, self._metric = list(counts or [len(ids)]), metric
+
+    def describe(self) -> StoreFacts:
+        n = self._counts.pop(0) if len(self._counts) > 1 else self._counts[0]
+        return StoreFacts(n, self._records.vectors.shape[1], self._metric, "", ("",), "exact", True)
+
+    def iterate(self, size: int):
+        for start in range(0, len(self._records.ids), size):
+            part = slice(start, start + size)
+            r = self._records
+            yield Records(r.ids[part], r.vectors[part], r.payloads[part])
+
+    def search(self, vectors, k, *, matching=None, exact=False):
+        raise NotImplementedError
+
+    def upsert(self, records):
+        raise NotImplementedError
+
+    def delete(self, ids):
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def opening(spec: str) -> StoreConfig:
+    """Return what the name of a filled store does not say."""
+    return StoreConfig(metric="cosine") if spec.startswith("lancedb") else StoreConfig()
