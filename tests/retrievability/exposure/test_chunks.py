@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.data import Document, FieldNames, Query, read_corpus
+from argus.corpora.opening import read_corpus
+from argus.data import Document, FieldNames, Query
 from argus.data.runs import write_run
 from argus.errors import InputError, NothingMeasured
 from tests.support.chunks import wiki_chunks, write_chunks
