@@ -17,7 +17,7 @@ from argus.data.fields import FieldNames
 from argus.data.types import Document, filled
 from argus.encoders.store import EmbeddingStore
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_two_runs
+from argus.evaluation.compare.answers import compare_retrievers
 from argus.explanation.presence import corpus_document
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.retriever import search_index
@@ -222,9 +222,8 @@ def test_a_file_of_vectors_tells_its_template(tmp_path, wiki2, vectors, encoder)
 def test_texts_of_a_store_serve_where_no_vector_is_wanted(spec, tmp_path, wiki2):
     for name in "ab":
         (tmp_path / f"{name}.trec").write_text(f"q1 Q0 {wiki2[0].id} 1 1.0 x\n")
-    compared = compare_two_runs(
-        (tmp_path / "a.trec", tmp_path / "b.trec"), out=tmp_path / "out", corpus=spec
-    )
+    runs = [tmp_path / "a.trec", tmp_path / "b.trec"]
+    compared = compare_retrievers(runs=runs, out=tmp_path / "out", corpus=spec)
     manifest = json.loads((compared.folder / "manifest.json").read_text())["comparison"]
     assert manifest["inputs"]["corpus"]["file"] == spec
 

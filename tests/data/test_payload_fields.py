@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data import Document, FieldNames, read_corpus, read_queries
+from argus.corpora.opening import read_corpus
+from argus.data import Document, FieldNames, read_queries
 from argus.errors import InputError, Location
 
 CHUNKS = [

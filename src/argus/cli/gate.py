@@ -19,7 +19,8 @@ from argus.settings import Doc
 @with_blocks
 def gate(
     folders: Annotated[
-        list[Path], typer.Argument(help="Folders that audit, diagnose, exposure or evaluate wrote.")
+        list[Path],
+        typer.Argument(help="Folders that audit, diagnose, exposure, evaluate or reach wrote."),
     ],
     bounds: GateBounds,
     markdown: Annotated[bool, Doc("Print a summary for a pull request.")] = False,

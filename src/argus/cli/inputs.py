@@ -97,17 +97,18 @@ def with_stores(
 
 
 def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str, Any]:
-    """Return values of which the corpora alone say how a store is opened, if no retriever is one."""
-    named_ = values.get("retriever") or ()
-    retrievers = named_ if isinstance(named_, list | tuple) else [named_]
-    if any(is_store(str(retriever)) for retriever in retrievers):
+    """Return values in which corpora alone say how a store is opened, if no retriever is one."""
+    retrievers = values.get("retriever") or ()
+    several = retrievers if isinstance(retrievers, list | tuple) else [retrievers]
+    if any(is_store(str(retriever)) for retriever in several):
         return values
-    return {
-        name: replace(value, opening=StoreConfig())
-        if is_dataclass(value) and hasattr(value, "opening") and name not in corpora
-        else value
-        for name, value in values.items()
-    }
+    return {name: value if name in corpora else _unopened(value) for name, value in values.items()}
+
+
+def _unopened(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type) and hasattr(value, "opening"):
+        return replace(value, opening=StoreConfig())
+    return value
 
 
 def _refuse_unread(opening: StoreConfig) -> None:

@@ -31,6 +31,12 @@ class GateBounds:
     min_self_retrieval: Annotated[
         float | None, SHARE, Doc("Titles and sentences that find their document.")
     ] = None
+    max_unreachable_share: Annotated[
+        float | None, SHARE, Doc("Records of a store that their own vector does not find.")
+    ] = None
+    min_index_recall: Annotated[
+        float | None, SHARE, Doc("Of a store's index, against an exact search.")
+    ] = None
 
     def __post_init__(self) -> None:
         from argus.measures.measures import measure_name

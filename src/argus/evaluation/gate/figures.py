@@ -113,6 +113,34 @@ def self_retrieval(exposure: Value) -> Figure:
     return replace(figure, note=f" in the top {exposure['k'].count()}{figure.note}")
 
 
+def unreachable_share(reach: Value) -> Figure:
+    """Share of a store's records that their own vector does not find, or that have none.
+
+    Where a sample was asked for, its share stands for all records with a vector.
+    """
+    reachable, asked = reach["reachable"].count(), reach["reached"]["asked"].count()
+    broken = sum(one.count() for one in reach["broken"].values())
+    n = reachable + broken
+    lost = reachable * (1 - reach["reached"]["share"].share()) if asked else 0.0
+    value = (broken + lost) / n if n and (asked or not reachable) else None
+    figure = _mean(value, n, 0, high_is_good=False, of="records")
+    sample = f"; {asked:,} of them were asked for" * (asked < reachable)
+    return replace(figure, note=f" in the top {reach['k'].count()}{figure.note}{sample}")
+
+
+def index_recall(reach: Value) -> Figure:
+    """Recall@k of what a store serves: of real queries where there were any, else of records."""
+    queries = not reach["recall_of_queries"].missing
+    recall = reach["recall_of_queries" if queries else "recall"]
+    if recall.missing:
+        raise NotMeasured("nothing was compared with an exact search")
+    figure = _mean(
+        recall["recall"].share(), recall["queries"].count(), 0,
+        high_is_good=True, of="queries" if queries else "records asked for by their own vectors",
+    )  # fmt: skip
+    return replace(figure, note=f" (recall@{reach['k'].count()}){figure.note}")
+
+
 def measure(evaluation: Value, name: str) -> Figure:
     """Return a measure of the last system: the only one, or the one after the change."""
     measures = evaluation["systems"].last()["measures"]

@@ -87,6 +87,15 @@ CHECKS: dict[str, Check] = {
         "argus exposure",
         _plain(figures.self_retrieval),
     ),
+    "max_unreachable_share": Check(
+        "reach",
+        "records that their own vector does not find",
+        "argus reach",
+        _plain(figures.unreachable_share),
+    ),
+    "min_index_recall": Check(
+        "reach", "recall against an exact search", "argus reach", _plain(figures.index_recall)
+    ),
 }
 
 

@@ -33,6 +33,10 @@ class Value:
         """Return whether a JSON object has such a key."""
         return key in self._object()
 
+    def values(self) -> list[Value]:
+        """Return the values of a JSON object."""
+        return [self[key] for key in self._object()]
+
     @property
     def missing(self) -> bool:
         """Whether it is null: there is no such figure."""

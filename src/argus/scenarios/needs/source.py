@@ -37,7 +37,10 @@ class NeedSource:
         limit: int | None,
         encoder: Encoder | EncoderConfig | str | None,
     ) -> NeedSource:
-        """Read both; encoder: as for `read_documents`. InputError where they share no id."""
+        """Read both; encoder: as for `read_documents`.
+
+        Raises InputError where they have no id in common.
+        """
         documents, path = read_documents(corpus, fields, limit, encoder)
         documents.sort(key=lambda d: d.id)
         file = None
