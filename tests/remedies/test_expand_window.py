@@ -5,22 +5,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document
+from argus.encoders.prompts import Prompt, Prompts
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.remedies.config import ROBUST
 from argus.remedies.expand import views
 from tests.support.draws import examples
 from tests.support.expanding import AARE, BERN, TOWN, pair
 
-
-class Prompted(SentenceTransformerEncoder):
-    """The real model with an instruction in front of every document."""
-
-    _document_prompt = "Represent this passage of an encyclopedia so that it can be found: " * 6
+INSTRUCTION = "Represent this passage of an encyclopedia so that it can be found: " * 6
 
 
 def read(encoder, text):
     """Return the characters of `text` that the encoder's tokenizer keeps."""
-    prompt = encoder._document_prompt
+    prompt = encoder.prompts.document.text
     offsets = encoder.model.tokenizer(
         prompt + text, truncation=True, max_length=encoder.max_tokens, return_offsets_mapping=True
     )["offset_mapping"]
@@ -66,7 +63,8 @@ def test_a_long_passage_is_cut_to_half_the_window(minilm):
 
 
 def test_an_instruction_in_front_of_documents_takes_its_room(minilm):
-    prompted = Prompted(minilm.model, name=minilm.name)
+    prompts = Prompts(document=Prompt(INSTRUCTION))
+    prompted = SentenceTransformerEncoder(minilm.model, name=minilm.name, prompts=prompts)
     document = Document("d", f"Aare {SPARSE}")
     [view] = views([pair(document, "Aare", AARE)], ROBUST, prompted, remedy="r")
     assert view.text.endswith(AARE.content) and read(prompted, view.text) == view.text
