@@ -150,6 +150,10 @@ from .encoders.config import (
 from .encoders.protocol import (
     Encoder as Encoder,
 )
+from .encoders.rows import (
+    SparseRows as SparseRows,
+    TokenRows as TokenRows,
+)
 from .engine import (
     EngineConfig as EngineConfig,
 )
@@ -201,6 +205,7 @@ from .explanation.evidence import (
     CorpusEvidence as CorpusEvidence,
     HubEvidence as HubEvidence,
     IdentifierEvidence as IdentifierEvidence,
+    MatchEvidence as MatchEvidence,
     PresenceEvidence as PresenceEvidence,
     RpsEvidence as RpsEvidence,
     SupersededEvidence as SupersededEvidence,

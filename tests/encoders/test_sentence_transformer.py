@@ -1,3 +1,4 @@
+import json
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.packing import PackedLinear, pack_linear_layers
-from argus.errors import EncodingError
+from argus.errors import EncodingError, InputError
 from tests.support.sentence_models import HIDDEN, make_model
 
 TEXTS = [
@@ -132,8 +133,49 @@ def test_prompts_are_put_in_front_as_sentence_transformers_does(
 
 
 @pytest.mark.parametrize("name", ["passage", "corpus"])
-def test_prompts_of_other_names_keep_their_meaning(make, assert_as_sentence_transformers, name):
-    assert_as_sentence_transformers(make(prompts={"query": "query: ", name: "passage: "}), WORDS)
+def test_prompts_of_other_names_keep_their_meaning(make, tmp_path, name):
+    """sentence-transformers has an empty "document" prompt then, and leaves the other one out."""
+    encoder = make(prompts={"query": "query: ", name: "passage: "})
+    by_name = reference(tmp_path / "tiny").encode(WORDS, prompt_name=name)
+    assert (cosines(encoder.encode_documents(WORDS), by_name) > 0.99999).all()
+
+
+def test_lengths_count_where_a_model_ranks_by_dot_product(make, tmp_path):
+    encoder = make(normalize=False, similarity="dot")
+    model = reference(tmp_path / "tiny")
+    np.testing.assert_allclose(encoder.encode_queries(WORDS), model.encode(WORDS), atol=1e-5)
+    assert " normalize=none similarity=dot " in encoder.fingerprint
+    spans = encoder.encode_spans(WORDS[:1], [Span(0, 5)])
+    expected = tokens_of(encoder, WORDS[0], Span(0, 5)).mean(axis=0)
+    np.testing.assert_allclose(spans[0], expected, atol=1e-5)
+
+
+def test_unit_rows_rank_by_their_cosine_whatever_a_model_says(make):
+    encoder = make(normalize=True, similarity="dot")
+    assert " normalize=l2 " in encoder.fingerprint
+
+
+def test_a_model_made_for_distances_is_refused(make):
+    with pytest.raises(InputError) as error:
+        make(normalize=False, similarity="manhattan")
+    assert error.value.where == "--encoder"
+
+
+@pytest.mark.parametrize("pooling", ["cls", "max", "lasttoken", "mean_sqrt_len_tokens"])
+def test_pooling_is_as_the_model_says(make, assert_as_sentence_transformers, pooling):
+    encoder = make(pooling=pooling)
+    assert_as_sentence_transformers(encoder, WORDS)
+    assert f" pooling={pooling} " in encoder.fingerprint
+
+
+def test_vectors_are_cut_to_the_length_a_model_says(make, tmp_path):
+    make()
+    settings = tmp_path / "tiny" / "config_sentence_transformers.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"truncate_dim": 8}))
+    encoder = load(tmp_path / "tiny")
+    expected = reference(tmp_path / "tiny").encode(WORDS)
+    assert encoder.dim == expected.shape[1] == 8
+    assert (cosines(encoder.encode_documents(WORDS), expected) > 0.99999).all()
 
 
 def test_a_prompt_that_is_not_pooled_is_left_out(make, assert_as_sentence_transformers):

@@ -74,6 +74,7 @@ EVIDENCE = {
     Cause.ENTITIES: evidence.RpsEvidence,
     Cause.CORPUS: evidence.CorpusEvidence,
     Cause.IDENTIFIERS: evidence.IdentifierEvidence,
+    Cause.MATCHES: evidence.MatchEvidence,
 }
 
 

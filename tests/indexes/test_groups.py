@@ -1,11 +1,13 @@
 """Ranks of groups are those of a full sort, by the best row of each."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.indexes import dense, known_item_search
 from argus.indexes.groups import Groups
+from tests.support.rows import KINDS, plain_scores
 
 
 def plain_rank(scores, own, target, of, hidden):
@@ -18,15 +20,19 @@ def plain_rank(scores, own, target, of, hidden):
     return sorted(best, key=lambda group: (-best[group], group)).index(of[target]) + 1
 
 
+def whole_numbers(rng, n):
+    """Vectors of small integers, which tie often."""
+    return rng.integers(-2, 3, (n, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("make", [whole_numbers, *KINDS.values()], ids=["dense", *KINDS])
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(1, 8))
-@settings(max_examples=80, deadline=None)
-def test_a_group_ranks_by_its_best_row(seed, n, n_groups):
+@settings(max_examples=50, deadline=None)
+def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
     rng = np.random.default_rng(seed)
     n_groups = min(n, n_groups)
     of = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
-    documents = rng.integers(-2, 3, (n, 3)).astype(np.float32)  # small integers tie often
-    queries = rng.integers(-2, 3, (5, 3)).astype(np.float32)
-    stand_ins = rng.integers(-2, 3, (5, 3)).astype(np.float32)
+    documents, queries, stand_ins = make(rng, n), make(rng, 5), make(rng, 5)
     targets = rng.integers(0, n, 5)
     hidden = rng.integers(-1, n, (5, 2))
     hidden[hidden == targets[:, None]] = -1
@@ -34,10 +40,11 @@ def test_a_group_ranks_by_its_best_row(seed, n, n_groups):
         queries, documents, targets, 3,
         target_vectors=stand_ins, groups=Groups(of), hidden=hidden,
     )  # fmt: skip
-    own = (queries * stand_ins).sum(axis=1)
-    expected = [
-        plain_rank(queries[i] @ documents.T, own[i], targets[i], of, hidden[i]) for i in range(5)
-    ]
+    scores, own = (
+        rows @ queries.T if make is whole_numbers else plain_scores(queries, rows).T
+        for rows in (documents, stand_ins)
+    )
+    expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hidden[i]) for i in range(5)]
     assert known.group_rank.tolist() == expected
 
 

@@ -213,3 +213,16 @@ def test_a_weight_outside_zero_and_one_is_named(weight):
     snapshot = Snapshot.of([View("a", "a", "original", "t")], np.ones((1, 1), np.float32))
     with pytest.raises(InputError, match="expected a number from 0"):
         snapshot.search(np.ones((1, 1), np.float32), 1, weight)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.2, 0.7, 1.0]), st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_views_of_any_length_are_searched_without_pruning(seed, weight, k):
+    rng = np.random.default_rng(seed)
+    views, vectors = scenario_views(rng, 30, 8)
+    lengths = rng.uniform(0.1, 20, (len(vectors), 1))
+    snapshot = Snapshot.of(views, (vectors * lengths).astype(np.float32))
+    queries = unit(rng.normal(size=(3, 8)))
+    left = found(snapshot.search(queries, k, weight))
+    for a, b in zip(left, reference(queries, snapshot, k, weight), strict=True):
+        assert [(x[0], x[2], x[3]) for x in a] == [(x[0], x[2], x[3]) for x in b]

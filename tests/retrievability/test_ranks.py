@@ -13,6 +13,7 @@ from argus.retrievability.pairs import PairRanks
 from argus.retrievability.ranks import Ranker, draw_reservoir, pair_ranks
 from argus.retrievability.reference import neutrals
 from tests.support.draws import examples
+from tests.support.rows import KINDS, plain_scores
 
 
 def unit(vectors):
@@ -201,3 +202,45 @@ def test_a_ranker_treats_one_range_after_another():
     starts = range(0, n, RESERVOIR_QUERIES)
     parts = [ranker.rank(range(a, min(a + RESERVOIR_QUERIES, n))) for a in starts]
     assert same(PairRanks.concatenate(parts), pair_ranks(vectors, graph, reservoir=200, seed=4))
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+@given(st.integers(0, 10**6), st.integers(4, 24))
+@settings(max_examples=25, deadline=None)
+def test_rows_of_other_families_count_by_the_definition(make, seed, n):
+    rng = np.random.default_rng(seed)
+    rows, graph = make(rng, n), random_graph(rng, n, 2 * n)
+    scores = plain_scores(rows, rows)
+    expected = {}
+    for t in range(n):
+        pool = neutrals(graph, t)
+        for x in graph.neighbours(t):
+            higher = (scores[t, pool] > scores[t, x]).sum()
+            tied = ((scores[t, pool] == scores[t, x]) & (pool < x)).sum()
+            expected[int(x), t] = (int(higher + tied), len(pool))
+    assert as_rows(pair_ranks(rows, graph)) == expected
+    assert as_rows(pair_ranks(rows, graph, block=3)) == expected
+
+
+def test_a_reservoir_is_drawn_of_other_rows_too():
+    rng = np.random.default_rng(5)
+    rows, graph = KINDS["tokens"](rng, 40, whole=False), random_graph(rng, 40, 60)
+    ranks = pair_ranks(rows, graph, reservoir=20)
+    drawn = draw_reservoir(40, 20, 0, 0)
+    scores = plain_scores(rows, rows)
+    for (x, t), (above, pool) in as_rows(ranks).items():
+        among = np.intersect1d(neutrals(graph, t), drawn)
+        assert pool == len(among)
+        assert above == (scores[t, among] > scores[t, x]).sum()
+
+
+@given(st.integers(0, 10**6), st.integers(4, 40))
+@settings(max_examples=20, deadline=None)
+def test_lengths_count_where_vectors_are_no_unit_rows(seed, n):
+    rng = np.random.default_rng(seed)
+    vectors = (rng.normal(size=(n, 6)) * rng.uniform(0.1, 20, (n, 1))).astype(np.float32)
+    vectors[rng.integers(0, n, n // 3)] = vectors[0]
+    graph = random_graph(rng, n, 2 * n)
+    assert as_rows(pair_ranks(vectors, graph, unit=False)) == plain_ranks(vectors, graph)
+    on_device = pair_ranks(vectors, graph, unit=False, device="torch:cpu")
+    assert as_rows(on_device) == plain_ranks(vectors, graph)

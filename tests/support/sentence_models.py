@@ -1,25 +1,44 @@
-"""Tiny, randomly initialised sentence models that read letters."""
+"""Tiny, randomly initialised sentence models that read letters: dense, sparse and of tokens."""
 
 import string
 
 import torch
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import MultiVectorEncoder, SentenceTransformer, SparseEncoder
+from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 from sentence_transformers.sentence_transformer.modules import (
     Dense,
     Normalize,
     Pooling,
     Transformer,
 )
-from transformers import BertConfig, BertModel, BertTokenizerFast
+from sentence_transformers.sparse_encoder.modules import SpladePooling
+from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizerFast
 
 HIDDEN, WINDOW = 32, 32
 
 
 def make_model(
     folder, *, seed=0, pooling="mean", dense=None, include_prompt=True, prompts=None,
-    normalize=True, cased=False,
+    normalize=True, cased=False, similarity=None,
 ):  # fmt: skip
     """Save a real, tiny BERT as a sentence model; return the folder."""
+    bert = word_pieces(folder, cased=cased)
+    torch.manual_seed(seed)
+    BertModel(_config(bert)).save_pretrained(bert)
+    modules = [
+        Transformer(str(bert), max_seq_length=WINDOW),
+        Pooling(HIDDEN, pooling_mode=pooling, include_prompt=include_prompt),
+        *([Dense(HIDDEN, dense)] if dense else []),
+        *([Normalize()] if normalize else []),
+    ]
+    SentenceTransformer(
+        modules=modules, prompts=prompts or {}, similarity_fn_name=similarity, device="cpu"
+    ).save(str(folder))
+    return folder
+
+
+def word_pieces(folder, *, cased=False):
+    """Save a tokenizer of letters and a few words beside a model's folder; return its own."""
     bert = folder.parent / f"{folder.name}-bert"
     bert.mkdir(parents=True)
     letters = string.ascii_letters if cased else string.ascii_lowercase
@@ -28,17 +47,48 @@ def make_model(
     (bert / "vocab.txt").write_text("\n".join(words) + "\n")
     tokenizer = BertTokenizerFast(vocab=str(bert / "vocab.txt"), do_lower_case=not cased)
     tokenizer.save_pretrained(bert)
-    torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=HIDDEN, num_hidden_layers=2, num_attention_heads=2,
+    return bert
+
+
+def _config(bert):
+    words = len((bert / "vocab.txt").read_text().splitlines())
+    return BertConfig(
+        vocab_size=words, hidden_size=HIDDEN, num_hidden_layers=2, num_attention_heads=2,
         intermediate_size=64, max_position_embeddings=WINDOW, initializer_range=0.3,
     )  # fmt: skip
-    BertModel(config).save_pretrained(bert)
+
+
+def make_sparse(folder, *, similarity="dot", seed=0, prompts=None):
+    """Save a tiny SPLADE: a masked language model whose best logits are the text's own words."""
+    bert = word_pieces(folder)
+    torch.manual_seed(seed)
+    model = BertForMaskedLM(_config(bert))
+    with torch.no_grad():  # about as many terms as a text has words
+        model.cls.predictions.decoder.bias -= 1
+    model.save_pretrained(bert)
     modules = [
-        Transformer(str(bert), max_seq_length=WINDOW),
-        Pooling(HIDDEN, pooling_mode=pooling, include_prompt=include_prompt),
-        *([Dense(HIDDEN, dense)] if dense else []),
-        *([Normalize()] if normalize else []),
+        Transformer(str(bert), transformer_task="fill-mask", max_seq_length=WINDOW),
+        SpladePooling(),
     ]
-    SentenceTransformer(modules=modules, prompts=prompts or {}, device="cpu").save(str(folder))
+    SparseEncoder(
+        modules=modules, similarity_fn_name=similarity, prompts=prompts, device="cpu"
+    ).save(str(folder))
+    return folder
+
+
+def make_late(folder, *, similarity="maxsim", seed=0, skip=(), expansion=None, prompts=None):
+    """Save a tiny ColBERT: unit vectors of 16 numbers for every token but those to skip."""
+    bert = word_pieces(folder)
+    torch.manual_seed(seed)
+    BertModel(_config(bert)).save_pretrained(bert)
+    of_tokens = {"module_input_name": "token_embeddings", "module_output_name": "token_embeddings"}
+    modules = [
+        Transformer(str(bert), max_seq_length=WINDOW, query_expansion=expansion),
+        Dense(HIDDEN, 16, bias=False, activation_function=torch.nn.Identity(), **of_tokens),
+        MultiVectorMask(list(skip)),
+        Normalize(**of_tokens),
+    ]
+    MultiVectorEncoder(
+        modules=modules, similarity_fn_name=similarity, prompts=prompts, device="cpu"
+    ).save(str(folder))
     return folder

@@ -23,9 +23,11 @@ from argus.settings import Doc, Option
 if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult
 
-Running = Annotated[
-    EncoderConfig, Without("model", "base_url", "api_key_env", "batch_size", "concurrency")
-]
+OF_ONE_MODEL = (
+    "model", "query_prompt", "document_prompt", "revision", "trust_remote_code",
+    "base_url", "api_key_env", "batch_size", "concurrency",
+)  # fmt: skip
+Running = Annotated[EncoderConfig, Without(*OF_ONE_MODEL)]
 """How both encoders are run; which they are is given twice."""
 
 

@@ -56,12 +56,31 @@ def explain(
     measure: ExplainConfig,
     of_run: RunConfig,
     encoder: o.IndexEncoder = None,
+    store: Annotated[
+        Path | None,
+        Doc("With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings."),
+    ] = None,
     device: o.Device = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first."""
+    """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first.
+
+    Of an index, of a run, of a retriever, or of an exact search by --encoder through --corpus: so
+    for sparse and late-interaction encoders, with what of the query they matched.
+    """
     own = _of_index(index, measure)
+    if encoder is not None and of_run.corpus is not None and not (run or index or retriever):
+        model = EncoderConfig(model=encoder, device=device)
+        _of_corpus(query, doc_id, model, of_run, own, store, as_json=json)
+        return
+    if store is not None:
+        raise InputError(
+            "--store without --corpus and --encoder alone",
+            expected="a search through a corpus: an index has its vectors, a run needs none",
+            fix="Leave --store out.",
+            where="--store",
+        )
     if run is not None:
         from argus.evaluation.queries import run_alone
         from argus.explanation.run import explain_run
@@ -91,6 +110,26 @@ def explain(
     _print(explanation, describe(explanation), as_json=json)
 
 
+def _of_corpus(
+    query: str,
+    doc_id: str,
+    encoder: EncoderConfig,
+    searched: RunConfig,
+    own: dict[str, object],
+    store: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Explain a search through a corpus. own: what only an index has, by its option."""
+    from argus.evaluation.queries import refuse_beside
+    from argus.explanation.of_corpus import explain_corpus
+
+    _no_keys(searched.keys)
+    refuse_beside("--corpus alone", "what it needs is an index", **own)
+    explanation = explain_corpus(query, doc_id, encoder, searched, store=store)
+    _print(explanation, describe_run(explanation), as_json=as_json)
+
+
 def _of_index(index: str | None, measure: ExplainConfig) -> dict[str, object]:
     """Return what only an index has, by its option."""
     rps = measure.rps
@@ -112,7 +151,8 @@ def _index(
     if index is None:
         raise InputError(
             "neither an index nor a run nor a retriever",
-            expected="--index PATH, --retriever NAME, or --run FILE with the id of a query in it",
+            expected="--index PATH, --retriever NAME, or --run FILE with the id of a query in it; "
+            "or --corpus with --encoder",
             fix="Name what was searched, or what was found.",
             where="--index",
         )

@@ -12,13 +12,26 @@ from .embed import (
 )
 from .load import (
     LoadedEncoder as LoadedEncoder,
+    load_any_encoder as load_any_encoder,
     load_encoder as load_encoder,
+    require_vectors as require_vectors,
 )
 from .protocol import (
     Encoder as Encoder,
     TokenCounter as TokenCounter,
 )
+from .ragged import (
+    open_store as open_store,
+)
+from .rows import (
+    Rows as Rows,
+)
+from .scoring import (
+    Scoring as Scoring,
+    scoring_of as scoring_of,
+)
 from .store import (
     EmbeddingStore as EmbeddingStore,
+    Store as Store,
     stored_fingerprint as stored_fingerprint,
 )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from argus.devices import Device
 from argus.endpoint import API_KEY_ENV, BASE_URL
+from argus.errors import InputError
 from argus.settings import Choices, Doc, Ge, Option, check_settings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+COSINE = "cosine"
+"""How most encoders rank: their rows have length 1."""
+DOT = "dot"
+"""How others do: the length of a row counts."""
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 _PANEL = "Encoder"
 
@@ -29,6 +36,26 @@ class EncoderConfig:
     api_key_env: Annotated[
         str, Doc("Environment variable that holds the API key."), Option(panel=_PANEL)
     ] = API_KEY_ENV
+    query_prompt: Annotated[
+        str | None,
+        Doc(
+            "Put before queries: a text, or a name of the model's own. Default: as the model says."
+        ),
+        Option(panel=_PANEL),
+    ] = None
+    document_prompt: Annotated[
+        str | None,
+        Doc("Before documents, likewise."),
+        Option(panel=_PANEL),
+    ] = None
+    revision: Annotated[
+        str | None, Doc("Commit (or branch, tag) of a model of the hub."), Option(panel=_PANEL)
+    ] = None
+    trust_remote_code: Annotated[
+        bool,
+        Doc("Run code that comes with the model; of the hub only at a pinned --revision."),
+        Option(panel=_PANEL),
+    ] = False
     precision: Annotated[
         str,
         Choices(PRECISIONS),
@@ -45,3 +72,18 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        self._check_revision()
+
+    def _check_revision(self) -> None:
+        """Refuse code of the hub that may be another one tomorrow."""
+        if not self.trust_remote_code or Path(self.model).is_dir():
+            return
+        if re.fullmatch("[0-9a-f]{40}", self.revision or "") is None:
+            raise InputError(
+                "--trust-remote-code without a pinned revision"
+                if self.revision is None
+                else f"{self.revision!r}, which may name other code tomorrow",
+                expected="the 40 digits of the commit whose code you have read",
+                fix="Give --revision COMMIT, or a folder that holds the model.",
+                where="--revision",
+            )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.types import FloatArray, Span
-from argus.encoders.protocol import Encoder
-from argus.encoders.store import EmbeddingStore
+from argus.data.types import Span
+from argus.encoders.protocol import COSINE, Encoder, similarity_of
+from argus.encoders.rows import R, concatenate, empty_rows, family_of, usable
+from argus.encoders.store import Store
 from argus.errors import EncodingError, EndpointRefusal
 from argus.progress import progress
 
@@ -47,11 +48,11 @@ Batch = Sequence[Item]
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Encoded(Generic[R]):
     """What an encoder made of a batch."""
 
-    vectors: FloatArray
-    """Shape (n_ok, dim), unit rows, in the order of the items that were embedded."""
+    vectors: R
+    """Of n_ok rows, in the order of the items that were embedded; as the encoder compares them."""
     failures: dict[int, str]
     """Position in the batch to why it could not be embedded."""
 
@@ -60,16 +61,17 @@ class Encoded:
 class EncodesBatches(Protocol):
     """An encoder that has batches embedded elsewhere (see `argus.encoders.spread`)."""
 
-    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded]]:
+    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[Any]]]:
         """Yield (number of the batch, what `encode_batch` made of it) as they are done."""
 
 
 @dataclass(frozen=True)
-class Embedded:
+class Embedded(Generic[R]):
     """The vectors of a list of items. Items that failed have a reason and no vector."""
 
-    vectors: FloatArray
-    """Shape (n_ok, dim), unit rows, in the order of the items that were embedded."""
+    vectors: R
+    """Of n_ok rows, in the order of the items that were embedded; (n_ok, dim) unless sparse or of
+    tokens."""
     ok: np.ndarray
     """Bool, shape (n_items,)."""
     failures: dict[int, str]
@@ -89,8 +91,8 @@ def documents(texts: Sequence[str]) -> list[Item]:
 
 
 def embed(
-    items: Sequence[Item], encoder: Encoder, store: EmbeddingStore, *, what: str = "texts"
-) -> Embedded:
+    items: Sequence[Item], encoder: Encoder[R], store: Store[R], *, what: str = "texts"
+) -> Embedded[R]:
     """Embed `items`, reading from `store` what it has and adding what it lacks.
 
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`;
@@ -124,8 +126,8 @@ def embed(
 
 
 def _encoded(
-    encoder: Encoder, missing: dict[bytes, Item]
-) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded]]:
+    encoder: Encoder[R], missing: dict[bytes, Item]
+) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded[R]]]:
     """Yield number, keys and items of each batch, and what became of it."""
     batches = enumerate(_batches(missing))
     if not isinstance(encoder, EncodesBatches):
@@ -160,31 +162,38 @@ def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
         yield batch
 
 
-def encode_batch(encoder: Encoder, items: Batch) -> Encoded:
+def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
     """Encode one batch; halve it on a rejection until the items at fault stand alone."""
     try:
-        vectors = _call(encoder, items)
+        rows = _call(encoder, items)
     except EndpointRefusal:
         raise
     except EncodingError as error:
         if error.retryable:  # the encoder itself is in trouble: no item is at fault
             raise
         if len(items) == 1:
-            return Encoded(np.zeros((0, encoder.dim), np.float32), {0: str(error)})
+            none = cast(R, empty_rows(family_of(encoder), encoder.dim))
+            return Encoded(none, {0: str(error)})
         half = len(items) // 2
         left, right = encode_batch(encoder, items[:half]), encode_batch(encoder, items[half:])
         moved = {i + half: reason for i, reason in right.failures.items()}
-        return Encoded(np.concatenate([left.vectors, right.vectors]), left.failures | moved)
-    norms = np.linalg.norm(vectors, axis=1)
-    good = np.isfinite(norms) & (norms > 0)
+        return Encoded(concatenate([left.vectors, right.vectors]), left.failures | moved)
+    good = usable(rows)
     reasons = {
         int(i): "the encoder returned a vector that is zero or not finite"
         for i in np.flatnonzero(~good)
     }
-    return Encoded((vectors[good] / norms[good, None]).astype(np.float32), reasons)
+    return Encoded(_scaled(encoder, rows[good]), reasons)
 
 
-def _call(encoder: Encoder, items: Batch) -> FloatArray:
+def _scaled(encoder: Encoder[R], rows: Any) -> R:
+    """Return rows of length 1 where these are what the encoder compares."""
+    if isinstance(rows, np.ndarray) and similarity_of(encoder) == COSINE:
+        rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(np.float32)
+    return cast(R, rows)
+
+
+def _call(encoder: Encoder[R], items: Batch) -> R:
     texts = [item.text for item in items]
     match items[0].role:
         case Role.QUERY:

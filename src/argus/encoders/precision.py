@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from argus.data.manifest import PrecisionTrial
+from argus.encoders.protocol import unit_rows
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 
 CANDIDATES = ("bfloat16", "float16")
@@ -34,7 +35,7 @@ def choose_precision(
     if not texts:
         return baseline, []
     sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
-    expected = baseline.encode_documents(sample)
+    expected = unit_rows(baseline.encode_documents(sample))
     best, best_speedup = baseline, MIN_SPEEDUP
     trials: list[PrecisionTrial] = []
     for precision in CANDIDATES:
@@ -45,7 +46,7 @@ def choose_precision(
         if speedup < 1:
             trials.append(_trial(precision, speedup))
             continue
-        cosine = float((encoder.encode_documents(sample) * expected).sum(axis=1).min())
+        cosine = float((unit_rows(encoder.encode_documents(sample)) * expected).sum(axis=1).min())
         speedup = _speedup(baseline, encoder, sample, rounds=2)
         accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
         trials.append(_trial(precision, speedup, cosine, accepted=accepted))

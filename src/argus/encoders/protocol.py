@@ -7,16 +7,29 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from argus.data.types import FloatArray, IntArray, Span
+from argus.encoders.config import COSINE as COSINE
+from argus.encoders.config import DOT as DOT
+from argus.encoders.rows import Rows
+
+R_co = TypeVar("R_co", bound=Rows, default=FloatArray, covariant=True)
+
+
+def similarity_of(encoder: object) -> str:
+    """Return how an encoder's rows are compared; one that does not say so has rows of length 1."""
+    return str(getattr(encoder, "similarity", COSINE))
 
 
 @runtime_checkable
-class Encoder(Protocol):
-    """Text to unit vectors. Raises EncodingError when a batch cannot be embedded.
+class Encoder(Protocol[R_co]):
+    """Text to vectors. Raises EncodingError when a batch cannot be embedded.
 
     `fingerprint` names everything that changes a vector: model, weights, prompts, pooling,
     dimension, maximum tokens, precision. Equal fingerprints mean vectors that may be compared.
+    `Encoder` alone gives one vector per text, (n, dim) float32, unit rows unless its `similarity`
+    is DOT; one of sparse rows or of rows of tokens says so by its `family`.
     """
 
     @property
@@ -31,14 +44,14 @@ class Encoder(Protocol):
     def pools_spans(self) -> bool:
         """Whether `encode_spans` pools token vectors; if not it gives the vector of the text."""
 
-    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim) float32, unit rows."""
+    def encode_queries(self, texts: Sequence[str]) -> R_co:
+        """Return n rows."""
 
-    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim) float32, unit rows."""
+    def encode_documents(self, texts: Sequence[str]) -> R_co:
+        """Return n rows."""
 
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
-        """Return (n, dim) float32, unit rows: the mention `spans[i]` inside `texts[i]`.
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R_co:
+        """Return n rows: the mention `spans[i]` inside `texts[i]`.
 
         `g(E(w), s)` of ARGUS §3.2 and §B.4: token vectors averaged over the span where the model
         gives token vectors, else the vector of the whole text. Equal texts are read once.
@@ -69,13 +82,27 @@ class Fingerprint:
     pooling: str
     query_prompt: str = ""
     document_prompt: str = ""
+    similarity: str = COSINE
+    tasks: tuple[str, str] = ("", "")
+    """Of queries and documents, where the model has tasks of its own."""
+    code: str = ""
+    """Digest of the code that came with the model, where that was run."""
 
     def __str__(self) -> str:
+        norm = "l2" if self.similarity == COSINE else f"none similarity={self.similarity}"
+        tasks = " query_task={!r} document_task={!r}".format(*self.tasks) if any(self.tasks) else ""
+        code = f" code={self.code}" if self.code else ""
         return (
             f"{self.model}@{self.revision} dim={self.dim} max_tokens={self.max_tokens} "
-            f"precision={self.precision} pooling={self.pooling} normalize=l2 "
+            f"precision={self.precision} pooling={self.pooling} normalize={norm} "
             f"query_prompt={self.query_prompt!r} document_prompt={self.document_prompt!r}"
+            f"{tasks}{code}"
         )
+
+
+def directions(encoder: object, vectors: FloatArray) -> FloatArray:
+    """Return an encoder's rows as unit rows, whose dot products are cosines."""
+    return vectors if similarity_of(encoder) == COSINE else unit_rows(vectors)
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
-from argus.encoders.protocol import Fingerprint, unit_rows
+from argus.encoders.prompts import Prompt, Prompts, resolve_prompts
+from argus.encoders.protocol import COSINE, DOT, Fingerprint, unit_rows
 from argus.encoders.windows import place_window
-from argus.errors import EncodingError
+from argus.errors import EncodingError, InputError
 
 if TYPE_CHECKING:
     import torch
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from argus.encoders.bert.modules import SentenceModel
 
-DOCUMENT_PROMPTS = ("document", "passage", "corpus")  # in sentence-transformers' order
 BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
 MAX_BATCH = 64
 
@@ -43,8 +43,13 @@ class SentenceTransformerEncoder:
         *,
         name: str,
         precision: str = "float32",
+        prompts: Prompts | None = None,
+        code: str = "",
     ) -> None:
-        self.model, self.name, self.precision = model, name, precision
+        """Take a model as it is; prompts: None for its own. code: digest of what came with it."""
+        self.model, self.name, self.precision, self.code = model, name, precision, code
+        self.prompts = prompts or resolve_prompts(model.prompts or {})
+        self.similarity = _similarity(model)
         self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once
         self._revision = weights_digest(model)  # now: packing hides weights from a later look
         model.eval()
@@ -60,7 +65,7 @@ class SentenceTransformerEncoder:
     def dim(self) -> int:
         """Length of a vector."""
         known = self.model.get_embedding_dimension()
-        return int(known or self._forward([""], "", "query")["sentence_embedding"].shape[1])
+        return int(known or self._forward([""], Prompt(), "query")["sentence_embedding"].shape[1])
 
     @property
     def max_tokens(self) -> int | None:
@@ -78,8 +83,11 @@ class SentenceTransformerEncoder:
                 max_tokens=self.max_tokens,
                 precision=self.precision,
                 pooling=self._pooling_name(),
-                query_prompt=self._query_prompt,
-                document_prompt=self._document_prompt,
+                query_prompt=self.prompts.query.text,
+                document_prompt=self.prompts.document.text,
+                similarity=self.similarity,
+                tasks=self._tasks,
+                code=self.code,
             )
         )
 
@@ -88,20 +96,20 @@ class SentenceTransformerEncoder:
         if not texts:
             return np.zeros(0, np.int64)
         encoded = self.model.tokenizer(
-            [self._document_prompt + t for t in texts], truncation=False, verbose=False
+            [self.prompts.document.text + t for t in texts], truncation=False, verbose=False
         )
         return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), unit rows; the model's query prompt is put in front."""
-        return self._sentences(texts, self._query_prompt, "query")
+        """Return (n, dim), the query prompt in front; unit rows unless `similarity` is the dot."""
+        return self._sentences(texts, self.prompts.query, "query")
 
     def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), unit rows; texts beyond the window are cut, as in any index."""
-        return self._sentences(texts, self._document_prompt, "document")
+        """Return (n, dim), likewise; texts beyond the window are cut, as in any index."""
+        return self._sentences(texts, self.prompts.document, "document")
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
-        """Return (n, dim), unit rows: token vectors averaged over `spans[i]` in `texts[i]`.
+        """Return (n, dim), likewise: token vectors averaged over `spans[i]` in `texts[i]`.
 
         `g(H, s) = 1/|s| Σ_{i∈s} H_i` (ARGUS §B.4), then the model's own modules after pooling.
         One forward pass per text, or per window of a text that is too long. A model without token
@@ -123,19 +131,24 @@ class SentenceTransformerEncoder:
                 for i, span in reading.mentions:
                     pooled[i] = own[reading.covers(span)].mean(axis=0)
 
-        self._run(_batches([len(reading.ranges) for reading in readings]), pool)
-        return unit_rows(self._after_pooling(np.stack([pooled[i] for i in range(len(texts))])))
+        self._run(batches_of([len(reading.ranges) for reading in readings]), pool)
+        return self._rows(self._after_pooling(np.stack([pooled[i] for i in range(len(texts))])))
 
-    def _sentences(self, texts: Sequence[str], prompt: str, task: str) -> FloatArray:
+    def _rows(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors as they are compared: cut to `dim`, of length 1 but for the dot."""
+        vectors = vectors[:, : self.dim]
+        return unit_rows(vectors) if self.similarity == COSINE else vectors.astype(np.float32)
+
+    def _sentences(self, texts: Sequence[str], prompt: Prompt, task: str) -> FloatArray:
         out = np.empty((len(texts), self.dim), np.float32)
 
         def encode(batch: list[int]) -> None:
             forwarded = self._forward([texts[i] for i in batch], prompt, task)
-            out[batch] = _to_numpy(forwarded["sentence_embedding"])
+            out[batch] = _to_numpy(forwarded["sentence_embedding"])[:, : self.dim]
 
         counts = np.minimum(self.count_tokens(texts), self.max_tokens or BATCH_TOKENS)
-        self._run(_batches(counts.tolist()), encode)
-        return unit_rows(out)
+        self._run(batches_of(counts.tolist()), encode)
+        return self._rows(out)
 
     def _run(self, batches: list[list[int]], work: Callable[[list[int]], None]) -> None:
         """Do `work` on every batch: on a CPU one batch per core, each on one thread.
@@ -159,23 +172,26 @@ class SentenceTransformerEncoder:
         finally:
             torch.set_num_threads(threads)
 
-    def _forward(self, texts: Sequence[str], prompt: str, task: str) -> dict[str, torch.Tensor]:
+    def _forward(self, texts: Sequence[str], prompt: Prompt, task: str) -> dict[str, torch.Tensor]:
         """Return the model's features: sentence and, where it has them, token embeddings."""
         import torch
 
+        own = self._has_tasks and prompt.name
+        task = prompt.name if own else task
         with self._tokenizing:
-            features = self.model.preprocess(list(texts), prompt=prompt or None, task=task)
+            features = self.model.preprocess(list(texts), prompt=prompt.text or None, task=task)
         features = {
             k: v.to(self.model.device) if isinstance(v, torch.Tensor) else v
             for k, v in features.items()
         }
         with torch.inference_mode():
-            out = self.model(features, task=task) if self._is_routed else self.model(features)
+            by_task = own or self._is_routed
+            out = self.model(features, task=task) if by_task else self.model(features)
         return dict(out)
 
     def _token_vectors(self, texts: Sequence[str]) -> FloatArray:
         """Return token vectors, shape (n, n_tokens, n_hidden), padding included."""
-        forwarded = self._forward(texts, self._document_prompt, "document")
+        forwarded = self._forward(texts, self.prompts.document, "document")
         return _to_numpy(forwarded["token_embeddings"])
 
     def _first_token(self, width: int, count: int) -> int:
@@ -189,7 +205,7 @@ class SentenceTransformerEncoder:
 
     def _readings(self, texts: Sequence[str], spans: Sequence[Span]) -> list[Reading]:
         """Say what to read for every span: each text once, or windows of one that is too long."""
-        prompt = len(self._document_prompt)
+        prompt = len(self.prompts.document.text)
         distinct = list(dict.fromkeys(texts))
         ranges = dict(zip(distinct, self._token_ranges(distinct), strict=True))
         limit = self.max_tokens or 1 << 30
@@ -216,7 +232,7 @@ class SentenceTransformerEncoder:
     def _token_ranges(self, texts: Sequence[str]) -> list[IntArray]:
         """Return the character range of every token, prompt and special tokens included."""
         encoded = self.model.tokenizer(
-            [self._document_prompt + text for text in texts],
+            [self.prompts.document.text + text for text in texts],
             truncation=False,
             return_offsets_mapping=True,
             return_attention_mask=False,
@@ -251,18 +267,19 @@ class SentenceTransformerEncoder:
     def _is_routed(self) -> bool:
         return any(type(m).__name__ == "Router" for m in self.model.children())
 
-    @property
-    def _query_prompt(self) -> str:
-        return self._prompt(("query",))
+    @cached_property
+    def _has_tasks(self) -> bool:
+        """Whether a module that came with the model is told a task, by the name of its prompt."""
+        arguments: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
+        return any("task" in names for names in arguments.values())
 
     @property
-    def _document_prompt(self) -> str:
-        return self._prompt(DOCUMENT_PROMPTS)
-
-    def _prompt(self, names: Sequence[str]) -> str:
-        prompts = self.model.prompts or {}
-        name = next((n for n in names if n in prompts), self.model.default_prompt_name)
-        return (prompts.get(name) if name else None) or ""
+    def _tasks(self) -> tuple[str, str]:
+        """Tasks of the model's own that queries and documents are embedded for."""
+        prompts = (
+            (self.prompts.query, self.prompts.document) if self._has_tasks else (Prompt(),) * 2
+        )
+        return prompts[0].name, prompts[1].name
 
     def _pooling_name(self) -> str:
         for module in self.model.children():
@@ -290,8 +307,30 @@ class Reading:
         return np.asarray((begin < place.end) & (end > place.start) & (end > begin))
 
 
-def _batches(counts: Sequence[int]) -> list[list[int]]:
-    """Return positions, longest texts first, in batches of at most BATCH_TOKENS padded tokens."""
+def _similarity(model: SentenceTransformer | SentenceModel) -> str:
+    """Return how a model ranks: COSINE, which rows of length 1 make of others too, or DOT.
+
+    Raises InputError for a model that was made for distances.
+    """
+    name = str(model.similarity_fn_name)
+    unit = type(list(model.children())[-1]).__name__ == "Normalize"
+    if name == COSINE or (unit and name in (DOT, "euclidean")):
+        return COSINE
+    if name == DOT:
+        return DOT
+    raise InputError(
+        f"a model that ranks by {name} distance",
+        expected="one made for cosine or dot product, or whose vectors have length 1",
+        fix="Name another; a retriever that ranks so can be asked itself, with --retriever.",
+        where="--encoder",
+    )
+
+
+def batches_of(counts: Sequence[int]) -> list[list[int]]:
+    """Return positions, longest texts first, in batches of at most BATCH_TOKENS padded tokens.
+
+    counts: tokens of every text.
+    """
     batches: list[list[int]] = []
     width = 0
     for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):

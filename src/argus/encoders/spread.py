@@ -6,13 +6,14 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Generic, Protocol
 
-from argus.data.types import FloatArray, IntArray, Span
+from argus.data.types import IntArray, Span
 from argus.encoders.config import EncoderConfig
 from argus.encoders.embed import Batch, Encoded, encode_batch
-from argus.encoders.load import load_encoder, to_send
-from argus.encoders.protocol import Encoder, TokenCounter
+from argus.encoders.load import load_any_encoder, to_send
+from argus.encoders.protocol import Encoder, TokenCounter, similarity_of
+from argus.encoders.rows import Family, R, family_of
 from argus.engine import Engine, Work
 from argus.errors import ArgusError, InputError
 
@@ -21,14 +22,14 @@ from argus.errors import ArgusError, InputError
 class Encoding:
     """What a worker embeds with: an encoder, or what loads it, and the fingerprint to be had."""
 
-    encoder: Encoder | EncoderConfig
+    encoder: Encoder[Any] | EncoderConfig
     fingerprint: str
 
 
-def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded]:
+def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded[Any]]:
     """Load the encoder in a worker. Raises ArgusError where it is not the one of the driver."""
     source = encoding.encoder
-    encoder = load_encoder(source).encoder if isinstance(source, EncoderConfig) else source
+    encoder = load_any_encoder(source).encoder if isinstance(source, EncoderConfig) else source
     if encoder.fingerprint != encoding.fingerprint:
         raise ArgusError(
             "A worker has another encoder than the one that runs the job; two encoders are never "
@@ -38,7 +39,7 @@ def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded]:
     return partial(encode_batch, encoder)
 
 
-class SpreadEncoder:
+class SpreadEncoder(Generic[R]):
     """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
 
     config: what workers load; without it they are sent the encoder itself. Raises InputError for
@@ -47,7 +48,7 @@ class SpreadEncoder:
     """
 
     def __init__(
-        self, encoder: Encoder, engine: Engine, config: EncoderConfig | None = None
+        self, encoder: Encoder[R], engine: Engine, config: EncoderConfig | None = None
     ) -> None:
         if config is None:
             _check_portable(encoder)
@@ -55,7 +56,7 @@ class SpreadEncoder:
         source = encoder if config is None else to_send(config)
         shared = Encoding(source, encoder.fingerprint)
         # The encoder uses all cores itself; an endpoint is pressed as hard as its settings say.
-        self._work: Work[Encoding, Batch, Encoded] = Work(
+        self._work: Work[Encoding, Batch, Encoded[R]] = Work(
             setup=begin_encoding, shared=shared, what="embedding", threaded=True
         )
 
@@ -74,28 +75,38 @@ class SpreadEncoder:
         """As the encoder says."""
         return getattr(self.encoder, "pools_spans", True)
 
-    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), unit rows."""
+    @property
+    def similarity(self) -> str:
+        """As the encoder says."""
+        return similarity_of(self.encoder)
+
+    @property
+    def family(self) -> Family:
+        """As the encoder says."""
+        return family_of(self.encoder)
+
+    def encode_queries(self, texts: Sequence[str]) -> R:
+        """Return n rows."""
         return self.encoder.encode_queries(texts)
 
-    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), unit rows."""
+    def encode_documents(self, texts: Sequence[str]) -> R:
+        """Return n rows."""
         return self.encoder.encode_documents(texts)
 
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
-        """Return (n, dim), unit rows."""
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R:
+        """Return n rows."""
         return self.encoder.encode_spans(texts, spans)
 
-    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded]]:
+    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
         """Yield (number of the batch, what `encode_batch` made of it) as workers are done."""
         yield from self.engine.run(self._work, batches)
 
 
-class CountingEncoder(Encoder, TokenCounter, Protocol):
+class CountingEncoder(Encoder[Any], TokenCounter, Protocol):
     """An encoder that knows how much of a text it reads."""
 
 
-class CountingSpreadEncoder(SpreadEncoder):
+class CountingSpreadEncoder(SpreadEncoder[R]):
     """A `SpreadEncoder` that knows so, too."""
 
     encoder: CountingEncoder
@@ -116,8 +127,8 @@ class CountingSpreadEncoder(SpreadEncoder):
 
 
 def on_engine(
-    encoder: Encoder, engine: Engine | None, config: EncoderConfig | None = None
-) -> Encoder:
+    encoder: Encoder[R], engine: Engine | None, config: EncoderConfig | None = None
+) -> Encoder[R]:
     """Return the encoder, its batches embedded on `engine` if there is one.
 
     config: loads the same encoder again, precision included; None sends workers the encoder itself.
@@ -135,7 +146,7 @@ class _Nowhere:
         return memoryview(data).nbytes  # type: ignore[arg-type]
 
 
-def _check_portable(encoder: Encoder) -> None:
+def _check_portable(encoder: Encoder[Any]) -> None:
     try:
         pickle.Pickler(_Nowhere(), protocol=5).dump(encoder)
     except Exception as error:  # whatever its parts raise

@@ -3,15 +3,18 @@
 Layout of the folder: `store.json` (fingerprint, dim), `vectors.f32` (row-major float32) and
 `keys.bin` (16 bytes per row). Both data files only grow. A batch's vectors reach the disk before
 its keys, so a run killed at any moment leaves whole rows under whole keys; opening cuts off the
-rest, and at most the batch in flight is lost.
+rest, and at most the batch in flight is lost. Rows of a sparse encoder, or of tokens, have files of
+their own (`argus.encoders.ragged`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Generic, Self
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.held import HeldVectors
+from argus.encoders.rows import Family, R
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 KEY_BYTES = 16
@@ -29,24 +33,23 @@ GATHER_ROWS = 1 << 16
 _GATHERED = "gathered-*.f32"
 
 
-class EmbeddingStore:
-    """An append-only, memory-mapped map from content key to vector.
+class Store(ABC, Generic[R]):
+    """An append-only map from content key to the rows of one encoder.
 
-    Raises FingerprintMismatch when `path` holds vectors of another encoder, and ArgusError when
-    another process is writing to it.
+    Raises FingerprintMismatch when `path` holds rows of another encoder, and ArgusError when
+    another process is writing to it. Keys are in `keys.bin`, which is written last.
     """
+
+    family: Family = "dense"
 
     def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
         self.path, self.fingerprint, self.dim = path, fingerprint, dim
         path.mkdir(parents=True, exist_ok=True)
         busy = f"{path} is in use by another run; wait for it, or give another --store."
         self._lock = take_lock(path / "lock", busy=busy)
-        self._mapped: FloatArray | None = None
-        self._held: HeldVectors | None = None
         try:
             self._check_fingerprint()
             self._rows = self._recover()
-            self._remove_gathered()  # of a run that was killed
         except BaseException:
             self._lock.close()
             raise
@@ -55,13 +58,120 @@ class EmbeddingStore:
         return len(self._rows)
 
     def __contains__(self, key: bytes) -> bool:
-        return key in self._rows or (self._held is not None and key in self._held.rows)
+        return key in self._rows
 
-    def __enter__(self) -> EmbeddingStore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Release the lock; the store may then be opened again."""
+        self._lock.close()
+
+    @property
+    def mapped_dim(self) -> int:
+        """Numbers in a gathered row that may be a part of a file; 0 where all are in memory."""
+        return 0
+
+    def failure(self, key: bytes) -> str | None:
+        """Return why there can be no row for a key; None where there is one, or can be."""
+        return None
+
+    def keep(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Return keys that find the rows of `keys` on the disk, written there where need be."""
+        return list(keys)
+
+    def rows(self, keys: Sequence[bytes]) -> IntArray:
+        """Return the row of each key, -1 where it is not stored; shape (len(keys),)."""
+        return np.array([self._rows.get(key, -1) for key in keys], np.int64)
+
+    def rows_stored(self, keys: Sequence[bytes]) -> IntArray:
+        """Return the row of each key; KeyError if one is not stored."""
+        rows = self.rows(keys)
+        if (rows < 0).any():
+            raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
+        return rows
+
+    @abstractmethod
+    def gather(self, keys: Sequence[bytes]) -> R:
+        """Return the rows of `keys`; KeyError if one is missing."""
+
+    def append(self, keys: Sequence[bytes], vectors: R) -> None:
+        """Add one row under each of `keys`, durably. Keys that are there already stay."""
+        self._check_shape(keys, vectors)
+        new = [i for i, key in enumerate(keys) if key not in self._rows]
+        new = list({keys[i]: i for i in new}.values())
+        if not new:
+            return
+        chosen: Any = vectors
+        try:
+            self._append_rows(chosen[np.array(new)])
+            append_bytes(self.path / "keys.bin", b"".join(keys[i] for i in new))
+        except OSError as error:
+            self._rows = self._recover()
+            raise ArgusError(
+                f"{self.path}: writing vectors failed ({error.strerror}); the {len(self)} vectors "
+                "already there are whole. Free some space and run the same command again."
+            ) from error
+        for i in new:
+            self._rows[keys[i]] = len(self._rows)
+
+    @abstractmethod
+    def _check_shape(self, keys: Sequence[bytes], vectors: R) -> None:
+        """Raise ValueError for rows that do not fit the keys or the store."""
+
+    @abstractmethod
+    def _append_rows(self, vectors: R) -> None:
+        """Write rows behind those that are there, durably."""
+
+    @abstractmethod
+    def _cut(self, most: int) -> int:
+        """Cut the files back to at most so many whole rows; return how many are left."""
+
+    def _recover(self) -> dict[bytes, int]:
+        """Read the keys, cut all files back to whole rows, return key -> row."""
+        keys = self.path / "keys.bin"
+        size = keys.stat().st_size if keys.exists() else 0
+        n = self._cut(size // KEY_BYTES)
+        cut_file(keys, n * KEY_BYTES)
+        data = keys.read_bytes() if keys.exists() else b""
+        return {data[i : i + KEY_BYTES]: i // KEY_BYTES for i in range(0, len(data), KEY_BYTES)}
+
+    def _check_fingerprint(self) -> None:
+        stored, family = _header(self.path)
+        if stored is None and (self.path / "keys.bin").exists():
+            raise InputError(
+                "holds vectors but no store.json, so nobody can tell which encoder made them",
+                expected="the header that Argus wrote",
+                fix="Put it back, give another --store, or start over with --fresh.",
+                where=self.path,
+            )
+        if stored is None:
+            kind = {} if self.family == "dense" else {"family": self.family}
+            with replacing(self.path / "store.json") as temporary:
+                header = {"fingerprint": self.fingerprint, "dim": self.dim, **kind}
+                temporary.write_text(json.dumps(header, indent=2) + "\n", encoding="utf-8")
+        elif stored != self.fingerprint:
+            raise FingerprintMismatch(self.path, stored=stored, given=self.fingerprint)
+        elif family != self.family:
+            raise InputError(
+                f"holds {family} rows",
+                expected=f"{self.family} ones",
+                fix="Give another --store.",
+                where=self.path,
+            )
+
+
+class EmbeddingStore(Store[FloatArray]):
+    """One vector per text: `vectors.f32`, memory-mapped."""
+
+    def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
+        self._mapped: FloatArray | None = None
+        self._held: HeldVectors | None = None
+        super().__init__(path, fingerprint=fingerprint, dim=dim)
+        self._remove_gathered()  # of a run that was killed
 
     def close(self) -> None:
         """Release the lock; the store may then be opened again.
@@ -70,7 +180,15 @@ class EmbeddingStore:
         """
         self._mapped = None
         self._remove_gathered()
-        self._lock.close()
+        super().close()
+
+    @property
+    def mapped_dim(self) -> int:
+        """See `Store`."""
+        return self.dim
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._rows or (self._held is not None and key in self._held.rows)
 
     def lay_over(self, held: HeldVectors) -> None:
         """Answer from these vectors first, until the store is closed: none goes to the disk.
@@ -82,11 +200,11 @@ class EmbeddingStore:
         self._held = held
 
     def failure(self, key: bytes) -> str | None:
-        """Return why there can be no vector for a key; None where there is one, or can be."""
+        """See `Store`."""
         return None if self._held is None else self._held.failures.get(key)
 
     def keep(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Write what is held for keys to the disk; return keys that find every vector from there.
+        """See `Store`.
 
         A held vector is kept under the hash of itself: no text can find it later.
         """
@@ -129,9 +247,7 @@ class EmbeddingStore:
         Beyond LARGE_BYTES they are a memory-mapped, read-only file in the store's folder, which
         goes when the store is closed.
         """
-        rows = self.rows(keys)
-        if (rows < 0).any():
-            raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
+        rows = self.rows_stored(keys)
         if 4 * self.dim * len(rows) > LARGE_BYTES:
             return self._gather_on_disk(rows)
         return self._read(rows)
@@ -166,65 +282,35 @@ class EmbeddingStore:
         for path in self.path.glob(_GATHERED):
             path.unlink(missing_ok=True)
 
-    def append(self, keys: Sequence[bytes], vectors: FloatArray) -> None:
-        """Add `vectors` (n, dim) under `keys`, durably. Keys that are there already stay."""
+    def _check_shape(self, keys: Sequence[bytes], vectors: FloatArray) -> None:
         if vectors.shape != (len(keys), self.dim):
             raise ValueError(f"vectors are {vectors.shape}, expected ({len(keys)}, {self.dim})")
-        new = [i for i, key in enumerate(keys) if key not in self._rows]
-        new = list({keys[i]: i for i in new}.values())
-        if not new:
-            return
-        try:
-            _append(self.path / "vectors.f32", vectors[new].astype("<f4").tobytes())
-            _append(self.path / "keys.bin", b"".join(keys[i] for i in new))
-        except OSError as error:
-            self._rows = self._recover()
-            raise ArgusError(
-                f"{self.path}: writing vectors failed ({error.strerror}); the {len(self)} vectors "
-                "already there are whole. Free some space and run the same command again."
-            ) from error
-        for i in new:
-            self._rows[keys[i]] = len(self._rows)
 
-    def _check_fingerprint(self) -> None:
-        stored = stored_fingerprint(self.path)
-        if stored is None and (self.path / "keys.bin").exists():
-            raise InputError(
-                "holds vectors but no store.json, so nobody can tell which encoder made them",
-                expected="the header that Argus wrote",
-                fix="Put it back, give another --store, or start over with --fresh.",
-                where=self.path,
-            )
-        if stored is None:
-            with replacing(self.path / "store.json") as temporary:
-                header = {"fingerprint": self.fingerprint, "dim": self.dim}
-                temporary.write_text(json.dumps(header, indent=2) + "\n", encoding="utf-8")
-        elif stored != self.fingerprint:
-            raise FingerprintMismatch(self.path, stored=stored, given=self.fingerprint)
+    def _append_rows(self, vectors: FloatArray) -> None:
+        append_bytes(self.path / "vectors.f32", vectors.astype("<f4").tobytes())
 
-    def _recover(self) -> dict[bytes, int]:
-        """Read the keys, cut both files back to whole rows, return key -> row."""
-        vectors, keys = self.path / "vectors.f32", self.path / "keys.bin"
-        row_bytes = 4 * self.dim
-        sizes = [path.stat().st_size if path.exists() else 0 for path in (vectors, keys)]
-        n = min(sizes[0] // row_bytes, sizes[1] // KEY_BYTES)
-        for path, size, whole in zip(
-            (vectors, keys), sizes, (n * row_bytes, n * KEY_BYTES), strict=True
-        ):
-            if size > whole:
-                os.truncate(path, whole)
-        data = keys.read_bytes() if keys.exists() else b""
-        return {data[i : i + KEY_BYTES]: i // KEY_BYTES for i in range(0, len(data), KEY_BYTES)}
+    def _cut(self, most: int) -> int:
+        vectors, row_bytes = self.path / "vectors.f32", 4 * self.dim
+        size = vectors.stat().st_size if vectors.exists() else 0
+        n = min(most, size // row_bytes)
+        cut_file(vectors, n * row_bytes)
+        return n
 
 
 def stored_fingerprint(path: Path) -> str | None:
     """Return the fingerprint that the store at `path` is bound to; None when there is no store."""
+    return _header(path)[0]
+
+
+def _header(path: Path) -> tuple[str | None, str]:
+    """Return what store.json says: the fingerprint, if it is there, and the family of the rows."""
     header = path / "store.json"
     if not header.is_file():
-        return None
+        return None, "dense"
     try:
-        return str(json.loads(header.read_text(encoding="utf-8"))["fingerprint"])
-    except (ValueError, KeyError, TypeError) as error:
+        content = json.loads(header.read_text(encoding="utf-8"))
+        return str(content["fingerprint"]), str(content.get("family", "dense"))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             "is not the header of an embedding store",
             expected='JSON with "fingerprint" and "dim"',
@@ -233,7 +319,14 @@ def stored_fingerprint(path: Path) -> str | None:
         ) from error
 
 
-def _append(path: Path, data: bytes) -> None:
+def cut_file(path: Path, size: int) -> None:
+    """Cut a file back to a size, where it is larger."""
+    if path.exists() and path.stat().st_size > size:
+        os.truncate(path, size)
+
+
+def append_bytes(path: Path, data: bytes) -> None:
+    """Write behind what is in a file, and see to it that it reaches the disk."""
     with path.open("ab") as file:
         file.write(data)
         file.flush()

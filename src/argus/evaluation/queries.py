@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from argus.errors import InputError
@@ -28,20 +28,21 @@ def unknown_query(
 
 def run_alone(**others: object) -> None:
     """Refuse options that say how to search where a run has been searched already."""
-    _alone("--run", "a run is what was found already", others)
+    refuse_beside("--run", "a run is what was found already", **others)
 
 
 def retriever_alone(**others: object) -> None:
     """Refuse options that say how Argus searches where a retriever is asked."""
-    _alone("--retriever", "a retriever is asked as it is", others)
+    refuse_beside("--retriever", "a retriever is asked as it is", **others)
 
 
-def _alone(option: str, why: str, others: Mapping[str, object]) -> None:
-    other = next((f"--{name}" for name, value in others.items() if value), None)
-    if other is not None:
+def refuse_beside(what: str, why: str, **others: object) -> None:
+    """Refuse the first of some options that is given. why: what one of them is, in words."""
+    option = next((f"--{name}" for name, value in others.items() if value), None)
+    if option is not None:
         raise InputError(
-            f"{other} with {option}",
+            f"{option} with {what}",
             expected=f"one of them: {why}",
-            fix=f"Leave {other} out.",
-            where=other,
+            fix=f"Leave {option} out.",
+            where=option,
         )

@@ -231,6 +231,43 @@ class IdentifierEvidence(TypedDict, total=False):
     held: list[str]
 
 
+class MatchedTerm(TypedDict):
+    """A term or token of the query, and what of a document it was matched by.
+
+    score: what that adds to the document's. document: the term itself where the encoder is sparse,
+    None where the document lacks it; the nearest token where it is late. Weights: of a sparse one.
+    """
+
+    query: str
+    document: str | None
+    query_weight: float | None
+    document_weight: float | None
+    score: float
+
+
+class RivalMatches(TypedDict):
+    """The document whose place this one would take, and what it was matched by."""
+
+    rank: int
+    id: str
+    score: float
+    matches: list[MatchedTerm]
+
+
+@final
+class MatchEvidence(TypedDict, total=False):
+    """What a sparse or late encoder matched, strongest first. query_terms: how many it asks by.
+
+    stronger_there: query terms by which the rival is ahead, the farthest first.
+    """
+
+    score: float
+    query_terms: int
+    matches: list[MatchedTerm]
+    rival: RivalMatches | None
+    stronger_there: list[str]
+
+
 Evidence: TypeAlias = (
     PresenceEvidence
     | ApproximateEvidence
@@ -242,4 +279,5 @@ Evidence: TypeAlias = (
     | RpsEvidence
     | CorpusEvidence
     | IdentifierEvidence
+    | MatchEvidence
 )

@@ -51,7 +51,7 @@ def explain_retriever(
     """
     config = config or RunConfig()
     check_ids(query, doc_id, config.k)
-    question = _question(query, config.queries)
+    question = question_of(query, config.queries)
     documents = documents_of(config.corpus)
     known = list((documents or {}).values())
     with opened(retriever, documents=known, config=asking, encoder=encoder) as source:
@@ -61,7 +61,8 @@ def explain_retriever(
     return explained(RetrieverExplanation, case, question.id, source.name, config)
 
 
-def _question(query: str, file: Path | None) -> Query:
+def question_of(query: str, file: Path | None) -> Query:
+    """Return the question that a text is, or with a file of queries the one of this id."""
     if file is None:
         return Query(QUERY, query)
     questions = {question.id: question for question in read_queries(file)}

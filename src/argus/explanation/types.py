@@ -39,6 +39,7 @@ class Cause(StrEnum):
     ENTITIES = "low predicted RPS"
     CORPUS = "not in the corpus"
     IDENTIFIERS = "identifiers"
+    MATCHES = "matched terms"
 
 
 LIKELY = (Cause.LEXICAL, Cause.ENTITIES)

@@ -11,7 +11,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.encoders import Encoder
-from argus.encoders.protocol import unit_rows
+from argus.encoders.protocol import directions, unit_rows
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ def variants(encoder: Encoder, text: str, title: str | None) -> Iterator[Variant
     if isinstance(encoder, SentenceTransformerEncoder):
         yield from _of_sentence_transformer(encoder, texts)
         return
-    for change, vector in zip(texts, encoder.encode_documents(list(texts.values())), strict=True):
+    rows = directions(encoder, encoder.encode_documents(list(texts.values())))
+    for change, vector in zip(texts, rows, strict=True):
         yield Variant((change,) if change else (), vector)
-    yield Variant(("embedded as a query",), encoder.encode_queries([text])[0])
+    yield Variant(("embedded as a query",), directions(encoder, encoder.encode_queries([text]))[0])
 
 
 def _texts(text: str, title: str | None) -> Iterator[tuple[str, str]]:
@@ -95,10 +96,7 @@ def _prompts(encoder: SentenceTransformerEncoder) -> dict[str, str]:
 
 def document_prompt(encoder: SentenceTransformerEncoder) -> str:
     """Return what the encoder puts in front of documents, as its fingerprint says."""
-    prompts = encoder.model.prompts or {}
-    names = ("document", "passage", "corpus")
-    name = next((n for n in names if n in prompts), encoder.model.default_prompt_name)
-    return (prompts.get(name) if name else None) or ""
+    return encoder.prompts.document.text
 
 
 def _windows(encoder: SentenceTransformerEncoder, text: str) -> dict[int | None, str]:
@@ -148,7 +146,7 @@ def _poolings(
     routed = any(type(module).__name__ == "Router" for module in modules)
     with torch.inference_mode():
         out = model(features, task="document") if routed else model(features)
-        yield "", _unit(out["sentence_embedding"])
+        yield "", _unit(out["sentence_embedding"][:, : encoder.dim])
         at = next((i for i, m in enumerate(modules) if type(m).__name__ == "Pooling"), None)
         if at is None or "token_embeddings" not in out:
             return
@@ -158,7 +156,7 @@ def _poolings(
                 outputs = {"sentence_embedding": pooled}
                 for module in modules[at + 1 :]:
                     outputs = module(outputs)
-                yield f"{pooling} pooling", _unit(outputs["sentence_embedding"])
+                yield f"{pooling} pooling", _unit(outputs["sentence_embedding"][:, : encoder.dim])
 
 
 def _pooled(tokens: torch.Tensor, mask: torch.Tensor) -> dict[str, torch.Tensor]:

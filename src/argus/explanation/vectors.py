@@ -10,6 +10,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.data.types import FloatArray
 from argus.encoders import Encoder, TokenCounter
+from argus.encoders.protocol import directions
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
 from argus.explanation.evidence import VectorEvidence, WindowEvidence
@@ -57,12 +58,13 @@ def check_vector(
     except EncodingError as error:
         text = f"its text could not be embedded again: {error}"
         return Finding(cause, Verdict.UNCHECKED, text, {})
-    cosine = float(fresh @ stored)
+    rows = directions(encoder, np.stack([fresh, stored]))
+    cosine = float(rows[0] @ rows[1])
     evidence: VectorEvidence = {"cosine": round(cosine, 4), **_imported(case)}
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    variant, near, title = _explained(case, encoder, stored, corpus)
+    variant, near, title = _explained(case, encoder, rows[1], corpus)
     evidence = {
         **evidence,
         **_spread(case, seed),
@@ -118,8 +120,9 @@ def _spread(case: Case, seed: int) -> VectorEvidence:
     if not sample:
         return {"sampled": 0, "sampled_also_off": 0}
     texts = case.snapshot.columns["text"].take(sample).to_pylist()
-    fresh = case.retriever.encoder.encode_documents(texts)
-    cosines = np.einsum("ij,ij->i", fresh, case.snapshot.vectors[sample])
+    encoder = case.retriever.encoder
+    fresh = directions(encoder, encoder.encode_documents(texts))
+    cosines = np.einsum("ij,ij->i", fresh, directions(encoder, case.snapshot.vectors[sample]))
     return {
         "sampled": len(sample),
         "sampled_also_off": int((cosines < SAME).sum()),
@@ -157,7 +160,7 @@ def _query_side(case: Case) -> VectorEvidence:
     encoder = case.retriever.encoder
     if not isinstance(encoder, SentenceTransformerEncoder):
         return {}
-    prompt = (encoder.model.prompts or {}).get("query") or ""
+    prompt = encoder.prompts.query.text
     if not prompt or prompt == document_prompt(encoder):
         return {}
     bare = next(iter(encoder.model.encode([case.query], prompt="", normalize_embeddings=True)))
@@ -170,7 +173,7 @@ def _misplaced(case: Case, fresh: FloatArray) -> VectorEvidence:
     """Look whether the right vector is stored under another id: rows out of order."""
     nearest = case.snapshot.search(fresh[None], 1)
     doc, score = nearest.doc_ids[0][0], nearest.scores[0][0]
-    if doc == case.doc_id or score < REPRODUCED:
+    if doc == case.doc_id or score < REPRODUCED or case.snapshot.reach != 1:
         return {}
     return {"its_vector_is_stored_under": doc, "its_vector_cosine": round(score, 4)}
 
@@ -212,11 +215,37 @@ def check_window(case: Case, place: Standing) -> Finding[WindowEvidence]:
     if tokens <= window:
         text = f"all of its {tokens} tokens were read (window {window})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    evidence = {**evidence, **_unread(case, encoder), "tokens_unread": tokens - window}
-    best, own = evidence["best_unread_score"], place.dense.score
-    unread = f"{tokens - window} of its {tokens} tokens were never read"
+    pieces, unread = window_of(encoder, case.text, case.query)
+    best = float(case.scores_with(encoder.encode_documents(pieces)).max())
+    evidence |= {
+        **unread,
+        "best_unread_score": round(best, 4),
+        "rank_of_unread_part": case.rank_of_score(best),
+        "tokens_unread": tokens - window,
+    }
+    return beyond_the_window(case.k, place.dense.score, evidence)
+
+
+def window_of(encoder: TokenCounter, text: str, query: str) -> tuple[list[str], WindowEvidence]:
+    """Return what lies beyond the window as texts of its own, and what it says of the query."""
+    read = _characters_read(encoder, text)
+    pieces = _pieces(encoder, text[read:]) or [text]  # no text left but white space
+    there = set(words(text[read:])) - set(words(text[:read]))
+    only = [term for term in dict.fromkeys(query_words(query)) if term in there]
+    return pieces, {"characters_read": read, "query_terms_only_in_unread_part": only}
+
+
+def beyond_the_window(
+    k: int, own: float | None, evidence: WindowEvidence
+) -> Finding[WindowEvidence]:
+    """Conclude from what was never read, and where it would rank as a text of its own.
+
+    own: the document's score. evidence: all of it.
+    """
+    cause, best = Cause.WINDOW, evidence["best_unread_score"]
+    unread = f"{evidence['tokens_unread']} of its {evidence['tokens']} tokens were never read"
     rank, only = evidence["rank_of_unread_part"], evidence["query_terms_only_in_unread_part"]
-    if rank <= case.k and (own is None or best > own):
+    if rank <= k and (own is None or best > own):
         terms = f" (only there: {', '.join(only[:5])})" if only else ""
         return Finding(
             cause, Verdict.FOUND,
@@ -228,28 +257,11 @@ def check_window(case: Case, place: Standing) -> Finding[WindowEvidence]:
         )  # fmt: skip
     harmless = (
         "what was read is as near to the query"
-        if rank <= case.k
+        if rank <= k
         else f"the unread part on its own would rank {rank}"
     )
     text = f"{unread}, but {harmless}"
     return Finding(cause, Verdict.RULED_OUT, text, evidence, decisive=False)
-
-
-def _unread(case: Case, encoder: Encoder) -> WindowEvidence:
-    """Embed what lies beyond the window as texts of its own and rank the best of them."""
-    assert isinstance(encoder, TokenCounter)
-    read = _characters_read(encoder, case.text)
-    pieces = _pieces(encoder, case.text[read:]) or [case.text]  # no text left but white space
-    best = float(case.scores_with(encoder.encode_documents(pieces)).max())
-    there = set(words(case.text[read:])) - set(words(case.text[:read]))
-    return {
-        "characters_read": read,
-        "query_terms_only_in_unread_part": [
-            term for term in dict.fromkeys(query_words(case.query)) if term in there
-        ],
-        "best_unread_score": round(best, 4),
-        "rank_of_unread_part": case.rank_of_score(best),
-    }
 
 
 def _characters_read(encoder: TokenCounter, text: str) -> int:

@@ -1,16 +1,21 @@
-"""Exact dense search: blocked products over all vectors, ties broken by row."""
+"""Exact search: blocked scores of all documents, whatever their rows are, ties broken by row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
+from argus.encoders.rows import Rows, SparseRows, TokenRows
+from argus.encoders.scoring import Scoring, scoring_of
 from argus.indexes.groups import Groups, KnownItems, group_ranks
+
+Documents = Rows | Scoring[Any]
+"""What is searched; who searches it several times makes a `Scoring` of it once."""
 
 BLOCK_BYTES = 256 << 20
 
@@ -37,32 +42,34 @@ class KnownItemRanks:
     """1-based rank of the target's group among groups, where there are any, shape (n_queries,)."""
 
 
-def search(queries: FloatArray, documents: FloatArray, k: int) -> TopK:
-    """Return the k documents of highest dot product for each query.
+def search(queries: Rows, documents: Documents, k: int) -> TopK:
+    """Return the k documents of highest score for each query.
 
-    queries: (n_queries, dim), documents: (n_documents, dim), unit rows. k is cut to n_documents.
-    Equal scores rank by row: keep documents ordered by id and ties break by id.
+    queries, documents: rows of one encoder; dense ones have shape (n, dim) and are compared by dot
+    product. k is cut to n_documents. Equal scores rank by row: keep documents ordered by id and
+    ties break by id.
     """
-    parts = [_best(scores, k) for _, scores in _score_blocks(queries, documents)]
+    scoring = _scoring(documents)
+    parts = [_best(scores, k) for _, scores in _score_blocks(queries, scoring)]
     return TopK(
         np.concatenate([rows for rows, _ in parts]), np.concatenate([scores for _, scores in parts])
     )
 
 
 def known_item_search(
-    queries: FloatArray,
-    documents: FloatArray,
+    queries: Rows,
+    documents: Documents,
     targets: IntArray,
     k: int,
     *,
-    target_vectors: FloatArray | None = None,
+    target_vectors: Rows | None = None,
     groups: Groups | None = None,
     hidden: IntArray | None = None,
 ) -> KnownItemRanks:
     """Search for document `targets[i]` with query i; return its rank and the top k.
 
-    target_vectors: (n_queries, dim), what stands in for the target's own vector in query i (a
-    document without the sentence that asks for it); rows equal to the target's change nothing.
+    target_vectors: n_queries rows, what stands in for the target's own in query i (a document
+    without the sentence that asks for it); rows equal to the target's change nothing.
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
 
@@ -70,19 +77,20 @@ def known_item_search(
     m), documents that are in no group for query i, -1 for none; a target is not one of them.
     """
     ranks, aboves, tops, of_groups = [], [], [], []
-    for block, scores in _score_blocks(queries, documents):
+    scoring = _scoring(documents)
+    for block, scores in _score_blocks(queries, scoring):
         target = targets[block]
-        stand_in = documents[target] if target_vectors is None else target_vectors[block]
-        own = np.einsum("ij,ij->i", queries[block].astype(float), stand_in.astype(float))
+        stand_in = scoring.documents[target] if target_vectors is None else target_vectors[block]
+        own = scoring.pairs(queries[block], stand_in)
         scores[np.arange(len(target)), target] = own
-        rank, above = _ranks(scores, own, target, queries[block], documents)
+        rank, above = _ranks(scores, own, target, queries[block], scoring)
         ranks.append(rank)
         aboves.append(above)
         tops.append(_best(scores, k))
         if groups is not None:
             known = KnownItems(queries[block], target, own)
             without = None if hidden is None else hidden[block]
-            of_groups.append(group_ranks(_less(scores, without), known, documents, groups))
+            of_groups.append(group_ranks(_less(scores, without), known, scoring, groups))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
         np.concatenate(aboves).astype(np.int64),
@@ -103,22 +111,21 @@ def _ranks(
     scores: FloatArray,
     own: npt.NDArray[np.float64],
     target: IntArray,
-    queries: FloatArray,
-    documents: FloatArray,
+    queries: Rows,
+    scoring: Scoring[Any],
 ) -> tuple[IntArray, IntArray]:
     """Return 1-based ranks, ties by row, and counts of what is strictly higher.
 
     Near-ties are decided in float64.
     """
-    bound = rounding_bound(documents.shape[1])
+    bound = scoring.bound(queries)
     above = (scores > own[:, None] + bound).sum(axis=1)
     ranks = 1 + above
     near = np.abs(scores - own[:, None]) <= bound
     near[np.arange(len(target)), target] = False
     for row in np.flatnonzero(near.any(axis=1)):
         rivals = np.flatnonzero(near[row])
-        vectors = documents[rivals].astype(float)
-        exact = np.einsum("j,ij->i", queries[row].astype(float), vectors)
+        exact = scoring.against(queries[row : row + 1], rivals)
         higher = exact > own[row]
         above[row] += int(higher.sum())
         ranks[row] += int((higher | ((exact == own[row]) & (rivals < target[row]))).sum())
@@ -130,15 +137,20 @@ def queries_per_block(n_documents: int) -> int:
     return max(1, BLOCK_BYTES // (4 * n_documents))
 
 
-def _score_blocks(queries: FloatArray, documents: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-    if not len(queries) or not len(documents):
-        raise ValueError(
-            f"{len(queries)} queries over {len(documents)} documents: needs at least one of each."
-        )
-    step = queries_per_block(len(documents))
+def _scoring(documents: Documents) -> Scoring[Any]:
+    if isinstance(documents, np.ndarray | SparseRows | TokenRows):
+        return scoring_of(documents)
+    return documents
+
+
+def _score_blocks(queries: Rows, scoring: Scoring[Any]) -> Iterator[tuple[slice, FloatArray]]:
+    n = len(scoring.documents)
+    if not len(queries) or not n:
+        raise ValueError(f"{len(queries)} queries over {n} documents: needs at least one of each.")
+    step = queries_per_block(n)
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
-        yield block, queries[block] @ documents.T  # (block, n_documents)
+        yield block, scoring.products(queries[block])  # (block, n_documents)
 
 
 def _best(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:

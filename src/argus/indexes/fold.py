@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray, Run
+from argus.encoders.scoring import reach_of
 from argus.indexes.weighing import DOCUMENTS_ALONE as DOCUMENTS_ALONE
 from argus.indexes.weighing import RELEVANCE_WEIGHT as RELEVANCE_WEIGHT
 from argus.indexes.weighing import check_weight as check_weight
@@ -56,12 +57,17 @@ class Layout:
     """Which views belong to which document, and how they are weighed.
 
     starts: (n_documents + 1,), every document with a view. scenario: (n_views,), None where no view
-    is one. weight: λ, from 0 to 1.
+    is one. weight: λ, from 0 to 1. reach: length of the longest view's vector, 1 for unit rows.
     """
 
     starts: IntArray
     scenario: npt.NDArray[np.bool_] | None = None
     weight: float = RELEVANCE_WEIGHT
+    reach: float = 1.0
+
+    def bound(self, queries: FloatArray) -> float:
+        """Return how far two float32 scores of these queries may be from their exact difference."""
+        return rounding_bound(queries.shape[1]) * self.reach * reach_of(queries)
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def top_documents(
     best = fold(scores, layout)
     k = min(k, best.shape[1])
     kth = np.partition(best, -k, axis=1)[:, -k][:, None]
-    query, document = np.nonzero(best >= kth - rounding_bound(vectors.shape[1]))
+    query, document = np.nonzero(best >= kth - layout.bound(queries))
     return ranked(queries, vectors, layout, query, document, k)
 
 
@@ -164,7 +170,7 @@ def target_ranks(
     document. stand_in: (n_queries,), scores that take the place of the targets' own, in float64
     and as `exact` gives them (a document less one of its views). Both results: (n_queries,).
     """
-    rows, bound = np.arange(len(targets)), rounding_bound(vectors.shape[1])
+    rows, bound = np.arange(len(targets)), layout.bound(queries)
     own = exact(queries, vectors, layout, rows, targets)[2] if stand_in is None else stand_in
     higher = best > (own + bound)[:, None]
     near = (best >= (own - bound)[:, None]) & ~higher

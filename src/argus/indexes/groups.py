@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
+from argus.encoders.rows import Rows
+from argus.encoders.scoring import Scoring
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,14 @@ class Groups:
 class KnownItems:
     """Queries that look for a row. All of n rows."""
 
-    queries: FloatArray
+    queries: Rows
     targets: IntArray
     own: npt.NDArray[np.float64]
     """The target's score for its query, exact."""
 
 
 def group_ranks(
-    scores: FloatArray, known: KnownItems, documents: FloatArray, groups: Groups
+    scores: FloatArray, known: KnownItems, scoring: Scoring[Any], groups: Groups
 ) -> IntArray:
     """Return the 1-based rank of each target's group among the groups, by their best rows.
 
@@ -70,14 +72,14 @@ def group_ranks(
     rows = np.arange(len(scores))
     of_target = groups.of[known.targets]
     best = folded[rows, of_target][:, None]
-    bound = 2 * rounding_bound(documents.shape[1])  # either side may be off
+    bound = 2 * scoring.bound(known.queries)  # either side may be off
     ranks = 1 + (folded > best + bound).sum(axis=1)
     near = np.abs(folded - best) <= bound
     near[rows, of_target] = False
     for row in np.flatnonzero(near.any(axis=1)).tolist():
-        own = _best(row, int(of_target[row]), scores, known, documents, groups)
+        own = _best(row, int(of_target[row]), scores, known, scoring, groups)
         for group in np.flatnonzero(near[row]).tolist():
-            other = _best(row, group, scores, known, documents, groups)
+            other = _best(row, group, scores, known, scoring, groups)
             ranks[row] += other > own or (other == own and group < of_target[row])
     return np.asarray(ranks, np.int64)
 
@@ -87,13 +89,12 @@ def _best(
     group: int,
     scores: FloatArray,
     known: KnownItems,
-    documents: FloatArray,
+    scoring: Scoring[Any],
     groups: Groups,
 ) -> float:
     """Return the exact score of a group's best row for one query."""
     members = groups.rows(group)
     members = members[np.isfinite(scores[row, members])]
-    vectors = documents[members].astype(float)
-    exact = np.einsum("j,ij->i", known.queries[row].astype(float), vectors)
+    exact = scoring.against(known.queries[row : row + 1], members)
     exact[members == known.targets[row]] = known.own[row]
     return float(exact.max())

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
 from argus.data.records import read_record
+from argus.encoders.config import COSINE
 from argus.errors import FingerprintMismatch, InputError, Location
 
 FILE = "index.json"
@@ -20,9 +21,16 @@ FIELDS = ("id", "doc_id", "kind", "text", "source", "remedy", "added", "vector")
 
 
 class EncoderSettings(TypedDict, total=False):
-    """The fields of an `EncoderConfig`; none where the encoder was an object."""
+    """The fields of an `EncoderConfig`; none where the encoder was an object.
+
+    Of prompts, revision and trust_remote_code those that were given.
+    """
 
     model: str
+    query_prompt: str
+    document_prompt: str
+    revision: str
+    trust_remote_code: bool
     precision: str
     device: str | None
     base_url: str
@@ -49,6 +57,8 @@ class HeaderRecord(TypedDict):
     format: int
     fields: list[str]
     vectors: NotRequired[VectorsFileRecord | None]
+    similarity: NotRequired[str]
+    """Where it is not the cosine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +78,7 @@ class VectorsFile:
 class IndexHeader:
     """Which encoder made the vectors, and how a later command loads it again.
 
-    vectors: None where that encoder embedded the documents.
+    vectors: None where that encoder embedded the documents. similarity: how it compares them.
     """
 
     fingerprint: str
@@ -77,6 +87,12 @@ class IndexHeader:
     format: int = FORMAT
     fields: tuple[str, ...] = FIELDS
     vectors: VectorsFile | None = None
+    similarity: str = COSINE
+
+    @property
+    def unit(self) -> bool:
+        """Whether the vectors have length 1."""
+        return self.similarity == COSINE
 
     @property
     def foreign(self) -> VectorsFile | None:
@@ -122,7 +138,10 @@ def cosines(file: VectorsFile) -> str:
 def write_header(path: Path, header: IndexHeader) -> None:
     """Write `path/index.json`, whole or not at all."""
     with replacing(path / FILE) as temporary:
-        temporary.write_text(json.dumps(asdict(header), indent=2) + "\n", encoding="utf-8")
+        content = asdict(header)
+        if header.unit:
+            del content["similarity"]
+        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def read_header(path: Path) -> IndexHeader:
@@ -183,6 +202,7 @@ def _header(record: HeaderRecord, file: Path) -> IndexHeader:
         format=int(record["format"]),
         fields=tuple(record["fields"]),
         vectors=None if vectors is None else _vectors_file(vectors, file),
+        similarity=record.get("similarity", COSINE),
     )
     if header.dim < 1:
         raise _damaged(f"dim is {header.dim}", Location(file, field="dim"))

@@ -26,6 +26,7 @@ from argus.encoders import (
     embed,
 )
 from argus.encoders import documents as as_documents
+from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
@@ -288,6 +289,7 @@ def _header(
         dim=model.dim,
         encoder=describe_encoder(encoder),
         vectors=own.file if own else None,
+        similarity=similarity_of(model),
     )
 
 
@@ -302,7 +304,17 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
         return {}
     address = urlsplit(config.base_url)
     host = address.netloc.rpartition("@")[2]
+    options: EncoderSettings = {}
+    if config.query_prompt is not None:
+        options["query_prompt"] = config.query_prompt
+    if config.document_prompt is not None:
+        options["document_prompt"] = config.document_prompt
+    if config.revision is not None:
+        options["revision"] = config.revision
+    if config.trust_remote_code:
+        options["trust_remote_code"] = True
     return {
+        **options,
         "model": config.model,
         "precision": config.precision,
         "device": None,

@@ -28,7 +28,11 @@ def open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
         index.header.check_fingerprint(header.fingerprint, path)
     else:
         index = ViewIndex.create(
-            path, fingerprint=header.fingerprint, dim=header.dim, encoder=header.encoder
+            path,
+            fingerprint=header.fingerprint,
+            dim=header.dim,
+            encoder=header.encoder,
+            similarity=header.similarity,
         )
     if index.header.vectors != header.vectors:
         with writing(path):

@@ -19,7 +19,7 @@ from argus.data.manifest import StoredVectorsFacts
 from argus.data.provenance import file_hash
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder
-from argus.encoders.protocol import unit_rows
+from argus.encoders.protocol import COSINE, similarity_of, unit_rows
 from argus.errors import InputError
 from argus.indexes.header import VectorsFile
 from argus.indexes.summary import OwnVectorsNotes
@@ -41,10 +41,18 @@ class OwnVectors:
 def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> OwnVectors:
     """Read a .npy file of shape (n_documents, dim); rows of documents without text are not used.
 
-    Raises InputError for a missing or broken file, another shape, a dimension that is not the
-    encoder's, and rows that are zero or not finite; EncodingError when the encoder cannot embed the
-    texts to compare: vectors of which nothing is known are not taken.
+    Raises InputError for an encoder that ranks by dot product, a missing or broken file, another
+    shape, a dimension that is not the encoder's, and rows that are zero or not finite;
+    EncodingError when the encoder cannot embed the texts to compare: vectors of which nothing is
+    known are not taken.
     """
+    if similarity_of(encoder) != COSINE:
+        raise InputError(
+            "an encoder that ranks by dot product, with vectors of your own",
+            expected="one that ranks by cosine: vectors of your own are scaled to length 1",
+            fix="Leave out --vectors to have the documents embedded.",
+            where="--vectors",
+        )
     vectors = _read(file)
     used = np.array([bool(d.content.strip()) for d in documents])
     norms = _norms(vectors, file, documents, used, encoder)

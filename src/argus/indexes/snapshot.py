@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray, View
+from argus.encoders.scoring import reach_of
 from argus.errors import InputError
 from argus.indexes.fold import (
     RELEVANCE_WEIGHT,
@@ -37,7 +38,8 @@ class Snapshot:
 
     columns: an Arrow table of `id, doc_id, kind, text, source, remedy, added` in that order of
     rows (added: number of the commit; 0 for views that lie in memory alone);
-    vectors: (n_views, dim) float32, unit rows. Nothing here changes after it was made.
+    vectors: (n_views, dim) float32, unit rows unless the encoder ranks by dot product. Nothing here
+    changes after it was made.
     """
 
     def __init__(self, columns: Any, vectors: FloatArray) -> None:
@@ -85,6 +87,11 @@ class Snapshot:
         return scenarios if scenarios.any() else None
 
     @cached_property
+    def reach(self) -> float:
+        """Length of the longest vector; 1 for unit rows."""
+        return reach_of(self.vectors)
+
+    @cached_property
     def _scenario_layout(self) -> ScenarioLayout | None:
         from argus.indexes.pruned import ScenarioLayout
 
@@ -109,7 +116,7 @@ class Snapshot:
 
     def layout(self, weight: float = RELEVANCE_WEIGHT) -> Layout:
         """Return which views are whose, and λ; InputError unless that is from 0 to 1."""
-        return Layout(self.starts, self.scenario_rows, check_weight(weight))
+        return Layout(self.starts, self.scenario_rows, check_weight(weight), self.reach)
 
     def best_scenario(self, query: FloatArray, doc_id: str) -> str:
         """Return the id of a document's scenario nearest to a query, "" where it has none.
@@ -164,7 +171,7 @@ class Snapshot:
 
     def _bounded(self, queries: FloatArray, layout: Layout) -> ScenarioLayout | None:
         """Return what bounds the scores of scenarios; None where all of them are to be compared."""
-        if layout.scenario is None or layout.weight == 0:
+        if layout.scenario is None or layout.weight == 0 or layout.reach != 1:
             return None
         from argus.indexes.pruned import off_unit_length
 

@@ -42,10 +42,9 @@ def schema(dim: int) -> Any:
 def record_batch(
     views: Sequence[View], vectors: FloatArray, *, remedy: str, added: int, dim: int
 ) -> Any:
-    """Return one Arrow batch of checked views; see `check_vectors`."""
+    """Return one Arrow batch of views; vectors as `check_vectors` returns them."""
     import pyarrow as pa
 
-    vectors = check_vectors(vectors, len(views), dim)
     flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())
     names = ("id", "doc_id", "kind", "text", "source")
     try:
@@ -76,8 +75,11 @@ def import_lancedb() -> Any:
     return lancedb
 
 
-def check_vectors(vectors: FloatArray, n: int, dim: int) -> FloatArray:
-    """Return the vectors as float32; InputError unless (n, dim), finite and of length 1."""
+def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -> FloatArray:
+    """Return the vectors as float32; InputError unless (n, dim), finite and of length 1.
+
+    unit: False for any other length but 0.
+    """
     vectors = np.asarray(vectors, np.float32)
     if vectors.shape != (n, dim):
         raise InputError(
@@ -86,14 +88,18 @@ def check_vectors(vectors: FloatArray, n: int, dim: int) -> FloatArray:
             fix="Embed the views with the encoder that the index names.",
         )
     norms = np.linalg.norm(vectors, axis=1)
-    wrong = np.flatnonzero(~(np.abs(norms - 1) <= UNIT_TOLERANCE))  # NaN compares false
+    good = np.abs(norms - 1) <= UNIT_TOLERANCE if unit else (norms > 0) & np.isfinite(norms)
+    wrong = np.flatnonzero(~good)  # NaN compares false
     if len(wrong):
         row = int(wrong[0])
         bad = "not finite" if not np.isfinite(norms[row]) else f"of length {norms[row]:.4g}"
+        kind = "unit" if unit else "usable"
         raise InputError(
-            f"{len(wrong)} of {n} vectors are no unit vectors: row {row} is {bad}",
-            expected="finite vectors of length 1",
-            fix="Divide each vector by its length; leave out what could not be embedded.",
+            f"{len(wrong)} of {n} vectors are no {kind} vectors: row {row} is {bad}",
+            expected="finite vectors of length 1" if unit else "finite vectors that are not zero",
+            fix="Divide each vector by its length; leave out what could not be embedded."
+            if unit
+            else "Leave out what could not be embedded.",
         )
     return vectors
 

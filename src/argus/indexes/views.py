@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray, View
+from argus.encoders.config import COSINE
 from argus.errors import InputError
 from argus.indexes.approximate import approximate_search, build, exists
 from argus.indexes.compact import KEPT, compact
@@ -44,6 +45,7 @@ from argus.indexes.table import (
     READ_ROWS,
     Checked,
     check_ids,
+    check_vectors,
     connect,
     quoted,
     record_batch,
@@ -67,12 +69,19 @@ class ViewIndex:
 
     @classmethod
     def create(
-        cls, path: Path | str, *, fingerprint: str, dim: int, encoder: EncoderSettings | None = None
+        cls,
+        path: Path | str,
+        *,
+        fingerprint: str,
+        dim: int,
+        encoder: EncoderSettings | None = None,
+        similarity: str = COSINE,
     ) -> ViewIndex:
         """Make an empty index in a new folder, or in one that holds no index yet.
 
         fingerprint: of the encoder that makes all vectors; encoder: its configuration, so that a
-        later command can load it. Raises InputError where there is an index already.
+        later command can load it. similarity: how it compares vectors. Raises InputError where
+        there is an index already.
         """
         path = Path(path)
         if (path / FILE).exists():
@@ -82,7 +91,12 @@ class ViewIndex:
                 fix="Add to it, give another folder, or start over with --fresh.",
                 where=path,
             )
-        header = IndexHeader(fingerprint=fingerprint, dim=dim, encoder=encoder or EncoderSettings())
+        header = IndexHeader(
+            fingerprint=fingerprint,
+            dim=dim,
+            encoder=encoder or EncoderSettings(),
+            similarity=similarity,
+        )
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -147,9 +161,10 @@ class ViewIndex:
     def add(self, views: Sequence[View], vectors: FloatArray, remedy: str = "") -> int:
         """Add views with their vectors in one commit; return how many.
 
-        vectors: (n_views, dim) float32, unit rows. remedy: the id under which `rollback` removes
-        them; such views must belong to documents that are in the index. Raises InputError, and
-        changes nothing, for taken ids, wrong vectors, unknown documents, a malformed remedy id.
+        vectors: (n_views, dim) float32, unit rows where the encoder ranks by cosine. remedy: the id
+        under which `rollback` removes them; such views must belong to documents that are in the
+        index. Raises InputError, and changes nothing, for taken ids, wrong vectors, unknown
+        documents, a malformed remedy id.
         """
         return self.add_batches([(views, vectors)] if len(views) else [], remedy)
 
@@ -184,7 +199,8 @@ class ViewIndex:
                 unknown = sorted({v.doc_id for v in views} - documents)
                 if unknown:
                     raise unknown_documents(unknown)
-            yield record_batch(views, vectors, remedy=remedy, added=added, dim=self.dim)
+            checked = check_vectors(vectors, len(views), self.dim, unit=self.header.unit)
+            yield record_batch(views, checked, remedy=remedy, added=added, dim=self.dim)
 
     def delete_documents(self, ids: Iterable[str]) -> int:
         """Remove all views of these documents in one commit; return how many views.

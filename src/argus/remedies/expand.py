@@ -16,6 +16,7 @@ import numpy as np
 
 from argus.data.types import Document, IntArray, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
+from argus.encoders.protocol import directions
 from argus.knowledge.mentions import ground
 from argus.knowledge.names import name_key, names_of
 from argus.remedies.config import ExpandConfig
@@ -90,7 +91,8 @@ def check_context(pairs: Sequence[Pair], encoder: Encoder, store: EmbeddingStore
     both = mentions.ok & passages.ok
     of_mention = mentions.vectors[both[mentions.ok]]
     of_passage = passages.vectors[both[passages.ok]]
-    cosines = iter(np.einsum("ij,ij->i", of_mention, of_passage).tolist())
+    both_rows = (directions(encoder, rows) for rows in (of_mention, of_passage))
+    cosines = iter(np.einsum("ij,ij->i", *both_rows).tolist())
     return [
         replace(pair, similarity=next(cosines)) for pair, ok in zip(pairs, both, strict=True) if ok
     ]

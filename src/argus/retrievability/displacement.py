@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
+from argus.encoders.rows import Rows
+from argus.encoders.scoring import scoring_of
 from argus.knowledge.relations import RelationGraph
 
 QUERIES, COLUMNS = 256, 32_768
@@ -14,12 +16,12 @@ BLOCK_BYTES = 4 * QUERIES * COLUMNS
 
 
 def displacers(
-    vectors: FloatArray, graph: RelationGraph, entities: Sequence[int], *, k: int, top: int = 5
+    vectors: Rows, graph: RelationGraph, entities: Sequence[int], *, k: int, top: int = 5
 ) -> list[list[tuple[int, int]]]:
     """Return, per entity x, up to `top` pairs (z, in how many t's top k z outranks x).
 
     For each related t the k most similar neutrals are looked at, and those above x counted; the
-    most frequent come first, ties by position. vectors: (n, dim), unit rows, as for `pair_ranks`.
+    most frequent come first, ties by position. vectors: as for `pair_ranks`.
     Memory: three products of BLOCK_BYTES, whatever n.
     """
     above: dict[int, list[np.ndarray]] = {int(x): [] for x in entities}
@@ -42,7 +44,7 @@ _NEAR = np.dtype([("query", np.int32), ("entity", np.int64), ("score", np.float3
 
 
 def _nearest(
-    vectors: FloatArray, block: IntArray, rows: IntArray, columns: IntArray, k: int
+    vectors: Rows, block: IntArray, rows: IntArray, columns: IntArray, k: int
 ) -> tuple[np.ndarray, FloatArray]:
     """Return the k neutrals most similar to each query of a block, and how similar the related are.
 
@@ -54,7 +56,7 @@ def _nearest(
     own = np.empty(len(columns), np.float32)
     queries = vectors[block]
     for first in range(0, len(vectors), COLUMNS):
-        similarity = queries @ vectors[first : first + COLUMNS].T
+        similarity = scoring_of(vectors[first : first + COLUMNS]).products(queries)
         here = (columns >= first) & (columns < first + COLUMNS)
         own[here] = similarity[rows[here], columns[here] - first]
         similarity[rows[here], columns[here] - first] = -np.inf

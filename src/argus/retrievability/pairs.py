@@ -25,7 +25,7 @@ class PairRanks:
     related: np.ndarray
     """t, the query; int32 position."""
     similarity: np.ndarray
-    """cos(e_t, e_x), float32."""
+    """cos(e_t, e_x), or how else the encoder compares t's row with x's; float32."""
     above: np.ndarray
     """r: neutrals (or members of the reservoir) that rank above x; int32."""
     pool: np.ndarray
@@ -62,20 +62,27 @@ class PairRanks:
         return PairRanks(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
 
+def pairs_in(graph: RelationGraph, chunk: range) -> tuple[np.ndarray, PairRanks]:
+    """Return the chunk's pairs: row in the chunk, and similarity and ranks to fill in."""
+    first, last = graph.indptr[chunk.start], graph.indptr[chunk.stop]
+    rows = np.repeat(np.arange(len(chunk)), graph.degree[chunk.start : chunk.stop])
+    entity = graph.indices[first:last].astype(np.int32)
+    related = (rows + chunk.start).astype(np.int32)
+    above, pool = (np.empty(len(rows), np.int32) for _ in range(2))
+    return rows, PairRanks(entity, related, np.empty(len(rows), np.float32), above, pool)
+
+
 def related_pairs(
     vectors: FloatArray, graph: RelationGraph, chunk: range
 ) -> tuple[np.ndarray, np.ndarray, PairRanks]:
     """Return the chunk's pairs: row in the chunk, exact similarity, and ranks to fill in."""
     from argus.retrievability.rank_kernels import dots
 
-    first, last = graph.indptr[chunk.start], graph.indptr[chunk.stop]
-    rows = np.repeat(np.arange(len(chunk)), graph.degree[chunk.start : chunk.stop])
-    entity = graph.indices[first:last].astype(np.int32)
-    related = (rows + chunk.start).astype(np.int32)
+    rows, pairs = pairs_in(graph, chunk)
     exact = np.empty(len(rows), np.float64)
-    dots(vectors, related, entity, exact)
-    empty = np.empty(len(rows), np.int32)
-    return rows, exact, PairRanks(entity, related, exact.astype(np.float32), empty, empty.copy())
+    dots(vectors, pairs.related, pairs.entity, exact)
+    pairs.similarity[:] = exact
+    return rows, exact, pairs
 
 
 def resolve_ties(vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float) -> int:

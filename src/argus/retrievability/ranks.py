@@ -24,6 +24,8 @@ from threadpoolctl import threadpool_limits
 from argus.cores import available_cores
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
+from argus.encoders.rows import Rows
+from argus.encoders.scoring import UNIT, reach_of
 from argus.knowledge.relations import RelationGraph
 from argus.retrievability.limits import DIRECT_RELATED as DIRECT_RELATED
 from argus.retrievability.limits import RESERVOIR_QUERIES, WORKING_BYTES
@@ -31,7 +33,7 @@ from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs
 
 
 def pair_ranks(
-    vectors: FloatArray,
+    vectors: Rows,
     graph: RelationGraph,
     *,
     queries: range | None = None,
@@ -40,25 +42,28 @@ def pair_ranks(
     device: str = "cpu",
     reservoir: int | None = None,
     seed: int = 0,
+    unit: bool = True,
     advance: Callable[[int], None] | None = None,
 ) -> PairRanks:
     """Rank every related entity of every query entity among the query's neutrals.
 
-    vectors: (n, dim) float32, unit rows, ordered by id; may be memory-mapped. graph: relations over
-    the same n.
+    vectors: (n, dim) float32, unit rows, ordered by id; may be memory-mapped. Or rows of tokens or
+    of terms, which are counted on the CPU. graph: relations over the same n.
     queries: the t to treat (default all); with a reservoir it must begin at a multiple of
     RESERVOIR_QUERIES. block: queries per product (default: what WORKING_BYTES allow).
     device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
     reservoir: rank among this many entities drawn
     uniformly per RESERVOIR_QUERIES queries instead of among all; None is exact.
+    unit: False for vectors whose length counts, compared by dot product.
     advance: called with the number of queries done.
 
     Neutrals of t are all entities but t and its neighbours (§B.3). Raises ValueError for shapes
     that do not fit and rows that are not of unit length.
     """
     ranker = Ranker(
-        vectors, graph, block=block, workers=workers, device=device, reservoir=reservoir, seed=seed
-    )
+        vectors, graph, block=block, workers=workers, device=device, reservoir=reservoir,
+        seed=seed, unit=unit,
+    )  # fmt: skip
     return ranker.rank(queries if queries is not None else range(graph.n), advance)
 
 
@@ -67,7 +72,7 @@ class Ranker:
 
     def __init__(
         self,
-        vectors: FloatArray,
+        vectors: Rows,
         graph: RelationGraph,
         *,
         block: int | None = None,
@@ -75,8 +80,8 @@ class Ranker:
         device: str = "cpu",
         reservoir: int | None = None,
         seed: int = 0,
+        unit: bool = True,
     ) -> None:
-        vectors = _checked(vectors, graph)
         self.n, self.seed = graph.n, seed
         self.reservoir = None if reservoir is None or reservoir >= self.n else reservoir
         self.workers = (workers or available_cores()) if device == "cpu" else 1
@@ -84,7 +89,7 @@ class Ranker:
         most = 512 if self.reservoir is None else RESERVOIR_QUERIES
         room = WORKING_BYTES // (4 * max(columns, 1) * self.workers)
         self.block = block or max(1, min(most, room))
-        self._counter = _counter(vectors, graph, device)
+        self._counter = _counter(vectors, graph, device, unit=unit)
 
     def rank(self, queries: range, advance: Callable[[int], None] | None = None) -> PairRanks:
         """Return the ranks of `queries`; see `pair_ranks`."""
@@ -127,38 +132,57 @@ def _chunks(queries: range, block: int, boundary: int | None) -> Iterator[range]
 
 
 def _checked(vectors: FloatArray, graph: RelationGraph) -> FloatArray:
+    """Return the vectors as the kernels read them; ValueError for another number than entities."""
     if vectors.ndim != 2 or len(vectors) != graph.n:
         raise ValueError(
             f"vectors are {vectors.shape}; the graph has {graph.n} entities: one row each."
         )
-    vectors = np.ascontiguousarray(vectors, np.float32)
+    return np.ascontiguousarray(vectors, np.float32)
+
+
+def _check_unit(vectors: FloatArray) -> None:
     for start in range(0, len(vectors), CHECKED_ROWS):
         norms = np.linalg.norm(vectors[start : start + CHECKED_ROWS], axis=1)
-        if not np.allclose(norms, 1, atol=1e-3):
+        if not np.allclose(norms, 1, atol=UNIT):
             worst = int(np.argmax(np.abs(norms - 1)))
             raise ValueError(
                 f"row {start + worst} has length {norms[worst]:.4g}; expected unit rows."
             )
-    return vectors
+
+
+def _bound(vectors: FloatArray, *, unit: bool) -> float:
+    """Return how far two float32 similarities may be from their exact difference."""
+    bound = rounding_bound(vectors.shape[1])
+    if unit:
+        _check_unit(vectors)
+        return bound
+    starts = range(0, len(vectors), CHECKED_ROWS)
+    return bound * max(reach_of(vectors[start : start + CHECKED_ROWS]) for start in starts) ** 2
 
 
 class _Counter(Protocol):
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks: ...
 
 
-def _counter(vectors: FloatArray, graph: RelationGraph, device: str) -> _Counter:
+def _counter(rows: Rows, graph: RelationGraph, device: str, *, unit: bool) -> _Counter:
+    if not isinstance(rows, np.ndarray):
+        from argus.retrievability.ranks_of_rows import RowsCounter
+
+        return RowsCounter(rows, graph)
+    vectors = _checked(rows, graph)
+    bound = _bound(vectors, unit=unit)
     if device == "cpu":
-        return _CpuCounter(vectors, graph)
+        return _CpuCounter(vectors, graph, bound)
     from argus.retrievability.ranks_torch import TorchCounter
 
-    return TorchCounter(vectors, graph, device.removeprefix("torch:"))
+    return TorchCounter(vectors, graph, device.removeprefix("torch:"), bound)
 
 
 class _CpuCounter:
     """Blocked products by BLAS, counting by numba."""
 
-    def __init__(self, vectors: FloatArray, graph: RelationGraph) -> None:
-        self.vectors, self.graph = vectors, graph
+    def __init__(self, vectors: FloatArray, graph: RelationGraph, bound: float) -> None:
+        self.vectors, self.graph, self.bound = vectors, graph, bound
 
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
         from argus.retrievability.rank_kernels import count_block
@@ -172,7 +196,7 @@ class _CpuCounter:
         offsets = np.searchsorted(rows, np.arange(len(chunk) + 1))
         count_block(
             similarity, self.vectors, candidates, offsets, out.entity, exact,
-            np.int64(chunk.start), rounding_bound(self.vectors.shape[1]), out.above, out.pool,
+            np.int64(chunk.start), self.bound, out.above, out.pool,
         )  # fmt: skip
         return out
 

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
 from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs, resolve_ties
@@ -21,8 +20,10 @@ class TorchCounter:
     float64, in the order of summation that the CPU path uses.
     """
 
-    def __init__(self, vectors: FloatArray, graph: RelationGraph, device: str) -> None:
-        self.vectors, self.graph = vectors, graph
+    def __init__(
+        self, vectors: FloatArray, graph: RelationGraph, device: str, bound: float
+    ) -> None:
+        self.vectors, self.graph, self.bound = vectors, graph, bound
         self.device = torch.device(device)
         # TF32 would round to 10 bits: far outside the rounding bound.
         torch.backends.cuda.matmul.allow_tf32 = False
@@ -75,7 +76,7 @@ class TorchCounter:
         self, ordered: torch.Tensor, rows: np.ndarray, exact: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return, per pair, the range of sorted positions that rounding leaves undecided."""
-        bound = rounding_bound(self.vectors.shape[1])
+        bound = self.bound
         low, high = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         starts = np.searchsorted(rows, np.arange(len(ordered) + 1))
         for row in range(len(ordered)):

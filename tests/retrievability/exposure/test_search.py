@@ -6,7 +6,7 @@ import pytest
 from argus.data.artifacts import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
 from argus.indexes.groups import Groups
-from argus.retrievability.exposure.search import DenseSearch, ProbeQueries, search_in_parts
+from argus.retrievability.exposure.search import ExactSearch, ProbeQueries, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 
 N, K = 60, 5
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("engine", [None, InProcessEngine()])
 def test_parts_are_the_searches_of_all(documents, queries, folder, engine):
-    found, parts = search_in_parts(DenseSearch(documents, K), queries, folder, engine)
+    found, parts = search_in_parts(ExactSearch(documents, K), queries, folder, engine)
     own = queries.targets >= 0
     known = known_item_search(
         queries.vectors[own],
@@ -65,22 +65,22 @@ def test_what_one_engine_began_another_goes_on_with(documents, queries, folder):
     first, second = InProcessEngine(ahead=2), InProcessEngine()
     first.fail_at = 3
     with pytest.raises(Lost):
-        search_in_parts(DenseSearch(documents, K), queries, folder, first)
-    found, parts = search_in_parts(DenseSearch(documents, K), queries, folder, second)
+        search_in_parts(ExactSearch(documents, K), queries, folder, first)
+    found, parts = search_in_parts(ExactSearch(documents, K), queries, folder, second)
     assert first.blocks + second.blocks == len(list(parts.home.iterdir()))
     parts.remove()
-    expected, _ = search_in_parts(DenseSearch(documents, K), queries, folder)
+    expected, _ = search_in_parts(ExactSearch(documents, K), queries, folder)
     np.testing.assert_array_equal(found.rank, expected.rank)
     np.testing.assert_array_equal(found.top, expected.top)
 
 
 def test_other_documents_queries_or_depth_have_other_parts(documents, queries, folder):
     homes = {
-        search_in_parts(DenseSearch(documents, k), queries, folder)[1].home for k in (K, K + 1)
+        search_in_parts(ExactSearch(documents, k), queries, folder)[1].home for k in (K, K + 1)
     }
-    homes.add(search_in_parts(DenseSearch(documents[::-1], K), queries, folder)[1].home)
+    homes.add(search_in_parts(ExactSearch(documents[::-1], K), queries, folder)[1].home)
     less = queries.part(np.arange(80))
-    _, parts = search_in_parts(DenseSearch(documents, K), less, folder)
+    _, parts = search_in_parts(ExactSearch(documents, K), less, folder)
     assert len({*homes, parts.home}) == 4
     parts.remove()
     assert len(list((folder / "ranks").iterdir())) == 3  # those of other settings stay
@@ -88,7 +88,7 @@ def test_other_documents_queries_or_depth_have_other_parts(documents, queries, f
 
 def test_a_corpus_of_one_document_is_searched_one_deep(documents, folder):
     queries = ProbeQueries(documents[:3], np.array([0, 0, -1]), documents[[0, 0, 0]])
-    found, _ = search_in_parts(DenseSearch(documents[:1], K), queries, folder, InProcessEngine())
+    found, _ = search_in_parts(ExactSearch(documents[:1], K), queries, folder, InProcessEngine())
     assert found.rank.tolist() == [1, 1, 0]
     assert found.top.tolist() == [[0], [0], [0]]
 
@@ -98,7 +98,7 @@ def test_groups_are_ranked_wherever_the_search_is_made(documents, queries, folde
     groups = Groups(np.random.default_rng(2).permutation(np.arange(N) % 7))
     hidden = np.where(queries.targets[:, None] == 0, -1, 0)
     grouped = replace(queries, hidden=hidden)
-    ranks, parts = search_in_parts(DenseSearch(documents, K, groups), grouped, folder, engine)
+    ranks, parts = search_in_parts(ExactSearch(documents, K, groups), grouped, folder, engine)
     own = queries.targets >= 0
     known = known_item_search(
         queries.vectors[own], documents, queries.targets[own], K,
@@ -106,6 +106,6 @@ def test_groups_are_ranked_wherever_the_search_is_made(documents, queries, folde
     )  # fmt: skip
     np.testing.assert_array_equal(ranks.group_rank[own], known.group_rank)
     assert (ranks.group_rank[~own] == 0).all() and ranks.group_rank.max() <= 7
-    plain, others = search_in_parts(DenseSearch(documents, K), queries, folder, engine)
+    plain, others = search_in_parts(ExactSearch(documents, K), queries, folder, engine)
     np.testing.assert_array_equal(ranks.top, plain.top)
     assert parts.home != others.home

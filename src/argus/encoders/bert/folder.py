@@ -56,10 +56,12 @@ def open_model(folder: Path, *, dtype: torch.dtype, device: str) -> SentenceMode
     """
     try:
         parts = _parts(folder, dtype)
-        prompts, default = _prompts(folder)
+        prompts, default, similarity = _use(folder)
     except (Unfamiliar, OSError, ValueError, TypeError, KeyError, SafetensorError):
         return None
-    model = SentenceModel(parts, prompts=prompts, default_prompt_name=default)
+    model = SentenceModel(
+        parts, prompts=prompts, default_prompt_name=default, similarity_fn_name=similarity
+    )
     return model.to(device).eval()
 
 
@@ -174,24 +176,26 @@ def _check_normalize(folder: Path) -> None:
         file.finish()
 
 
-def _prompts(folder: Path) -> tuple[dict[str, str], str | None]:
-    """Return the prompts by name, and the name of the one for texts of no kind."""
+def _use(folder: Path) -> tuple[dict[str, str], str | None, str]:
+    """Return the prompts by name, the name of that for texts of no kind, and the similarity."""
     path = folder / "config_sentence_transformers.json"
     own: dict[str, str | None] = {}
     default: str | None = None
+    similarity = "cosine"
     if path.exists():
         file = Settings.read(path)
         own, default = file.take("prompts") or {}, file.take("default_prompt_name")
         file.one_of("model_type", None, "SentenceTransformer")
         file.one_of("truncate_dim", None)
         file.one_of("requirements", None)
-        file.ignore("__version__", "similarity_fn_name").finish()
+        similarity = file.take("similarity_fn_name") or similarity
+        file.ignore("__version__").finish()
     prompts = {"query": "", "document": ""} | {name: text or "" for name, text in own.items()}
     if any(not isinstance(text, str) for text in prompts.values()):
         raise Unfamiliar(f"prompts: {prompts}")
     if default is not None and default not in prompts:
         raise Unfamiliar(f"default_prompt_name: {default}")
-    return prompts, default
+    return prompts, default, str(similarity)
 
 
 def _network(path: Path, config: BertConfig, dtype: torch.dtype) -> Bert:

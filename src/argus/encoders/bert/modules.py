@@ -70,9 +70,11 @@ class SentenceModel(nn.Sequential):
         *,
         prompts: Mapping[str, str],
         default_prompt_name: str | None,
+        similarity_fn_name: str = "cosine",
     ) -> None:
         super().__init__(*parts)
         self.prompts, self.default_prompt_name = dict(prompts), default_prompt_name
+        self.similarity_fn_name = similarity_fn_name
 
     @property
     def _transformer(self) -> Transformer:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import State, StateCounts, count_states
-from argus.encoders import Embedded
+from argus.encoders import Embedded, Rows
 from argus.jobs.parts import remove_parts
 from argus.jobs.workspace import Record
 from argus.knowledge import KnowledgeBase, RelationGraph
@@ -49,7 +49,7 @@ class Findings:
     base: KnowledgeBase
     measured: npt.NDArray[np.int64]
     """Position in `base` of each entity that has a vector."""
-    embedded: Embedded
+    embedded: Embedded[Rows]
     graph: RelationGraph
     ranks: PairRanks
     config: AuditConfig
@@ -58,7 +58,7 @@ class Findings:
     def of(
         cls,
         base: KnowledgeBase,
-        embedded: Embedded,
+        embedded: Embedded[Rows],
         graph: RelationGraph,
         ranks: PairRanks,
         config: AuditConfig,
@@ -94,9 +94,11 @@ class Findings:
 
     @cached_property
     def projection(self) -> Projection | None:
-        """Where the projected entities lie."""
+        """Where the projected entities lie; None for rows that are no single vectors."""
         rows = self.projected
         vectors = self.embedded.vectors[rows]
+        if not isinstance(vectors, np.ndarray):
+            return None
         return project_bands(vectors, self.bands[rows], seed=self.config.seed)
 
     @cached_property

@@ -13,18 +13,20 @@ from argus.data.artifacts import ArtifactFolder
 from argus.devices import check_device
 from argus.encoders import (
     DEFAULT_MODEL,
-    EmbeddingStore,
     Encoder,
     EncoderConfig,
     Role,
+    Rows,
+    Store,
     embed,
 )
+from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, corpus_for, open_encoder, texts_cut
+from argus.jobs.workspace import Record, any_encoder, corpus_for, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_knowledge
 from argus.measures.slices import Slicing
 from argus.reports import write_report
@@ -61,7 +63,7 @@ def audit(
     *,
     out: Path | str,
     source: KnowledgeSource | None = None,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     config: AuditConfig | None = None,
     store: Path | None = None,
     limit: int | None = None,
@@ -98,7 +100,7 @@ def audit(
 def audit_knowledge(
     base: KnowledgeBase,
     folder: ArtifactFolder,
-    encoder: Encoder | EncoderConfig | str,
+    encoder: Encoder[Rows] | EncoderConfig | str,
     config: AuditConfig,
     record: Record,
     *,
@@ -121,10 +123,10 @@ def audit_knowledge(
         texts = [item.text for item in items]
     with (
         open_engine(engine) as running,
-        open_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
+        any_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
     ):
         model, vectors = opened
-        require_shared(running, vectors.path, len(texts), model.dim)
+        require_shared(running, vectors.path, len(texts), vectors.mapped_dim)
         with record.timed("embedding"):
             embedded = embed(items, model, vectors, what="entities")
             embedded = replace(embedded, keys=vectors.keep(embedded.keys))  # for `probe fit`
@@ -132,7 +134,7 @@ def audit_knowledge(
             del items, texts  # millions, perhaps
         record.encoder |= {"store": _store_of(folder, vectors), "dim": model.dim}
         graph = graph.restrict(embedded.ok)
-        ranking = Ranking.of(embedded.vectors, graph, config)
+        ranking = Ranking.of(embedded.vectors, graph, config, similarity_of(model))
         with record.timed("ranking"):
             ranks = ranks_in_parts(ranking, folder, running)
         findings = Findings.of(base, embedded, graph, ranks, config)
@@ -152,7 +154,7 @@ def audit_knowledge(
     return AuditResult(folder.path, report, summary, table, findings.ranks, findings.ids)
 
 
-def _store_of(folder: ArtifactFolder, store: EmbeddingStore) -> str:
+def _store_of(folder: ArtifactFolder, store: Store[Rows]) -> str:
     """Return where the vectors are: relative inside the folder, which may move with its store."""
     path, home = store.path.resolve(), folder.path.resolve()
     return str(path.relative_to(home) if path.is_relative_to(home) else path)

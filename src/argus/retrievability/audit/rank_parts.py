@@ -9,8 +9,9 @@ import numpy as np
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.types import FloatArray
 from argus.devices import check_device
+from argus.encoders.config import COSINE
+from argus.encoders.rows import Rows, arrays_of
 from argus.engine import Engine, Work
 from argus.jobs.parts import Parts
 from argus.knowledge import RelationGraph
@@ -29,21 +30,25 @@ class Ranking:
     their file.
     """
 
-    vectors: FloatArray
+    vectors: Rows
     graph: RelationGraph
     reservoir: int | None
     seed: int
     device: str | None
+    unit: bool = True
 
     @classmethod
-    def of(cls, vectors: FloatArray, graph: RelationGraph, config: AuditConfig) -> Ranking:
-        """Take from an audit's settings what ranks depend on."""
-        return cls(vectors, graph, config.reservoir_for(graph.n), config.seed, config.device)
+    def of(
+        cls, vectors: Rows, graph: RelationGraph, config: AuditConfig, similarity: str = COSINE
+    ) -> Ranking:
+        """Take from an audit's settings what ranks depend on, and how rows are compared."""
+        reservoir, unit = config.reservoir_for(graph.n), similarity == COSINE
+        return cls(vectors, graph, reservoir, config.seed, config.device, unit)
 
     @property
     def key(self) -> str:
         """Hash of what determines the ranks: not of where they are counted."""
-        arrays = (self.vectors, self.graph.indptr, self.graph.indices)
+        arrays = (*arrays_of(self.vectors), self.graph.indptr, self.graph.indices)
         parts = (np.ascontiguousarray(a).data for a in arrays)
         return content_hash(*parts, str(self.reservoir), str(self.seed), size=8).hex()
 
@@ -51,7 +56,7 @@ class Ranking:
         """Return what ranks on a device."""
         return Ranker(
             self.vectors, self.graph, reservoir=self.reservoir, seed=self.seed,
-            device=device,
+            device=device, unit=self.unit,
         )  # fmt: skip
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.types import Document, FloatArray, IntArray, Query
-from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
+from argus.data.types import Document, IntArray, Query
+from argus.encoders import Embedded, Encoder, Rows, Store, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.encoders.rows import replaced
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.probe_texts import probe_texts
 from argus.retrievability.exposure.probes import SENTENCE, FailedProbe
@@ -22,7 +23,7 @@ class Index:
     """The documents that could be embedded, ordered by id, with their vectors."""
 
     documents: list[Document]
-    vectors: FloatArray
+    vectors: Rows
     failures: dict[str, str]
     """Document id to why it has no vector."""
 
@@ -34,14 +35,16 @@ class Searches:
     kind: npt.NDArray[np.str_]
     target: IntArray
     text: list[str]
-    vectors: FloatArray
-    stand_in: FloatArray
+    vectors: Rows
+    stand_in: Rows
     """The target's vector as this probe sees it: the document, or what is left of it."""
     without_sentence: dict[int, str]
     failed: list[FailedProbe]
 
 
-def embed_documents(documents: Sequence[Document], model: Encoder, store: EmbeddingStore) -> Index:
+def embed_documents(
+    documents: Sequence[Document], model: Encoder[Rows], store: Store[Rows]
+) -> Index:
     """Embed what has text; the rest is a failure that says so."""
     usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
@@ -55,8 +58,8 @@ def embed_probes(
     index: Index,
     queries: Sequence[Query],
     config: ExposureConfig,
-    model: Encoder,
-    store: EmbeddingStore,
+    model: Encoder[Rows],
+    store: Store[Rows],
 ) -> Searches:
     """Embed titles, sentences that are held out, and real queries; and what is left of each text.
 
@@ -72,8 +75,8 @@ def embed_probes(
         kind=kind[usable],
         target=target[usable],
         text=[text for text, ok in zip(texts, usable, strict=True) if ok],
-        vectors=_full(probes)[usable],
-        stand_in=_stand_ins(index, kind, target, rests)[usable],
+        vectors=probes.vectors[_rows(probes.ok)[usable]],
+        stand_in=_stand_ins(index, kind, target, rests, usable),
         without_sentence=plain.without_sentence,
         failed=[
             FailedProbe(str(kind[i]), int(target[i]), why)
@@ -82,29 +85,36 @@ def embed_probes(
     )
 
 
-def _reasons(kind: npt.NDArray[np.str_], probes: Embedded, rests: Embedded) -> dict[int, str]:
+def _reasons(
+    kind: npt.NDArray[np.str_], probes: Embedded[Rows], rests: Embedded[Rows]
+) -> dict[int, str]:
     """Return the row of every probe that cannot be asked, and why."""
     sentences = np.flatnonzero(kind == SENTENCE).tolist()
     reasons = {sentences[i]: why for i, why in rests.failures.items()} | probes.failures
     return dict(sorted(reasons.items()))
 
 
-def _full(embedded: Embedded) -> FloatArray:
-    """Return one row per item; rows of failed items are zero and must not be used."""
-    out = np.zeros((len(embedded.ok), embedded.vectors.shape[1]), np.float32)
-    out[embedded.ok] = embedded.vectors
-    return out
+def _rows(ok: npt.NDArray[np.bool_]) -> IntArray:
+    """Return which row each item has among those that were embedded; of others it means nothing."""
+    rows: IntArray = np.cumsum(ok) - 1
+    return rows
 
 
-def _stand_in_exists(kind: npt.NDArray[np.str_], rests: Embedded) -> npt.NDArray[np.bool_]:
+def _stand_in_exists(kind: npt.NDArray[np.str_], rests: Embedded[Rows]) -> npt.NDArray[np.bool_]:
     exists = np.ones(len(kind), bool)
     exists[kind == SENTENCE] = rests.ok
     return exists
 
 
 def _stand_ins(
-    index: Index, kind: npt.NDArray[np.str_], target: IntArray, rests: Embedded
-) -> FloatArray:
-    vectors = index.vectors[np.maximum(target, 0)]
-    vectors[kind == SENTENCE] = _full(rests)
-    return vectors
+    index: Index,
+    kind: npt.NDArray[np.str_],
+    target: IntArray,
+    rests: Embedded[Rows],
+    usable: npt.NDArray[np.bool_],
+) -> Rows:
+    """Return one row per usable probe: the document's, or what is left of it."""
+    sentences = kind == SENTENCE
+    left = _rows(rests.ok)[usable[sentences]]
+    whole = index.vectors[np.maximum(target[usable], 0)]
+    return replaced(whole, sentences[usable], rests.vectors[left])

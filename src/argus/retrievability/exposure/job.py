@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -16,14 +16,14 @@ from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.payload import read_parents
 from argus.data.types import Query, Run
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
-    open_encoder,
+    any_encoder,
     read_documents,
     require_some,
     texts_cut,
@@ -70,7 +70,7 @@ def exposure(
     corpus: Corpus,
     *,
     out: Path | str,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     config: ExposureConfig | None = None,
     queries: Path | str | Sequence[Query] = (),
     fields: FieldNames | None = None,
@@ -99,7 +99,7 @@ def exposure(
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
     config = config or ExposureConfig()
-    source = Answerer(retriever, run, asking, encoder)
+    source = Answerer(retriever, run, asking, cast(Encoder | EncoderConfig | str, encoder))
     embedded_by = None if source.is_named else encoder
     documents, path = read_documents(corpus, fields or FieldNames(), limit, embedded_by)
     documents = sorted(documents, key=lambda d: d.id)
@@ -119,16 +119,15 @@ def exposure(
     require_some(len(sample), "document has text", "Check --text-field.")
     with (
         open_engine(engine) as running,
-        open_encoder(
-            folder, encoder, record, sample=sample, store=store, engine=running
-        ) as (model, opened),
-    ):  # fmt: skip
-        require_shared(running, opened.path, len(sample), model.dim)
+        any_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
+    ):
+        model, vectors = opened
+        require_shared(running, vectors.path, len(sample), vectors.mapped_dim)
         with record.timed("embedding documents"):
-            index = embed_documents(documents, model, opened)
+            index = embed_documents(documents, model, vectors)
             window = texts_cut(model, [d.content for d in index.documents])
         with record.timed("embedding probes"):
-            searches = embed_probes(index, extra, config, model, opened)
+            searches = embed_probes(index, extra, config, model, vectors)
         with record.timed("searching"):
             field = config.parent_field
             parents = Parents.of(field, of_chunk, index.documents) if field is not None else None

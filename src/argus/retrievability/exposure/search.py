@@ -9,7 +9,9 @@ import numpy as np
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.types import FloatArray, IntArray
+from argus.data.types import IntArray
+from argus.encoders.rows import Rows, arrays_of
+from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import queries_per_block
@@ -19,10 +21,10 @@ from argus.progress import progress
 
 
 @dataclass(frozen=True)
-class DenseSearch:
-    """What every worker holds: the vectors of the index, and how deep it is searched."""
+class ExactSearch:
+    """What every worker holds: the rows of the documents, and how deep they are searched."""
 
-    documents: FloatArray
+    documents: Rows
     k: int
     groups: Groups | None = None
     """Chunks by document, where they are folded."""
@@ -32,9 +34,9 @@ class DenseSearch:
 class ProbeQueries:
     """Queries; `targets` (-1: none) and the rest as in `known_item_search`. All of n rows."""
 
-    vectors: FloatArray
+    vectors: Rows
     targets: IntArray
-    stand_ins: FloatArray
+    stand_ins: Rows
     hidden: IntArray | None = None
 
     def part(self, rows: IntArray) -> ProbeQueries:
@@ -58,9 +60,10 @@ class ProbeRanks:
         return arrays if self.group_rank is None else {**arrays, "group_rank": self.group_rank}
 
 
-def begin_search(index: DenseSearch) -> Callable[[ProbeQueries], ProbeRanks]:
+def begin_search(index: ExactSearch) -> Callable[[ProbeQueries], ProbeRanks]:
     """Return what searches with a block of queries, all with a target or all without."""
-    documents = np.asarray(index.documents)
+    rows = index.documents
+    documents = scoring_of(np.asarray(rows) if isinstance(rows, np.ndarray) else rows)
 
     def answer(queries: ProbeQueries) -> ProbeRanks:
         if queries.targets[0] < 0:
@@ -77,7 +80,7 @@ def begin_search(index: DenseSearch) -> Callable[[ProbeQueries], ProbeRanks]:
 
 
 def search_in_parts(
-    index: DenseSearch,
+    index: ExactSearch,
     queries: ProbeQueries,
     folder: ArtifactFolder,
     engine: Engine | None = None,
@@ -110,7 +113,7 @@ def search_in_parts(
 
 
 def _searched(
-    index: DenseSearch,
+    index: ExactSearch,
     queries: ProbeQueries,
     blocks: Sequence[IntArray],
     missing: Sequence[int],
@@ -123,7 +126,7 @@ def _searched(
         answer = begin_search(index)
         yield from zip(missing, map(answer, pending), strict=True)
         return
-    work = Work[DenseSearch, ProbeQueries, ProbeRanks](
+    work = Work[ExactSearch, ProbeQueries, ProbeRanks](
         setup=begin_search, shared=index, what="searching"
     )
     for i, ranks in engine.run(work, pending):
@@ -138,8 +141,9 @@ def _blocks(own: np.ndarray, size: int) -> Iterator[IntArray]:
             yield rows[start : start + size]
 
 
-def _key(index: DenseSearch, queries: ProbeQueries) -> str:
-    arrays = [index.documents, queries.vectors, queries.targets, queries.stand_ins]
+def _key(index: ExactSearch, queries: ProbeQueries) -> str:
+    arrays = [*arrays_of(index.documents), *arrays_of(queries.vectors), queries.targets]
+    arrays += arrays_of(queries.stand_ins)
     arrays += [] if index.groups is None else [index.groups.of]
     arrays += [] if queries.hidden is None else [queries.hidden]
     parts = (np.ascontiguousarray(a).data for a in arrays)

@@ -19,7 +19,7 @@ from argus.retrievability.exposure.parents import (
     siblings_with_sentence,
 )
 from argus.retrievability.exposure.probes import Probes, summarise_probes
-from argus.retrievability.exposure.search import DenseSearch, ProbeQueries, search_in_parts
+from argus.retrievability.exposure.search import ExactSearch, ProbeQueries, search_in_parts
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def search_probes(
         hidden = siblings_with_sentence(
             index.documents, parents, searches.kind.tolist(), searches.target, searches.text
         )
-    dense = DenseSearch(index.vectors, k, groups)
+    exact = ExactSearch(index.vectors, k, groups)
     queries = ProbeQueries(searches.vectors, searches.target, searches.stand_in, hidden)
-    ranks, parts = search_in_parts(dense, queries, folder, engine)
+    ranks, parts = search_in_parts(exact, queries, folder, engine)
     probes = Probes(searches.kind, searches.target, searches.text, ranks.rank, ranks.top)
     searched = Searched(index.documents, index.failures, searches.without_sentence, searches.failed)
     lists = None

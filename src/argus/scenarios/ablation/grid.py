@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, Qrels, Run, View
 from argus.encoders import Embedded
 from argus.indexes.fold import (
@@ -145,13 +144,13 @@ def sweep(
     """Return, for each λ, the run of `snapshot.search(queries.vectors, k, λ)`, all at once."""
     layouts = {weight: snapshot.layout(weight) for weight in weights}
     runs: dict[float, Run] = {weight: {} for weight in layouts}
-    bound, k = rounding_bound(snapshot.dim), min(k, len(snapshot))
+    k = min(k, len(snapshot))
     step = max(1, BLOCK_BYTES // (4 * max(1, len(snapshot.vectors))))
     for start in range(0, len(queries.ids), step):
         block = queries.vectors[start : start + step]
         ids = queries.ids[start : start + step]
         scores = block @ snapshot.vectors.T
-        at_both_ends = ends(scores, snapshot.layout())
+        at_both_ends, bound = ends(scores, snapshot.layout()), snapshot.layout().bound(block)
         for weight, layout in layouts.items():
             best = between(at_both_ends, weight)
             kth = np.partition(best, -k, axis=1)[:, -k][:, None]

@@ -1,0 +1,90 @@
+"""What a model wants in front of a text: by its own names, or as a person says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from argus.errors import InputError
+
+QUERY_NAMES = (
+    "query", "search_query", "retrieval.query", "question", "queries", "web_search_query",
+)  # fmt: skip
+DOCUMENT_NAMES = (
+    "document", "passage", "corpus", "search_document", "retrieval.passage", "retrieval.document",
+    "documents", "passages",
+)  # fmt: skip
+"""Names under which models keep such prompts; the first that says something is taken."""
+_A_NAME = re.compile(r"[\w.\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is put in front of a text. name: the model's, "" where a person gave the text."""
+
+    text: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What is put in front of queries and of documents, and which prompts a model has besides."""
+
+    query: Prompt = Prompt()
+    document: Prompt = Prompt()
+    unused: tuple[str, ...] = ()
+    """Names of the model's prompts that say something and are put in front of nothing."""
+
+    def notes(self, model: str) -> Iterator[str]:
+        """Yield what a person should know of the prompts; nothing for a model without any."""
+        roles = (("queries", self.query), ("documents", self.document))
+        for what, prompt in roles:
+            if prompt.text:
+                named = f", its prompt {prompt.name!r}" if prompt.name else ""
+                yield f"{model}: {what} begin with {prompt.text!r}{named}"
+        if self.unused and not (self.query.text or self.document.text):
+            names = ", ".join(map(repr, self.unused))
+            yield (
+                f"{model} has prompts ({names}), none of which is used; name them with "
+                "--query-prompt and --document-prompt"
+            )
+
+
+def resolve_prompts(
+    prompts: Mapping[str, str | None], *, query: str | None = None, document: str | None = None
+) -> Prompts:
+    """Return the prompts of a model that are used.
+
+    prompts: the model's own, by name. query, document: a text, or the name of one of them; None
+    takes the model's own. Raises InputError for a word that is no name of theirs and, without a
+    space or a colon, no prompt either.
+    """
+    own = {name: text for name, text in prompts.items() if text}
+    resolved = (
+        _resolve(own, query, QUERY_NAMES, "--query-prompt"),
+        _resolve(own, document, DOCUMENT_NAMES, "--document-prompt"),
+    )
+    used = {prompt.name for prompt in resolved}
+    return Prompts(*resolved, unused=tuple(name for name in own if name not in used))
+
+
+def _resolve(
+    own: Mapping[str, str], prompt: str | None, usual: Sequence[str], option: str
+) -> Prompt:
+    if prompt is None:
+        name = next((name for name in usual if name in own), "")
+        return Prompt(own.get(name, ""), name)
+    if prompt in own:
+        return Prompt(own[prompt], prompt)
+    if _A_NAME.fullmatch(prompt):
+        names = ", ".join(map(repr, own))
+        raise InputError(
+            repr(prompt),
+            expected=f"one of the model's prompts ({names})"
+            if own
+            else "a text, since the model has no prompts of its own",
+            fix=f"Give the text as it stands before a query or document, as in {prompt + ': '!r}.",
+            where=option,
+        )
+    return Prompt(prompt)

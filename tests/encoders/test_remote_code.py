@@ -1,0 +1,106 @@
+"""A model whose modules.json names code in its own folder."""
+
+import json
+
+import numpy as np
+import pytest
+
+from argus.encoders import EncoderConfig, load_encoder
+from argus.errors import InputError
+from tests.support.sentence_models import make_model
+
+CODE = '''
+import torch
+
+class Turned(torch.nn.Module):
+    """Exchange the signs of sentence vectors."""
+
+    def forward(self, features, task=None):
+        told = {None: -1.0, "weather": -1.0, "query": -1.0, "document": -1.0, "cooking": 2.0}
+        features["sentence_embedding"] = features["sentence_embedding"] * told[task]
+        features["sentence_embedding"][:, 0] += 1.0 if task == "cooking" else 0.0
+        return features
+
+    def save(self, folder, **_):
+        pass
+
+    @staticmethod
+    def load(folder, **_):
+        return Turned()
+'''
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A model with a module of its own behind pooling."""
+    return with_code(make_model(tmp_path / "tiny", normalize=False))
+
+
+def with_code(folder, kwargs=()):
+    modules = json.loads((folder / "modules.json").read_text())
+    own = {"idx": 2, "name": "2", "path": "2_Turned", "type": "turned.Turned"}
+    modules.append(own | ({"kwargs": list(kwargs)} if kwargs else {}))
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "2_Turned").mkdir()
+    (folder / "turned.py").write_text(CODE)
+    return folder
+
+
+def load(folder, **settings):
+    config = EncoderConfig(model=str(folder), precision="float32", device="cpu", **settings)
+    return load_encoder(config).encoder
+
+
+def test_code_of_a_model_is_not_run_unasked(folder):
+    with pytest.raises(InputError) as error:
+        load(folder)
+    assert error.value.where == "--encoder"
+    assert "--trust-remote-code" in str(error.value)
+
+
+def test_code_that_is_trusted_is_run_and_told(folder, tmp_path):
+    turned = load(folder, trust_remote_code=True)
+    plain = load(make_model(tmp_path / "plain", normalize=False))
+    texts = ["river bank", "sea"]
+    np.testing.assert_allclose(
+        turned.encode_documents(texts), -plain.encode_documents(texts), atol=1e-6
+    )
+    assert " code=" in turned.fingerprint and "code=none" not in turned.fingerprint
+    assert " code=" not in plain.fingerprint
+
+
+def test_other_code_is_another_encoder(folder):
+    before = load(folder, trust_remote_code=True).fingerprint
+    (folder / "turned.py").write_text(CODE.replace('"weather": -1.0', '"weather": -2.0'))
+    after = load(folder, trust_remote_code=True).fingerprint
+    assert before.rpartition(" code=")[0] == after.rpartition(" code=")[0] and before != after
+
+
+def test_a_model_without_code_says_so(tmp_path):
+    encoder = load(make_model(tmp_path / "tiny"), trust_remote_code=True)
+    assert encoder.fingerprint.endswith(" code=none")
+
+
+def test_a_task_of_the_model_goes_by_its_prompt(tmp_path):
+    tiny = make_model(
+        tmp_path / "tiny", normalize=False, prompts={"weather": "w: ", "cooking": "c: "}
+    )
+    folder = with_code(tiny, kwargs=["task"])
+    encoder = load(
+        folder, trust_remote_code=True, query_prompt="cooking", document_prompt="weather"
+    )
+    assert " query_task='cooking' document_task='weather'" in encoder.fingerprint
+    other = load(folder, trust_remote_code=True, query_prompt="c: ", document_prompt="weather")
+    documents = [each.encode_documents(["sea"]) for each in (encoder, other)]
+    np.testing.assert_array_equal(*documents)
+    queries = [each.encode_queries(["sea"]) for each in (encoder, other)]
+    assert np.abs(queries[0] + queries[1]).max() > 0.01  # told a task, it is more than turned
+
+
+@pytest.mark.parametrize("revision", [None, "main", COMMIT[:12]])
+def test_code_of_the_hub_is_pinned(revision):
+    with pytest.raises(InputError) as error:
+        EncoderConfig(model="someone/model", trust_remote_code=True, revision=revision)
+    assert error.value.where == "--revision"
+    EncoderConfig(model="someone/model", trust_remote_code=True, revision=COMMIT)

@@ -1,0 +1,131 @@
+"""Rows of every family against the plain definition of their scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.encoders import scoring as module
+from argus.encoders.rows import arrays_of, concatenate, empty_rows, replaced, usable
+from argus.encoders.scoring import reach_of, scoring_of
+from argus.indexes import dense, known_item_search, search
+from tests.support.rows import DIM, KINDS, TERMS, plain_scores, token_rows
+
+kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+SEED = st.integers(0, 10**6)
+
+
+@kinds
+@given(SEED, st.integers(1, 20))
+@settings(max_examples=25, deadline=None)
+def test_scores_are_those_of_the_definition(make, seed, n):
+    rng = np.random.default_rng(seed)
+    queries, documents = make(rng, 5, whole=False), make(rng, n, whole=False)
+    scoring, expected = scoring_of(documents), plain_scores(queries, documents)
+    assert np.abs(scoring.products(queries) - expected).max() <= scoring.bound(queries)
+    for i in range(5):
+        against = scoring.against(queries[i : i + 1], np.arange(n))
+        np.testing.assert_allclose(against, expected[i], rtol=1e-12)
+        pairs = scoring.pairs(queries[np.full(n, i)], documents)
+        np.testing.assert_array_equal(pairs, against)
+
+
+@kinds
+@given(SEED, st.integers(2, 20), st.integers(1, 25))
+@settings(max_examples=25, deadline=None)
+def test_a_search_is_a_full_sort_with_ties_by_row(make, seed, n, k):
+    rng = np.random.default_rng(seed)
+    queries, documents = make(rng, 6), make(rng, n)
+    targets, stand_ins = rng.integers(0, n, 6), make(rng, 6)
+    expected = plain_scores(queries, documents)
+    rows = search(queries, documents, k).rows
+    assert rows.tolist() == [_sorted(scores, k) for scores in expected]
+    own = plain_scores(queries, stand_ins).diagonal()
+    for i in range(6):
+        expected[i, targets[i]] = own[i]
+    known = known_item_search(queries, documents, targets, k, target_vectors=stand_ins)
+    assert known.top.rows.tolist() == [_sorted(scores, k) for scores in expected]
+    places = [_sorted(scores, n).index(t) + 1 for scores, t in zip(expected, targets, strict=True)]
+    assert known.rank.tolist() == places
+    higher = [(scores > o).sum() for scores, o in zip(expected, own, strict=True)]
+    assert known.above.tolist() == higher
+
+
+def _sorted(scores, k):
+    return sorted(range(len(scores)), key=lambda d: (-scores[d], d))[:k]
+
+
+@kinds
+def test_blocks_change_nothing(make, monkeypatch):
+    rng = np.random.default_rng(0)
+    queries, documents = make(rng, 30, whole=False), make(rng, 50, whole=False)
+    targets = rng.integers(0, 50, 30)
+    whole = known_item_search(queries, documents, targets, 50)
+    monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 50 * 3)
+    monkeypatch.setattr(module, "BLOCK_TOKENS", 7)
+    monkeypatch.setattr(module, "PAIR_BYTES", 4 * 7 * 5)
+    parts = known_item_search(queries, documents, targets, 50)
+    np.testing.assert_array_equal(whole.rank, parts.rank)
+
+
+def test_equal_texts_tie_though_their_products_are_rounded():
+    rng = np.random.default_rng(1)
+    half = token_rows(rng, 40, whole=False)
+    documents = half[np.repeat(np.arange(40), 2)]
+    ranks = known_item_search(documents, documents, np.arange(80), 3).rank
+    own = scoring_of(documents).pairs(documents, documents)
+    every = plain_scores(documents, documents)
+    above = [(every[i] > own[i] + 1e-9).sum() for i in range(80)]
+    assert (ranks - above).tolist() == [1, 2] * 40
+
+
+@pytest.mark.parametrize("length", [0.01, 30.0])
+def test_long_vectors_are_compared_again_as_unit_ones_are(length):
+    rng = np.random.default_rng(2)
+    half = (rng.normal(size=(60, 48)) * length).astype(np.float32)
+    documents = np.repeat(half, 2, axis=0)  # equal ones tie, if near ones are looked at again
+    ranks = known_item_search(documents, documents, np.arange(120), 3).rank
+    exact = documents.astype(float) @ documents.astype(float).T
+    above = (exact > exact.diagonal()[:, None] * (1 + 1e-9)).sum(axis=1)
+    assert (ranks - above).tolist() == [1, 2] * 60
+
+
+def test_rows_of_length_one_reach_one():
+    rows = np.random.default_rng(3).normal(size=(5, 8)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    assert reach_of(rows) == 1
+    assert reach_of(np.concatenate([rows, 2 * rows])) == pytest.approx(2)
+    assert reach_of(rows[:0]) == 1
+
+
+@kinds
+@given(SEED)
+@settings(max_examples=20, deadline=None)
+def test_parts_of_rows_are_rows(make, seed):
+    rng = np.random.default_rng(seed)
+    rows, others = make(rng, 12), make(rng, 4)
+    places = np.sort(rng.choice(12, 4, replace=False))
+    joined = concatenate([rows[:5], rows[5:5], rows[5:]])
+    assert _same(joined, rows)
+    assert _same(rows[places], concatenate([rows[p : p + 1] for p in places.tolist()]))
+    mask = np.isin(np.arange(12), places)
+    exchanged = replaced(rows, mask, others)
+    assert _same(exchanged[mask], others) and _same(exchanged[~mask], rows[~mask])
+    assert usable(rows).all() or make is token_rows  # a token may be zero
+
+
+def _same(a, b):
+    pairs = zip(arrays_of(a), arrays_of(b), strict=True)
+    return all(np.array_equal(one, other) for one, other in pairs)
+
+
+def test_what_is_empty_or_not_finite_is_of_no_use():
+    rng = np.random.default_rng(4)
+    sparse, tokens = (make(rng, 3, whole=False) for make in KINDS.values())
+    sparse.matrix.data[sparse.matrix.indptr[1]] = np.nan
+    assert usable(sparse).tolist() == [True, False, True]
+    tokens.vectors[tokens.starts[2]] = np.inf
+    assert usable(tokens).tolist() == [True, True, False]
+    assert usable(replaced(tokens, np.array([True, False, False]), tokens[:1])).tolist()[0]
+    for family, dim in (("sparse", TERMS), ("tokens", DIM), ("dense", 5)):
+        assert len(empty_rows(family, dim)) == 0 and not len(usable(empty_rows(family, dim)))

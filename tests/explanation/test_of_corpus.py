@@ -1,0 +1,151 @@
+"""An exact search through a corpus, explained: with sparse and late encoders, what matched."""
+
+import json
+
+import numpy as np
+import pytest
+
+from argus.encoders import EncoderConfig, load_any_encoder
+from argus.encoders.scoring import scoring_of
+from argus.errors import InputError
+from argus.explanation.config import RunConfig
+from argus.explanation.of_corpus import explain_corpus
+from argus.explanation.types import Cause, Verdict
+from tests.support.sentence_models import make_late, make_model, make_sparse
+
+ROWS = {
+    "river": "a river bank", "bread": "bread and butter", "port": "a port by the river",
+    "sea": "the sea", "tea": "tea is a drink", "void": " ",
+    "long": "bread is baked by the old harbour each day, and then the ships carry rivers away",
+}  # fmt: skip
+QUERY = "which river is it?"
+MAKE = {
+    "sparse": make_sparse,
+    "tokens": make_late,
+    "dot": lambda folder: make_model(folder, normalize=False, similarity="dot"),
+    "cosine": make_model,
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    file = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+    lines = [json.dumps({"_id": id_, "text": text}) for id_, text in ROWS.items()]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def encoders(tmp_path_factory):
+    home = tmp_path_factory.mktemp("models")
+    folders = {name: make(home / name) for name, make in MAKE.items()}
+    configs = {name: EncoderConfig(model=str(path), precision="float32", device="cpu")
+               for name, path in folders.items()}  # fmt: skip
+    return {name: load_any_encoder(config).encoder for name, config in configs.items()}
+
+
+def scores(encoder):
+    """Scores of all documents with text, best first."""
+    ids = sorted(id_ for id_, text in ROWS.items() if text.strip())
+    documents = encoder.encode_documents([ROWS[id_] for id_ in ids])
+    query = encoder.encode_queries([QUERY])
+    exact = scoring_of(documents).against(query, np.arange(len(ids))).tolist()
+    return dict(sorted(zip(ids, exact, strict=True), key=lambda pair: -pair[1]))
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_the_place_is_that_of_an_exact_search(name, encoders, corpus):
+    ranked = scores(encoders[name])
+    for rank, (doc, score) in enumerate(ranked.items(), start=1):
+        found = explain_corpus(QUERY, doc, encoders[name], RunConfig(k=2, corpus=corpus))
+        assert (found.standing.rank, found.came_back) == (rank, rank <= 2)
+        assert found.standing.run.score == pytest.approx(score, rel=1e-5)
+        assert found.standing.run.of == len(ranked)
+        assert found.run == encoders[name].fingerprint
+
+
+@pytest.mark.parametrize("name", ["sparse", "tokens"])
+def test_what_matched_adds_up_to_the_score(name, encoders, corpus, of):
+    encoder = encoders[name]
+    last = list(scores(encoder))[-1]
+    explanation = explain_corpus(QUERY, last, encoder, RunConfig(k=2, corpus=corpus))
+    finding = of(explanation, Cause.MATCHES)
+    assert finding.state is Verdict.FOUND and not explanation.came_back
+    evidence = finding.evidence
+    matches = evidence["matches"]
+    if name == "sparse":  # whose weights are all positive: nothing is left out
+        assert sum(m["score"] for m in matches) == pytest.approx(evidence["score"], abs=1e-3)
+        assert all(m["document"] == m["query"] for m in matches)
+        for m in matches:
+            product = m["query_weight"] * m["document_weight"]
+            assert m["score"] == pytest.approx(product, abs=1e-3)
+    rival = evidence["rival"]
+    assert (rival["rank"], rival["id"]) == (2, list(scores(encoder))[1])
+    assert evidence["stronger_there"]
+    assert rival["score"] > evidence["score"]
+
+
+def test_a_token_is_matched_by_the_nearest_one(encoders, corpus, of):
+    encoder = encoders["tokens"]
+    explanation = explain_corpus(QUERY, "river", encoder, RunConfig(k=2, corpus=corpus))
+    matches = of(explanation, Cause.MATCHES).evidence["matches"]
+    query, document = encoder.query_tokens(QUERY), encoder.document_tokens(ROWS["river"])
+    rows = encoder.encode_queries([QUERY]).tokens(0), encoder.encode_documents([ROWS["river"]])
+    similarity = rows[0] @ rows[1].tokens(0).T
+    expected = {
+        (query[i], document[similarity[i].argmax()], round(float(similarity[i].max()), 3))
+        for i in range(len(query))
+    }
+    assert {(m["query"], m["document"], round(m["score"], 3)) for m in matches} <= expected
+    assert matches
+
+
+def test_vectors_have_no_matched_terms(encoders, corpus):
+    explanation = explain_corpus(QUERY, "sea", encoders["cosine"], RunConfig(corpus=corpus))
+    assert Cause.MATCHES not in {finding.cause for finding in explanation.findings}
+
+
+def test_what_lies_beyond_the_window_is_told(encoders, corpus, of):
+    for name in ("sparse", "tokens"):
+        explanation = explain_corpus(QUERY, "long", encoders[name], RunConfig(k=3, corpus=corpus))
+        evidence = of(explanation, Cause.WINDOW).evidence
+        assert evidence["tokens_unread"] == evidence["tokens"] - evidence["window"] > 0
+        assert "rank_of_unread_part" in evidence
+    short = explain_corpus(QUERY, "sea", encoders["sparse"], RunConfig(corpus=corpus))
+    assert of(short, Cause.WINDOW).state is Verdict.RULED_OUT
+
+
+@pytest.mark.parametrize(("doc", "words"), [("gone", "not in the corpus"), ("void", "text")])
+def test_a_document_that_was_not_searched_is_explained(doc, words, encoders, corpus, of):
+    explanation = explain_corpus(QUERY, doc, encoders["sparse"], RunConfig(corpus=corpus))
+    assert explanation.cause is Cause.CORPUS and words in explanation.verdict
+    assert explanation.standing.rank is None
+
+
+def test_vectors_are_kept_where_a_store_is_named(encoders, corpus, tmp_path, monkeypatch):
+    encoder, config = encoders["tokens"], RunConfig(corpus=corpus)
+    first = explain_corpus(QUERY, "sea", encoder, config, store=tmp_path / "store")
+
+    def embed_none(texts):
+        raise AssertionError(texts)
+
+    monkeypatch.setattr(encoder, "encode_documents", embed_none)
+    again = explain_corpus(QUERY, "sea", encoder, config, store=tmp_path / "store")
+    assert again.as_dict() == first.as_dict()
+
+
+def test_a_query_may_be_named_by_its_id(encoders, corpus, tmp_path):
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text(json.dumps({"_id": "q1", "text": QUERY}) + "\n")
+    config = RunConfig(corpus=corpus, queries=queries)
+    explanation = explain_corpus("q1", "sea", encoders["sparse"], config)
+    assert (explanation.query_id, explanation.query) == ("q1", QUERY)
+    with pytest.raises(InputError) as error:
+        explain_corpus("q2", "sea", encoders["sparse"], config)
+    assert error.value.where == queries
+
+
+@pytest.mark.parametrize(("query", "doc"), [(" ", "sea"), (QUERY, " ")])
+def test_an_empty_question_or_id_is_refused(query, doc, encoders, corpus):
+    with pytest.raises(InputError):
+        explain_corpus(query, doc, encoders["sparse"], RunConfig(corpus=corpus))

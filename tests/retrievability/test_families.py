@@ -1,0 +1,115 @@
+"""Exposure and audit with encoders whose rows are no unit vectors, against plain counting."""
+
+import numpy as np
+import pytest
+
+import argus
+from argus.data import Document, Query
+from argus.encoders import EncoderConfig, load_any_encoder
+from argus.encoders.rows import concatenate
+from argus.engine import EngineConfig
+from argus.knowledge import KnowledgeSource
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.exposure.probe_texts import probe_texts
+from argus.retrievability.exposure.probes import SENTENCE
+from tests.support.results import shown
+from tests.support.rows import plain_score
+from tests.support.sentence_models import make_late, make_model, make_sparse
+
+WORDS = ["river", "bread", "harbour", "violin", "comet", "glacier"]
+DOCUMENTS = [
+    Document(f"d{i}", f"A {a} by the {b}. It is {i} {a}s from here.", f"{a} {b}")
+    for i, (a, b) in enumerate((a, b) for a in WORDS[:4] for b in WORDS if a != b)
+]
+QUERIES = [Query("q", "where is the comet?")]
+MEASURE = ExposureConfig(k=3, sentences=1)
+MAKE = {
+    "sparse": make_sparse,
+    "tokens": make_late,
+    "dot": lambda folder: make_model(folder, normalize=False, similarity="dot"),
+}
+
+
+@pytest.fixture(scope="module", params=MAKE)
+def encoder(request, tmp_path_factory):
+    folder = MAKE[request.param](tmp_path_factory.mktemp("models") / request.param)
+    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu")).encoder
+
+
+def score(queries, i, documents, j):
+    if isinstance(queries, np.ndarray):
+        return float(queries[i].astype(float) @ documents[j].astype(float))
+    return plain_score(queries, i, documents, j)
+
+
+def plain_ranks(encoder):
+    """Rank the document of every probe, the sentence that asks taken out of it."""
+    documents = sorted(DOCUMENTS, key=lambda d: d.id)
+    texts = probe_texts(documents, QUERIES, MEASURE)
+    queries = encoder.encode_queries(texts.texts)
+    rows = encoder.encode_documents([d.content for d in documents])
+    rests = iter(encoder.encode_documents([s.rest for s in texts.sentences])[i : i + 1]
+                 for i in range(len(texts.sentences)))  # fmt: skip
+    for i, (kind, target) in enumerate(zip(texts.kind, texts.target, strict=True)):
+        if target < 0:
+            continue
+        scores = [score(queries, i, rows, j) for j in range(len(documents))]
+        if kind == SENTENCE:
+            scores[target] = score(queries, i, next(rests), 0)
+        order = sorted(range(len(documents)), key=lambda j: (-scores[j], j))
+        yield str(kind), documents[target].id, order.index(target) + 1
+
+
+def test_exposure_ranks_as_counted_plainly(encoder, tmp_path):
+    result = argus.exposure(
+        DOCUMENTS, out=tmp_path, encoder=encoder, config=MEASURE, queries=QUERIES
+    )
+    rows = {row["id"]: row for row in result.table.to_pylist()}
+    for kind, doc, rank in plain_ranks(encoder):
+        assert rows[doc][f"{kind}_rank"] == rank
+    assert {row["state"] for row in rows.values()} == {"measured"}
+    again = argus.exposure(
+        DOCUMENTS, out=tmp_path / "again", encoder=encoder, config=MEASURE, queries=QUERIES,
+        store=tmp_path / "embeddings",
+    )  # fmt: skip
+    assert again.table.equals(result.table)  # from what is kept, without embedding anything
+    assert result.report.read_text() and shown(result)
+
+
+def test_an_engine_ranks_likewise(encoder, tmp_path):
+    here = argus.exposure(DOCUMENTS, out=tmp_path / "a", encoder=encoder, config=MEASURE)
+    there = argus.exposure(
+        DOCUMENTS, out=tmp_path / "b", encoder=encoder, config=MEASURE,
+        engine=EngineConfig(name="local", workers=2),
+    )  # fmt: skip
+    assert there.table.equals(here.table)
+
+
+def test_an_audit_ranks_related_entities_among_neutral_ones(encoder, tmp_path):
+    documents = sorted(DOCUMENTS, key=lambda d: d.id)
+    edges = tmp_path / "edges.tsv"
+    pairs = [(f"d{i}", f"d{(i + 3) % len(DOCUMENTS)}") for i in range(len(DOCUMENTS))]
+    edges.write_text("subject\trelation\tobject\n" + "".join(f"{a}\tto\t{b}\n" for a, b in pairs))
+    result = argus.audit(
+        DOCUMENTS, out=tmp_path / "audit", encoder=encoder,
+        source=KnowledgeSource(relations=str(edges)),
+        config=argus.AuditConfig(k=(2,), pool=(8,), pooling="sentence"),
+    )  # fmt: skip
+    rows = concatenate([encoder.encode_documents([d.content]) for d in documents])
+    ids = [d.id for d in documents]
+    related = {id_: {b for a, b in pairs if a == id_} | {a for a, b in pairs if b == id_}
+               for id_ in ids}  # fmt: skip
+    above = {}
+    for t, asking in enumerate(ids):
+        neutral = [z for z in range(len(ids)) if z != t and ids[z] not in related[asking]]
+        for target in related[asking]:
+            own = score(rows, t, rows, ids.index(target))
+            above[target, asking] = sum(score(rows, t, rows, z) > own for z in neutral)
+    measured = result.measured_ids
+    ranks = result.ranks
+    for x, t, n in zip(ranks.entity, ranks.related, ranks.above, strict=True):
+        assert n == above[measured[x], measured[t]]
+    assert result.summary["entities"]["measured"] == len(DOCUMENTS)
+    assert result.summary["pooling"] == "sentence"
+    assert (result.summary["projection"] is None) == hasattr(encoder, "family")
+    assert any(result.table["displaced_by"].to_pylist())
