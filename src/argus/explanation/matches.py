@@ -50,22 +50,22 @@ class Matched:
 
 
 def matched_terms(
-    encoder: object, query: str, asked: Rows, document: Matched
+    encoder: object, query: str, query_row: Rows, document: Matched
 ) -> list[MatchedTerm] | None:
     """Return what each term or token of the query adds to the score, in the query's order.
 
-    asked: the query's row. None for vectors, of which no part is a word.
+    query_row: of its one row. None for vectors, of which no part is a word.
     """
     row = document.row
-    if isinstance(asked, SparseRows) and isinstance(row, SparseRows):
-        return _terms(encoder, asked, row)
-    if isinstance(asked, TokenRows) and isinstance(row, TokenRows):
-        return _tokens(encoder, query, document.text, asked, row)
+    if isinstance(query_row, SparseRows) and isinstance(row, SparseRows):
+        return _terms(encoder, query_row, row)
+    if isinstance(query_row, TokenRows) and isinstance(row, TokenRows):
+        return _tokens(encoder, query, document.text, query_row, row)
     return None
 
 
-def _terms(encoder: object, asked: SparseRows, row: SparseRows) -> list[MatchedTerm]:
-    columns, weights = asked.terms(0)
+def _terms(encoder: object, query_row: SparseRows, row: SparseRows) -> list[MatchedTerm]:
+    columns, weights = query_row.terms(0)
     own = dict(zip(*(part.tolist() for part in row.terms(0)), strict=True))
     names = (
         encoder.terms(columns)
@@ -85,9 +85,9 @@ def _terms(encoder: object, asked: SparseRows, row: SparseRows) -> list[MatchedT
 
 
 def _tokens(
-    encoder: object, query: str, text: str, asked: TokenRows, row: TokenRows
+    encoder: object, query: str, text: str, query_row: TokenRows, row: TokenRows
 ) -> list[MatchedTerm]:
-    similarity = asked.tokens(0) @ row.tokens(0).T  # (query tokens, document tokens)
+    similarity = query_row.tokens(0) @ row.tokens(0).T  # (query tokens, document tokens)
     best = similarity.argmax(axis=1)
     if isinstance(encoder, NamesTokens):
         asking, held = encoder.query_tokens(query), encoder.document_tokens(text)
