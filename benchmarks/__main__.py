@@ -19,7 +19,8 @@ NAMES = (
     "ngram_index", "ngram_decoding", "ngram_evidence",
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
     "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
-    "plan_accuracy", "startup", "retriever_seam", "store_reading", "store_reach", "demo",
+    "plan_accuracy", "startup", "retriever_seam",
+    "store_reading", "store_reach", "stores_in_place", "demo",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -54,7 +54,7 @@ def matched_terms(
 ) -> list[MatchedTerm] | None:
     """Return what each term or token of the query adds to the score, in the query's order.
 
-    query_row: the query's row. None for vectors, of which no part is a word.
+    query_row: of its one row. None for vectors, of which no part is a word.
     """
     row = document.row
     if isinstance(query_row, SparseRows) and isinstance(row, SparseRows):

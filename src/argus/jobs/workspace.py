@@ -207,8 +207,8 @@ def keep_input(folder: ArtifactFolder, inputs: Iterable[Origin | None]) -> None:
     if not folder.fresh:
         return
     home = folder.path.resolve()
-    for given in inputs:
-        path = given.place if isinstance(given, StoredCorpus) else given
+    for source in inputs:
+        path = source.place if isinstance(source, StoredCorpus) else source
         if path is not None and path.resolve().is_relative_to(home):
             raise InputError(
                 f"--fresh would empty the folder that holds {path}",

@@ -53,6 +53,17 @@ def id_column(columns: Sequence[str], id_field: str | None, name: str) -> str:
     return column
 
 
-def number_or_text(id_: str) -> int | str:
-    """Return an id as a store with ids of either kind has it: a whole number where it is one."""
-    return int(id_) if id_.lstrip("-").isdecimal() else id_
+def native_id(id_: str, *, is_text: bool, name: str) -> int | str:
+    """Return an id as a store has it whose ids are texts, or whole numbers.
+
+    Raises InputError for a text where they are whole numbers.
+    """
+    if is_text:
+        return id_
+    try:
+        return int(id_)
+    except ValueError as error:
+        raise InputError(
+            f"id {id_!r}", expected="a whole number, as its key is declared",
+            fix="Keep your own id in a field beside it.", where=name,
+        ) from error  # fmt: skip

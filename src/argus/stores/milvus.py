@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, number_or_text, vector_field
+from argus.stores.columns import check_keys, native_id, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -18,7 +18,7 @@ from argus.stores.vectors import stacked
 METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
 _FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
-FLOAT_VECTOR = 101
+FLOAT_VECTOR, VARCHAR = 101, 21
 """Of pymilvus.DataType."""
 
 
@@ -53,7 +53,8 @@ class MilvusStore:
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
         self.field = vector_field(list(self._dims), field, name)
-        self._key = next(f["name"] for f in fields if f.get("is_primary"))
+        key = next(f for f in fields if f.get("is_primary"))
+        self._key, self._key_is_text = key["name"], int(key["type"]) == VARCHAR
         with reported(name, hidden):
             indexes = client.list_indexes(collection, field_name=self.field)
             index = client.describe_index(collection, indexes[0]) if indexes else {}
@@ -127,7 +128,7 @@ class MilvusStore:
     def upsert(self, records: Records) -> None:
         """Write entities; those whose key is there take its place."""
         rows = [
-            {self._key: number_or_text(id_), self.field: vector.tolist(), **payload}
+            {self._key: self._native(id_), self.field: vector.tolist(), **payload}
             for id_, vector, payload in records.rows()
         ]
         with reported(self.name, self._hidden):
@@ -136,11 +137,14 @@ class MilvusStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
         with reported(self.name, self._hidden):
-            self._client.delete(self._collection, ids=[number_or_text(id_) for id_ in ids])
+            self._client.delete(self._collection, ids=[self._native(id_) for id_ in ids])
 
     def close(self) -> None:
         """Close the client."""
         self._client.close()
+
+    def _native(self, id_: str) -> int | str:
+        return native_id(id_, is_text=self._key_is_text, name=self.name)
 
 
 def open_milvus(place: str, collection: str, field: str | None, key: str | None) -> MilvusStore:

@@ -11,14 +11,14 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, number_or_text, vector_field
+from argus.stores.columns import check_keys, native_id, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
 
 _VECTOR = re.compile(r"(\w+)\s+float\s*\[\s*(\d+)\s*\]([^,]*)", re.IGNORECASE)
 _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
-_KEY = re.compile(r"(\w+)\s+\w+\s+primary\s+key", re.IGNORECASE)
+_KEY = re.compile(r"(\w+)\s+(\w+)\s+primary\s+key", re.IGNORECASE)
 METRICS = {"cosine": Metric.COSINE, "l2": Metric.L2}
 
 
@@ -40,6 +40,7 @@ class SqliteVecStore:
         self.field = vector_field(list(self._columns), field, name)
         key = _KEY.search(statements[table])
         self._key = key[1] if key else "rowid"
+        self._key_is_text = key is not None and key[2].upper() == "TEXT"
         with reported(name):
             rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
         hidden = {self._key, *self._columns, table, "distance", "k"}
@@ -113,17 +114,20 @@ class SqliteVecStore:
             for id_, vector, payload in records.rows():
                 others = [payload.get(name) for name in self._others]
                 blob = np.asarray(vector, np.float32).tobytes()
-                self._db.execute(insert, (number_or_text(id_), blob, *others))
+                self._db.execute(insert, (self._native(id_), blob, *others))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         statement = f"DELETE FROM {_quoted(self._table)} WHERE {_quoted(self._key)} = ?"
         with reported(self.name), self._db:
-            self._db.executemany(statement, [(number_or_text(id_),) for id_ in ids])
+            self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def _native(self, id_: str) -> int | str:
+        return native_id(id_, is_text=self._key_is_text, name=self.name)
 
 
 def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore:

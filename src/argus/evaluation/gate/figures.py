@@ -118,13 +118,13 @@ def unreachable_share(reach: Value) -> Figure:
 
     Where a sample was asked for, its share stands for all records with a vector.
     """
-    reachable, asked = reach["reachable"].count(), reach["reached"]["asked"].count()
+    reachable, drawn = reach["reachable"].count(), reach["reached"]["asked"].count()
     broken = sum(one.count() for one in reach["broken"].values())
     n = reachable + broken
-    lost = reachable * (1 - reach["reached"]["share"].share()) if asked else 0.0
-    value = (broken + lost) / n if n and (asked or not reachable) else None
+    lost = reachable * (1 - reach["reached"]["share"].share()) if drawn else 0.0
+    value = (broken + lost) / n if n and (drawn or not reachable) else None
     figure = _mean(value, n, 0, high_is_good=False, of="records")
-    sample = f"; {asked:,} of them were asked for" * (asked < reachable)
+    sample = f"; {drawn:,} of them were asked for" * (drawn < reachable)
     return replace(figure, note=f" in the top {reach['k'].count()}{figure.note}{sample}")
 
 

@@ -100,9 +100,8 @@ def exposure(
     """
     config = config or ExposureConfig()
     source = Answerer(retriever, run, asking, cast(Encoder | EncoderConfig | str, encoder))
-    documents, path = read_documents(
-        corpus, fields or FieldNames(), limit, None if source.is_named else encoder
-    )
+    embedded_by = None if source.is_named else encoder
+    documents, path = read_documents(corpus, fields or FieldNames(), limit, embedded_by)
     documents = sorted(documents, key=lambda d: d.id)
     extra = _real(queries)
     of_chunk = read_parents(documents, config.parent_field)
@@ -130,9 +129,8 @@ def exposure(
         with record.timed("embedding probes"):
             searches = embed_probes(index, extra, config, model, vectors)
         with record.timed("searching"):
-            parents = None
-            if config.parent_field is not None:
-                parents = Parents.of(config.parent_field, of_chunk, index.documents)
+            field = config.parent_field
+            parents = Parents.of(field, of_chunk, index.documents) if field is not None else None
             ranked, parts = search_probes(index, searches, parents, config.k, folder, running)
     findings = ranked.findings(documents, config.k)
     result = _keep(folder, record, findings, {"text_window": window}, slices)
