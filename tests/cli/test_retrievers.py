@@ -103,8 +103,26 @@ def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
         ran = command(line, "--encoder", "all-MiniLM-L6-v2", "--json", "--fresh", "--k", 2)
         assert ran.code == 0, ran.err
         assert json.loads(ran.out)["changed_queries"] == 0
-    ran = command(f"evaluate --retriever index:@index --where year=1 {JUDGED}")
-    assert ran.code == 2 and "no retriever is a store" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [
+        ("evaluate --retriever index:@index --where year=1 {judged}", "--where"),
+        ("explain hello tea --retriever @mine.py --vector-field text", "--vector-field"),
+        ("exposure --corpus @docs.jsonl --run @run.trec --where year=1", "--where"),
+        ("exposure --corpus @docs.jsonl --store-id chunk", "--store-id"),
+    ],
+)
+def test_what_is_said_of_no_store_is_refused(command, line, where):
+    ran = command(line.format(judged=JUDGED))
+    assert ran.code == 2 and f"{where}: is said of a store, and there is none" in ran.err
+
+
+def test_a_store_as_corpus_is_opened_as_said_in_each_comparison(command):
+    runs = "--run @run.trec --run @run.trec"
+    ran = command(f"compare {runs} --corpus qdrant:@qdrant/docs --vector-field nowhere")
+    assert ran.code == 2 and "no vector field 'nowhere'" in ran.err
 
 
 def test_an_index_that_is_asked_is_exposed_and_gated(command, tmp_path):

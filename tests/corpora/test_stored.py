@@ -119,13 +119,15 @@ def test_broken_and_confused_vectors_are_told_apart(wiki2, vectors, encoder):
     wrong = vectors.copy()
     wrong[3], wrong[5] = np.nan, 0
     documents = [*wiki2, Document("copy", wiki2[0].text, wiki2[0].title),
-                 Document("other", wiki2[1].text, wiki2[1].title)]  # fmt: skip
-    wrong = np.concatenate([wrong, wrong[:1], wrong[:1]])
+                 Document("other", wiki2[1].text, wiki2[1].title),
+                 Document("bare", wiki2[2].text, wiki2[2].title)]  # fmt: skip
+    wrong = np.concatenate([wrong, wrong[:1], wrong[:1], wrong[5:6]])
     source = opened(StoreCorpus(listed(documents, wrong)), encoder)
     source.documents(FieldNames())
     broken = source.stored.vectors.broken
     assert {documents[row].id: why for row, why in broken.items() if why != SHARED} == {
-        wiki2[3].id: "a value that is no number", wiki2[5].id: "all zeros"
+        wiki2[3].id: "a value that is no number", wiki2[5].id: "all zeros",
+        "bare": "all zeros",
     }  # fmt: skip
     shared = {documents[row].id for row, why in broken.items() if why == SHARED}
     assert shared == {wiki2[1].id, "other"}, "an equal vector of an equal text is no other one"

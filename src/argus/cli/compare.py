@@ -19,6 +19,7 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option
+from argus.stores.config import StoreConfig
 
 if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult
@@ -188,15 +189,14 @@ def _one_kind(
 
 
 _ASKING = {setting.key for setting, _ in Block(AskingConfig).all_settings()}
-_LISTS = {"corpus", "queries", "qrels", "k"}
+_CORPUS = {"corpus", "k", "parent_field", *(s.key for s, _ in Block(StoreConfig).all_settings())}
+_LISTS = _CORPUS | {"queries", "qrels"}
 _BELONGS = {
     "folders": set(),
-    "run": _LISTS | {"parent_field"},
-    "index": {"corpus", "queries", "diagnosis", "hybrid", "exact", "k", "lambda_", "parent_field"},
-    "encoder": {"corpus", "k", "relations", "precision", "device", "limit", "seed", "parent_field"},
-    "retriever": _LISTS
-    | _ASKING
-    | {"hybrid", "exact", "lambda_", "precision", "device", "parent_field"},
+    "run": _LISTS,
+    "index": _CORPUS | {"queries", "diagnosis", "hybrid", "exact", "lambda_"},
+    "encoder": _CORPUS | {"relations", "precision", "device", "limit", "seed"},
+    "retriever": _LISTS | _ASKING | {"hybrid", "exact", "lambda_", "precision", "device"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""
 

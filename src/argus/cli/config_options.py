@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from argus.cli.inputs import check_inputs, inputs_of, with_stores
+from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_stores
 from argus.cli.outputs import Output, stopped
 from argus.errors import InputError
 from argus.settings import Setting, nested, notes_of, setting_of, settings_of
@@ -105,6 +105,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             whole = plain | alone | configs
             if stores is not None:
                 whole = with_stores(inputs, whole, stores.make(values), alone=not shared)
+            check_asking(whole)
             check_inputs(inputs, whole)
             return command(**whole)
         except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from typing import Any
 from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.errors import InputError
+from argus.retrievers.config import AskingConfig
 from argus.settings import notes_of, settings_of
 from argus.stores.config import StoreConfig
 from argus.stores.spec import is_store
@@ -98,28 +99,45 @@ def with_stores(
 
 def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str, Any]:
     """Return values in which corpora alone say how a store is opened, if no retriever is one."""
-    retrievers = values.get("retriever") or ()
-    several = retrievers if isinstance(retrievers, list | tuple) else [retrievers]
-    if any(is_store(str(retriever)) for retriever in several):
+    if _asks_store(values):
         return values
     return {name: value if name in corpora else _unopened(value) for name, value in values.items()}
 
 
+def _asks_store(values: Mapping[str, Any]) -> bool:
+    retrievers = values.get("retriever") or ()
+    several = retrievers if isinstance(retrievers, list | tuple) else [retrievers]
+    return any(is_store(str(retriever)) for retriever in several)
+
+
+def check_asking(values: Mapping[str, Any]) -> None:
+    """Raise InputError for how a retriever that is a store is opened or filtered: none is one."""
+    if _asks_store(values):
+        return
+    for value in values.values():
+        if isinstance(value, AskingConfig):
+            _refuse_unread(value.opening)
+            if value.where:
+                raise _unread("--where")
+
+
 def _unopened(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type) and hasattr(value, "opening"):
-        return replace(value, opening=StoreConfig())
-    return value
+    return replace(value, opening=StoreConfig()) if isinstance(value, AskingConfig) else value
 
 
 def _refuse_unread(opening: StoreConfig) -> None:
     for setting in settings_of(StoreConfig):
         if getattr(opening, setting.name) is not None:
-            raise InputError(
-                "is said of a store, and there is none",
-                expected="a store as --corpus, such as qdrant:http://HOST:6333/docs",
-                fix="Leave it out.",
-                where=setting.where,
-            )
+            raise _unread(setting.where)
+
+
+def _unread(where: str) -> InputError:
+    return InputError(
+        "is said of a store, and there is none",
+        expected="a store as --corpus or --retriever, such as qdrant:http://HOST:6333/docs",
+        fix="Leave it out.",
+        where=where,
+    )
 
 
 def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:

@@ -186,7 +186,7 @@ def _vectors(
     length = float(np.linalg.norm(encoder.encode_documents([sample])[0]))
     is_unit = abs(length - 1) <= UNIT
     vectors = reading.vectors if is_unit else reading.vectors * reading.norms[:, None]
-    broken = reading.broken | dict.fromkeys(_confused(documents, reading), SHARED)
+    broken = dict.fromkeys(_confused(documents, reading), SHARED) | reading.broken
     ranking = Metric.COSINE if is_unit else Metric.DOT
     return StoredVectors(list(documents), vectors, broken, agreement, ranking)
 
@@ -200,7 +200,7 @@ def _confused(documents: Sequence[Document], reading: Reading) -> list[int]:
     first: dict[bytes, int] = {}
     sharing: dict[int, list[int]] = defaultdict(list)
     for row, document in enumerate(documents):
-        if document.content.strip():
+        if document.content.strip() and row not in reading.broken:
             before = first.setdefault(content_hash(document.content), row)
             if before != row:
                 sharing[before].append(row)

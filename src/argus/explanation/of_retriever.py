@@ -20,8 +20,10 @@ from argus.explanation.run import (
 )
 from argus.explanation.standing import QUERY
 from argus.indexes.retriever import FUSED_DEPTH
+from argus.progress import announce
+from argus.retrievers.asking import all_opened
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import OpenRetriever, opened
+from argus.retrievers.opening import OpenRetriever
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
@@ -54,7 +56,7 @@ def explain_retriever(
     question = question_of(query, config.queries)
     documents = documents_of(config.corpus)
     known = list((documents or {}).values())
-    with opened(retriever, documents=known, config=asking, encoder=encoder) as source:
+    with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
         scores = _scores(source, question.text, doc_id, config.k)
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
     case = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
@@ -86,6 +88,8 @@ def _scores(source: OpenRetriever, text: str, doc_id: str, k: int) -> dict[str, 
 
 def _asked(source: OpenRetriever, text: str, k: int) -> dict[str, float]:
     answers = source.ask([Query(QUERY, text)], k)
+    if answers.warning:
+        announce(f"WARNING: {answers.warning}")
     if answers.failed:
         raise ArgusError(f"{source.name} failed the query: {answers.failed[QUERY]}")
     return answers.run[QUERY]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
 from argus.authority.edges import read_authority
-from argus.corpora.names import NamedCorpus
+from argus.corpora.names import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
@@ -172,7 +172,7 @@ def explained(
     ]  # fmt: skip
     findings = [f.harmless() if place.came_back else f for f in findings]
     cause, verdict = conclude(case, place, findings, superseders.evidence)
-    corpus = str(config.corpus) if config.corpus is not None else None
+    corpus = shown(config.corpus) if config.corpus is not None else None
     return kind(
         case.text, query_id, case.doc_id, name, corpus, case.k, verdict, cause, place.came_back,
         place, findings,
@@ -225,8 +225,13 @@ def check_corpus(
             f"no document that was found is in it; the first is {ids[0]!r}",
             expected=f"ids such as {next(iter(documents))!r} in the {source}",
             fix=f"Check that {source} and corpus belong together.",
-            where=str(corpus),
+            where=shown(corpus),
         )
+
+
+def shown(corpus: NamedCorpus | None) -> str:
+    """Return how a person may see a corpus named: a store without user and password."""
+    return "" if corpus is None else str(named(corpus))
 
 
 def _standing(case: RunCase) -> RunStanding:
@@ -273,7 +278,7 @@ def _check_corpus(case: RunCase, corpus: NamedCorpus | None) -> Finding[CorpusEv
     if case.documents is None:
         why, advice = "not checked: no corpus", "Give --corpus FILE."
         return Finding(cause, Verdict.UNCHECKED, why, {}, advice)
-    evidence: CorpusEvidence = {"corpus": str(corpus), "documents": len(case.documents)}
+    evidence: CorpusEvidence = {"corpus": shown(corpus), "documents": len(case.documents)}
     if case.document is None:
         evidence["near_ids"] = near_ids(case.doc_id, list(case.documents))
         if case.doc_id in case.scores:

@@ -59,6 +59,7 @@ def answers_of(
     """
     record.encoder["fingerprint"] = NO_ENCODER
     if source.run is not None:
+        _check_store_settings((), source.asking or AskingConfig())
         answers = run_answers(source.run, queries)
         if folder is not None:
             record.open(folder)

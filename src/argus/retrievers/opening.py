@@ -12,6 +12,7 @@ from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError
+from argus.progress import announce
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.names import check_python_file, http_file, is_index
@@ -63,6 +64,8 @@ class OpenRetriever:
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return at most k documents per query. Raises ArgusError where any query failed."""
         answers = self.ask(queries, k)
+        if answers.warning:
+            announce(f"WARNING: {answers.warning}")
         if answers.failed:
             query, reason = next(iter(answers.failed.items()))
             raise ArgusError(

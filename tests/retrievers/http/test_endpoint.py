@@ -150,6 +150,16 @@ def test_no_reason_holds_a_key_or_part_of_it(engine, reply):
     assert len(reasons) == len(QUERIES) and not any("a-very" in reason for reason in reasons)
 
 
+def test_a_key_in_the_description_is_not_repeated(engine):
+    text = engine.file.read_text().replace('"${ENGINE_KEY}"', "sk-in-the-file")
+    engine.file.write_text(text + "parameters: {api_key: Bearer other-key}\n")
+    engine.reply = lambda *_: (401, {"error": "wrong: sk-in-the-file, other-key"})
+    with pytest.raises(ArgusError) as refused:
+        ask(engine)
+    assert "HTTP 401" in str(refused.value)
+    assert "sk-in" not in str(refused.value) and "other-key" not in str(refused.value)
+
+
 def test_a_key_that_no_header_carries_is_told_by_its_name(engine, monkeypatch):
     monkeypatch.setenv("ENGINE_KEY", "a-very-secret-key\r")
     with pytest.raises(InputError, match="ENGINE_KEY") as error:

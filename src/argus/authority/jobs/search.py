@@ -35,9 +35,8 @@ from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, open_retriever
 from argus.indexes.words import check_query
 from argus.jobs.workspace import Record, open_encoder
-from argus.retrievers.asking import Answerer
+from argus.retrievers.asking import Answerer, all_opened
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import opened
 from argus.settings import TOP_K
 
 QUERY = "query"
@@ -165,9 +164,8 @@ def _by_retriever(
 ) -> tuple[Scores, str]:
     """Rank what a retriever brings back."""
     documents = [record.document for record in authority.records.values()]
-    with opened(
-        source.retriever, documents=documents, config=source.asking, encoder=source.encoder
-    ) as retriever:
+    asking = source.asking or AskingConfig()
+    with all_opened([source.retriever], documents, asking, None, source.encoder) as (retriever,):
         question = [Query(QUERY, query)]
         scores = _widely(
             lambda k: retriever.search(question, k)[QUERY], authority, depth, retriever.name

@@ -138,11 +138,10 @@ def _judged(runs: Sequence[Run], qrels: Qrels, k: int) -> JudgedSides:
         for query in runs[0]
         if query in qrels
     }
-    pairs = Counter(
-        tuple(doc in ranking(run[query])[:k] for run in runs)
-        for query, docs in relevant.items()
-        for doc in docs
-    )
+    pairs: Counter[tuple[bool, ...]] = Counter()
+    for query, docs in relevant.items():
+        lists = [set(ranking(run[query])[:k]) for run in runs]
+        pairs.update(tuple(doc in ids for ids in lists) for doc in docs)
     return {
         "queries": sum(map(bool, relevant.values())),
         "relevant": pairs.total(),

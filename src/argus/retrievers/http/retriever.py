@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -44,6 +45,8 @@ from argus.retrievers.session import Answer, in_a_thread, raised
 ATTEMPTS, BACKOFF_S = 3, 0.5
 """Of one request."""
 MESSAGE_CHARS = 2 * SHOWN_CHARS
+_KEY = re.compile(r"auth|cookie|key|pass|secret|token", re.IGNORECASE)
+"""In the name of a header or parameter whose value nobody else should see."""
 SECRET_CHARS = 4
 """A shorter value of a variable may be a word of an answer."""
 
@@ -221,13 +224,19 @@ class HttpRetriever:
         return values
 
     def _scrubbed(self, text: str) -> str:
-        """Hide the values of environment variables where a server repeats them."""
-        for name in self.spec.variables():
-            secret = os.environ.get(name, "")
+        """Hide keys that a server repeats: values of the environment, and what is named as one."""
+        secrets = {os.environ.get(name, "") for name in self.spec.variables()} | self._written()
+        for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) >= SECRET_CHARS:
                 for shape in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret)):
                     text = text.replace(shape, "***")
         return text
+
+    def _written(self) -> set[str]:
+        """Return the keys that stand in the description itself, by the names they have there."""
+        pairs = [*self.spec.headers.items(), *self.spec.parameters.items()]
+        values = [str(value) for name, value in pairs if _KEY.search(name)]
+        return {part for value in values for part in (value, value.rpartition(" ")[2])}
 
 
 def _number(score: Any) -> float | None:
