@@ -219,6 +219,27 @@ def test_it_is_asked_in_the_callers_own_thread_and_from_a_loop():
     assert asyncio.run(notebook())["q0"]
 
 
+@pytest.mark.parametrize("in_a_notebook", [False, True])
+def test_a_retriever_has_one_loop_for_all_it_is_asked(in_a_notebook):
+    loops = []
+
+    async def connected(query, k):
+        loops.append(asyncio.get_running_loop())
+        return ["tea"]
+
+    def ask():
+        with opened(connected) as source:
+            for query in QUERIES[:3]:
+                assert source.search([query], 2) == {query.id: {"tea": 1.0}}
+        assert loops[0].is_closed()
+
+    async def notebook():
+        ask()
+
+    asyncio.run(notebook()) if in_a_notebook else ask()
+    assert len(loops) == 3 and len(set(loops)) == 1
+
+
 def test_what_was_answered_is_not_asked_again(tmp_path):
     asked = tmp_path / "asked.txt"
     file = tmp_path / "mine.py"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import named_in_file, python_retriever
 from argus.retrievers.results import Known
-from argus.retrievers.session import Answering, QuerySession
+from argus.retrievers.session import Answering, AskingLoop, QuerySession
 from argus.stores.spec import is_store
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class OpenRetriever:
     """What its answers are kept by; empty where nothing tells it from another: nothing is kept."""
     config: AskingConfig
     kept_in: Path | None = None
+    loop: AskingLoop = field(default_factory=AskingLoop, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -52,12 +53,12 @@ class OpenRetriever:
         return getattr(self.source, "warning", None)
 
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
-        """Ask every query: each is answered or failed. Raises ArgusError where it is inputs up."""
+        """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
         with ExitStack() as stack:
             earlier = None
             if self.kept_in is not None and self.identity:
                 earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            answers = QuerySession(self.source, k, self.config, earlier).ask(queries)
+            answers = QuerySession(self.source, k, self.config, self.loop, earlier).ask(queries)
         return replace(answers, warning=self.warning)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
@@ -84,13 +85,14 @@ def opened(
     """Open what is named (see `argus.retrievers.names`), or an object, class or function.
 
     documents: what it retrieves from, where they are at hand: their ids and texts tell which of a
-    result's fields is its id, and a retriever that asks for the corpus is inputs them. kept_in: the
+    result's fields is its id, and a retriever that asks for the corpus is given them. kept_in: the
     file of answers. encoder: of a store's queries, and of an index that names none. Raises
     InputError for what cannot be opened.
     """
     inputs = _Inputs(documents, config or AskingConfig(), encoder)
     with _opening(retriever, inputs) as (source, identity, asking):
-        yield OpenRetriever(source, identity, asking, kept_in)
+        with closing(AskingLoop()) as loop:
+            yield OpenRetriever(source, identity, asking, kept_in, loop)
 
 
 @dataclass(frozen=True)
