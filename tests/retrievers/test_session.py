@@ -9,7 +9,9 @@ import time
 import pytest
 
 from argus.data.types import Query
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, NothingMeasured
+from argus.jobs.workspace import Record
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from tests.retrievers.conftest import by_words
@@ -134,6 +136,12 @@ def test_it_is_given_up_after_failures_in_a_row(tmp_path):
         pytest.raises(ArgusError, match=r"5 queries in a row.*refused.*asks only the rest"),
     ):
         source.ask(QUERIES, 2)
+
+
+def test_nothing_to_ask_is_told():
+    source = Answerer(lambda query, k: ["tea"])
+    with pytest.raises(NothingMeasured, match="no queries"):
+        answers_of(source, [], 2, documents=[], folder=None, record=Record("exposure", {}, {}))
 
 
 def test_a_query_without_text_is_not_sent():
