@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from argus.data.types import Query
+from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.job import delete_documents
 from argus.indexes.retriever import open_retriever
@@ -116,6 +116,20 @@ def test_a_store_is_asked_and_its_records_are_documents(store):
         opened(client, documents=unnamed, encoder=WordEncoder()) as source,
     ):  # by their texts
         assert first(source.search(QUERIES, 2)) == {"q1": "other tea", "q2": "other ska"}
+
+
+def test_numbers_that_meet_by_chance_are_no_ids(tmp_path):
+    numbered = [Document(str(i + 1), d.text) for i, d in enumerate(DOCUMENTS)]
+    store = word_store(tmp_path / "qdrant", numbered)  # records 0 to 3 hold documents 1 to 4
+    for known in (numbered, numbered[:2]):
+        with opened(store, documents=known, encoder=WordEncoder()) as source:
+            assert first(source.search(QUERIES, 2)) == {"q1": "1", "q2": "3"}
+
+
+def test_pages_are_read_until_one_tells(store, monkeypatch):
+    monkeypatch.setattr("argus.retrievers.answering_store.PAGE", 1)
+    with opened(store, documents=DOCUMENTS[2:], encoder=WordEncoder()) as source:
+        assert first(source.search(QUERIES[1:2], 1)) == {"q2": "ska"}
 
 
 def test_a_filter_shows_some_records(store, tmp_path):

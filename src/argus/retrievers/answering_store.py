@@ -133,20 +133,21 @@ def _check_dimension(encoder: Encoder, facts: StoreFacts, name: str) -> None:
 def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:
     """Return the document of every record whose own id is another.
 
-    All records are read where `id_field` is named, or where the first page shows that their fields
-    hold the ids, or their texts are those, of known documents.
+    The first page with known documents tells where their ids stand: in the records' own ids, or in
+    their fields and texts, which count first where they tell as many. Then, or where `id_field` is
+    named, all records are read. Raises InputError where no record holds `id_field`.
     """
     if id_field is None and not known.ids:
         return {}
-    pages = store.iterate(PAGE)
-    first = next(pages, None)
-    if first is None or (id_field is None and not known.ids.isdisjoint(first.ids)):
-        return {}
-    ids = _ids_of(first, known, id_field)
-    if not ids and id_field is None:
-        return {}
-    for page in pages:
-        ids |= _ids_of(page, known, id_field)
+    ids: dict[str, str] = {}
+    are_own: bool | None = None if id_field is None else False
+    for page in store.iterate(PAGE):
+        if are_own is None:
+            are_own = _are_own(page, known)
+        if are_own:
+            return {}
+        if are_own is not None:
+            ids |= _ids_of(page, known, id_field)
     if not ids and id_field is not None:
         raise InputError(
             f"no record of {store.name} holds {id_field!r}",
@@ -157,16 +158,32 @@ def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str,
     return ids
 
 
+def _are_own(page: Records, known: Known) -> bool | None:
+    """Return whether the records' ids are their documents'; None for a page that cannot tell.
+
+    Numbers may be ids of both by chance: then more documents are known by the fields.
+    """
+    own = known.ids.intersection(page.ids)
+    ids = _ids_of(page, known, None)
+    named = known.ids.intersection(ids.values())
+    if not own and not named:
+        return None
+    return len(named) < len(own) or all(id_ == document for id_, document in ids.items())
+
+
 def _ids_of(page: Records, known: Known, id_field: str | None) -> dict[str, str]:
-    """Return the documents of a page's records, where their fields tell."""
+    """Return the documents of a page's records, where their fields or texts tell.
+
+    A record whose own id is by chance a document's keeps what its fields say, known or not.
+    """
     ids = {}
     for id_, payload in zip(page.ids, page.payloads, strict=True):
-        item: dict[str, Any] = {"id": id_, "payload": payload}
+        item: dict[str, Any] = {"payload": payload} | ({"id": id_} if id_field else {})
         try:
             document = hit_id(item, known, id_field)
         except RetrievalError:
             continue  # a record without the field keeps its own id
-        if id_field is not None or document in known.ids:
+        if id_field is not None or document in known.ids or id_ in known.ids:
             ids[id_] = document
     return ids
 
