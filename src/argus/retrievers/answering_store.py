@@ -13,13 +13,14 @@ from argus.data.provenance import content_hash
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
+from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
 from argus.stores.filters import conditions, typed
 from argus.stores.opening import open_store
-from argus.stores.protocol import Filter, Records, Store, StoreFacts
+from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store, StoreFacts
 
 PAGE = 1000
 """Records read at a time."""
@@ -45,6 +46,7 @@ class AnsweringStore:
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
     warning: str | None = None
     """What is doubtful about asking it with this encoder."""
+    blocking: Blocking = field(default_factory=Blocking, repr=False)
 
     @property
     def takes_all(self) -> bool:
@@ -61,9 +63,9 @@ class AnsweringStore:
 
     async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
         """Return an answer to every query; raises RetrievalError where any fails."""
+        texts = [query.text for query in queries]
         try:
-            vectors = self.encoder.encode_queries([query.text for query in queries])
-            answers = self.store.search(np.asarray(vectors, np.float32), k, matching=self.matching)
+            answers = await self.blocking.call(lambda: self._search(texts, k))
         except (EndpointRefusal, InputError):
             raise
         except ArgusError as error:  # EncodingError, and whatever the store's client raises
@@ -72,6 +74,10 @@ class AnsweringStore:
             query.id: ranked([(self.ids.get(id_, id_), score) for id_, score in hits], k, Known())
             for query, hits in zip(queries, answers, strict=True)
         }
+
+    def _search(self, texts: list[str], k: int) -> list[Hits]:
+        vectors = np.asarray(self.encoder.encode_queries(texts), np.float32)
+        return self.store.search(vectors, k, matching=self.matching)
 
 
 @contextmanager
@@ -103,15 +109,21 @@ def open_answering_store(
         parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
         where = f" where {', '.join(config.where)}" if config.where else ""
         ids = _document_ids(opened, known, config.id_field)
-        yield AnsweringStore(
-            opened,
-            model,
-            f"{opened.name}{where}",
-            content_hash("store", opened.name, *parts).hex(),
-            matching,
-            ids,
-            _doubt(opened, model, known, ids),
-        )
+        interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
+        blocking = Blocking(config.timeout_s is not None, interrupt)
+        try:
+            yield AnsweringStore(
+                opened,
+                model,
+                f"{opened.name}{where}",
+                content_hash("store", opened.name, *parts).hex(),
+                matching,
+                ids,
+                _doubt(opened, model, known, ids),
+                blocking,
+            )
+        finally:
+            blocking.finish()
 
 
 def _loaded(encoder: Encoder | EncoderConfig | str) -> Encoder:

@@ -12,6 +12,7 @@ from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError
+from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.names import check_python_file, http_file, is_index
@@ -23,6 +24,7 @@ from argus.stores.spec import is_store
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
+    from argus.retrievers.answering_index import AnsweringIndex
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,11 @@ def opened(
     InputError for what cannot be opened.
     """
     inputs = _Inputs(documents, config or AskingConfig(), encoder)
-    with _opening(retriever, inputs) as (source, identity, asking):
-        with closing(AskingLoop()) as loop:
-            yield OpenRetriever(source, identity, asking, kept_in, loop)
+    with (
+        _opening(retriever, inputs) as (source, identity, asking),
+        closing(AskingLoop()) as loop,
+    ):
+        yield OpenRetriever(source, identity, asking, kept_in, loop)
 
 
 @dataclass(frozen=True)
@@ -128,8 +132,7 @@ def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
     if isinstance(thing, IndexRetriever):
         from argus.retrievers.answering_index import AnsweringIndex
 
-        index = AnsweringIndex(thing, thing.name)
-        return nullcontext((index, index.identity, inputs.config))
+        return nullcontext(_answering(AnsweringIndex(thing, thing.name), inputs))
     if hasattr(thing, "can_search_exactly"):  # of `argus.Store`, and nothing else
         return _store(thing, inputs)
     return nullcontext(
@@ -140,8 +143,13 @@ def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
 def _index(name: str, inputs: _Inputs) -> Opened:
     from argus.retrievers.answering_index import open_answering_index
 
-    source = open_answering_index(name, inputs.encoder)
-    return source, source.identity, inputs.config
+    return _answering(open_answering_index(name, inputs.encoder), inputs)
+
+
+def _answering(index: AnsweringIndex, inputs: _Inputs) -> Opened:
+    """Return an index with how it is asked: one query, or batch of them, after the other."""
+    source = replace(index, blocking=Blocking(inputs.config.timeout_s is not None))
+    return source, source.identity, replace(inputs.config, at_once=1)
 
 
 @contextmanager
@@ -151,7 +159,7 @@ def _store(store: Any, inputs: _Inputs) -> Iterator[Opened]:
     known = Known.of(inputs.documents)
     with open_answering_store(store, known, inputs.config, inputs.encoder) as source:
         identity = content_hash(source.identity, _digest(inputs.documents)).hex()
-        yield source, identity, inputs.config
+        yield source, identity, replace(inputs.config, at_once=1)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ _CLASSES = {
     for type_ in TYPES
     for name, metric in (("cosine", Metric.COSINE), ("ip", Metric.DOT), ("l2", Metric.L2))
 }
+CANCEL_S = 5.0
 _LENGTH = re.compile(r"(?P<type>\w+)(?:\((?P<dim>\d+)\))?")
 _COLUMNS = """
 SELECT a.attname, format_type(a.atttypid, a.atttypmod)
@@ -209,6 +210,13 @@ class PgVectorStore:
             self._db.execute(
                 f"DELETE FROM {self._table} WHERE {_quoted(self._id)}::text = ANY(%s)", [list(ids)]
             )
+
+    def interrupt(self) -> None:
+        """Stop the statement that is under way; a server that cannot be reached is let be."""
+        import psycopg
+
+        with suppress(psycopg.Error):
+            self._db.cancel_safe(timeout=CANCEL_S)
 
     def close(self) -> None:
         """Close the connection."""
