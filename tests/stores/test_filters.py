@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
@@ -108,7 +108,7 @@ def test_milvus_filters_by_what_is_within_json(tmp_path):
         assert store.search(vectors()[:1], N, matching={injected: "s"}) == [[]]
 
 
-def test_lancedb_filters_by_names_of_any_letters_and_depth(tmp_path):
+def test_lancedb_filters_by_any_name_depth_and_type(tmp_path):
     import lancedb
     import pyarrow as pa
 
@@ -118,10 +118,17 @@ def test_lancedb_filters_by_names_of_any_letters_and_depth(tmp_path):
             "id": [f"d{i}" for i in range(N)],
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), DIM),
             "The Tenant": [i % 3 for i in range(N)],
+            "day": [datetime(2024, 1, 1) + timedelta(i) for i in range(N)],
+            "date": [date(2024, 1, 1) + timedelta(i) for i in range(N)],
+            "price": [Decimal(f"{i}.50") for i in range(N)],
+            "tags": [[f"t{i}", "all"] for i in range(N)],
             "meta": [{"Page": i} for i in range(N)],
         }
     )
     lancedb.connect(str(tmp_path)).create_table("docs", table)
     with open_store(f"lancedb:{tmp_path}/docs") as store:
         assert len(store.search(rows[:1], N, matching={"The Tenant": 1})[0]) == N // 3
-        assert store.search(rows[:1], N, matching={"meta.Page": 7})[0][0][0] == "d7"
+        values = {"day": "2024-01-08", "date": "2024-01-08", "price": "7.5", "tags": "t7"}
+        for field, value in ({"meta.Page": "7"} | values).items():
+            matching = typed({field: value}, store, N)
+            assert [id_ for id_, _ in store.search(rows[:1], N, matching=matching)[0]] == ["d7"]
