@@ -44,16 +44,16 @@ def shown_rows(records: Records, matching: Filter | None) -> list[int]:
 def matches(payload: Payload, matching: Filter) -> bool:
     """Return whether a payload holds what a filter asks for, in a list of values too."""
     return all(
-        any(_is_same(value, wanted) for value in values_of(payload, key))
-        for key, wanted in matching.items()
+        any(_is_same(value, expected) for value in values_of(payload, key))
+        for key, expected in matching.items()
     )
 
 
-def _is_same(value: Any, wanted: Any) -> bool:
+def _is_same(value: Any, expected: Any) -> bool:
     """Return whether a record's value is the one that a filter asks for."""
-    if type(value) not in _READ_AS or not isinstance(wanted, str):
-        return bool(value == wanted)
-    read = _read_as(type(value), wanted)
+    if type(value) not in _READ_AS or not isinstance(expected, str):
+        return bool(value == expected)
+    read = _read_as(type(value), expected)
     if isinstance(read, datetime) and read.tzinfo is None:
         read = read.replace(tzinfo=value.tzinfo)  # as the session has it
     return bool(value == read)
