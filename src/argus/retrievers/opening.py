@@ -35,8 +35,8 @@ class OpenRetriever:
     identity: str
     """What its answers are kept by; empty where nothing tells it from another: nothing is kept."""
     config: AskingConfig
+    loop: AskingLoop = field(repr=False, compare=False)
     kept_in: Path | None = None
-    loop: AskingLoop = field(default_factory=AskingLoop, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -96,7 +96,7 @@ def opened(
         _opening(retriever, inputs) as (source, identity, asking),
         closing(AskingLoop()) as loop,
     ):
-        yield OpenRetriever(source, identity, asking, kept_in, loop)
+        yield OpenRetriever(source, identity, asking, loop, kept_in)
 
 
 @dataclass(frozen=True)
